@@ -1,4 +1,4 @@
-"""The map: one usual call of each method over sizes and cores, against pandas and polars, or on a GPU against cuDF.
+"""The map: one usual call of each method over sizes and cores, against pandas, polars and DuckDB, or on a GPU cuDF.
 
     python benchmarks/peers.py                       # on all cores of this process; about ten minutes on two
     python benchmarks/peers.py --cores 1             # on fewer
@@ -6,8 +6,8 @@
     python benchmarks/peers.py --rows 1000 --only "group sum"
     python benchmarks/peers.py --page                # write docs/map.md from the results
 
-A cell is the least ratio of the peers: how many times as long as ours the fastest of them takes. pandas is asked for
-at most a million rows. Answers are compared, and calls take turns.
+A cell is the least ratio of the peers: how many times as long as ours the fastest of them takes. pandas and DuckDB, if
+it is installed, are asked for at most a million rows. Answers are compared, and calls take turns.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb_calls
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from timing import ROOT, Bench, commit, versions
 
 import dask_gpuscan
@@ -33,7 +35,9 @@ PAGE = ROOT / "docs" / "map.md"
 ROWS = (10**3, 10**4, 10**5, 10**6, 2 * 10**7)
 GPU_ROWS = (10**3, 1 << 16, 1 << 20, 1 << 24, 1 << 27)
 FOR_PANDAS = 10**6
+FOR_DUCKDB = 10**6
 KEYS = {"10": 10, "10^3": 10**3, "10^6": 10**6}
+TEXTS = ("10^3", "10^6")
 
 Call = Callable[[Any], Any]
 Calls = tuple[Call, Call | None, Callable[[Any, Any], Any] | None]
@@ -131,6 +135,11 @@ COLUMN: dict[str, Calls] = {  # `x` are floats, `y` has gaps, `c` has runs, `t` 
         lambda d: d.sort_values(["g", "x"], kind="stable")["x"],
         lambda p, pl: p.sort(["g", "x"], maintain_order=True).select("x"),
     ),
+    "sort_values, texts": (
+        lambda d: d.gpuscan.sort_values("w10^3")["x"],
+        lambda d: d.sort_values("w10^3", kind="stable")["x"],
+        lambda p, pl: p.sort("w10^3", maintain_order=True).select("x"),
+    ),
     "sort_values of a Series": (
         lambda d: d["x"].gpuscan.sort_values(),
         lambda d: d["x"].sort_values(),
@@ -200,6 +209,9 @@ GROUPS: dict[str, tuple[Callable[[Any], Any] | None, bool]] = {
     "rank": (lambda c: c.rank(), False),
 }
 
+OF_TEXTS = ("sum", "cumsum")
+"""The methods of groups that are also measured with texts as keys."""
+
 
 def calls() -> dict[str, Calls]:
     """All calls, by name."""
@@ -207,6 +219,8 @@ def calls() -> dict[str, Calls]:
     for method, (polars, whole) in GROUPS.items():
         for title in KEYS:
             found[f"group {method}, {title} keys"] = _by(method, f"k{title}", polars, whole)
+        for title in TEXTS if method in OF_TEXTS else ():
+            found[f"group {method}, {title} texts"] = _by(method, f"w{title}", polars, whole)
         found[f"clustered {method}, 10^3 keys"] = _by(method, "s10^3", polars, whole)
     return found
 
@@ -238,6 +252,10 @@ def make(rows: int) -> pd.DataFrame:
     for title, count in KEYS.items():
         columns[f"k{title}"] = rng.integers(0, count, rows)
     columns["s10^3"] = np.sort(rng.integers(0, 10**3, rows))
+    for title in TEXTS:
+        names = pa.array([f"customer {i:07d}" for i in range(KEYS[title])])
+        texts = names.take(pa.array(columns[f"k{title}"]))
+        columns[f"w{title}"] = pd.Series(texts, dtype=pd.StringDtype("pyarrow", np.nan))
     return pd.DataFrame(columns)
 
 
@@ -262,12 +280,16 @@ def run(bench: Bench, n: int, cores: int) -> None:
 
     frame = make(n)
     polar = pl.from_pandas(frame, nan_to_null=True)
+    sql = duckdb_calls.connect(polar.to_arrow(), _third(polar).to_arrow(), cores)
     for name, (ours, pandas, polars) in calls().items():
         peers: dict[str, Any] = {}
         if pandas is not None and n <= FOR_PANDAS:
             peers["pandas"] = partial(pandas, frame)
         if polars is not None:
             peers["polars"] = partial(polars, polar, pl)
+        query = duckdb_calls.query(name)
+        if sql is not None and query is not None and n <= FOR_DUCKDB:
+            peers["duckdb"] = sql(query)
         if peers:
             _compare(bench, name, partial(ours, frame), peers, n, cores=cores)
 
@@ -307,10 +329,10 @@ FILES = {
 
 HEAD = """# The map: every method, every size
 
-How many times as long as dask-gpuscan the fastest peer takes for the same call: pandas (up to a million rows) and
-polars on CPUs, cuDF on a GPU. **Bold** is where a peer is faster. `python benchmarks/peers.py` measures it: calls take
-turns in one process, answers are compared, and a cell is a ratio of medians. Ratios of short calls move by a tenth from
-run to run.
+How many times as long as dask-gpuscan the fastest peer takes for the same call: pandas and DuckDB (up to a million
+rows) and polars on CPUs, cuDF on a GPU. **Bold** is where a peer is faster. `python benchmarks/peers.py` measures it:
+calls take turns in one process, answers are compared, and a cell is a ratio of medians. Ratios of short calls move by a
+tenth from run to run. Keys are integers but for `texts`, which are strings of 16 bytes.
 """
 
 

@@ -26,7 +26,7 @@ import psutil
 import pyarrow as pa
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("dask", "distributed", "numba", "numpy", "pandas", "polars", "pyarrow")
+PACKAGES = ("dask", "distributed", "duckdb", "numba", "numpy", "pandas", "polars", "pyarrow")
 
 LOWER_BOUNDS = {
     "floor",

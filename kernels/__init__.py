@@ -33,7 +33,9 @@ from .factorize import (
     factorize,
     first_met,
     hash_codes,
+    hash_texts,
     most_arranged,
+    text_words,
     value_range,
 )
 from .grids import box_filter, summed_area_table, window_sum
@@ -120,6 +122,7 @@ __all__ = [
     "flags",
     "fold",
     "hash_codes",
+    "hash_texts",
     "head_flags",
     "interval_expand",
     "interval_gather",
@@ -158,6 +161,7 @@ __all__ = [
     "summed_area_table",
     "take",
     "takes_ranks",
+    "text_words",
     "tied_ranks",
     "unique",
     "value_range",

@@ -205,6 +205,12 @@ class Backend(Protocol):
     def hash_codes(self, words: Any) -> tuple[Any, int]:
         """Return codes that are equal where words are; see `kernels.hash_codes`."""
 
+    def hash_texts(self, offsets: Any, data: Any) -> tuple[Any, int]:
+        """Return codes that are equal where texts are; see `kernels.hash_texts`."""
+
+    def text_words(self, offsets: Any, data: Any, count: int) -> Any:
+        """Return the first bytes of texts as words; see `kernels.text_words`."""
+
     def value_range(self, values: Any) -> tuple[int, int]:
         """Return the least and the greatest of some integers; see `kernels.value_range`."""
 

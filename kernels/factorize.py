@@ -199,6 +199,7 @@ def hash_codes(words: Array) -> tuple[Any, int]:
     See Also
     --------
     factorize : Codes without gaps.
+    hash_texts : The same of texts.
 
     Notes
     -----
@@ -214,9 +215,95 @@ def hash_codes(words: Array) -> tuple[Any, int]:
     return backend_of([words]).hash_codes(words)
 
 
+def hash_texts(offsets: Array, data: Array) -> tuple[Any, int]:
+    """Return codes that are equal where texts are, and a number above all of them.
+
+    Parameters
+    ----------
+    offsets : array of int32 or int64, of n + 1 items
+        Where each of `n` texts begins in `data`, and where the last one ends, as in Arrow.
+    data : array of uint8
+
+    Returns
+    -------
+    codes : array of int32 or int64, of n items
+        There may be numbers without a row.
+    groups : int
+
+    Raises
+    ------
+    TypeError
+        For other arrays, CuPy's among them.
+    ValueError
+        For offsets that decrease or go beyond `data`, or without an item.
+
+    See Also
+    --------
+    hash_codes : The same of words.
+
+    Notes
+    -----
+    Hashes of 64 bits go through the tables of `hash_codes`, where the bytes of texts with equal ones are compared. They
+    begin with a number that each process chooses at random.
+
+    Examples
+    --------
+    >>> hash_texts(np.array([0, 2, 4, 6]), np.frombuffer(b"abcdab", np.uint8))[0]
+    array([0, 1, 0], dtype=int32)
+    """
+    _check_texts(offsets, data)
+    return backend_of([offsets, data]).hash_texts(offsets, data)
+
+
 def _check_words(words: Any) -> None:
     if not is_array(words) or words.dtype != np.uint64 or words.ndim != 1:
         raise TypeError(f"words must be a 1-d array of uint64, found {brief(words)}")
+
+
+def text_words(offsets: Array, data: Array, count: int) -> Any:
+    r"""Return the first bytes of texts as words, which are in the order of the texts.
+
+    Parameters
+    ----------
+    offsets, data : array
+        As for `hash_texts`.
+    count : int
+        How many words a text: the first ``8 * count`` bytes.
+
+    Returns
+    -------
+    array of uint64, of shape (count, n)
+        The most significant word first. Zeros follow the last byte of a text.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `hash_texts`; for another `count`.
+
+    See Also
+    --------
+    argsort : The order of several keys. With the lengths of texts behind their words, it is that of the texts.
+
+    Examples
+    --------
+    >>> words = text_words(np.array([0, 2, 3]), np.frombuffer(b"abc", np.uint8), 1)
+    >>> [word.item().to_bytes(8, "big") for word in words[0]]
+    [b'ab\x00\x00\x00\x00\x00\x00', b'c\x00\x00\x00\x00\x00\x00\x00']
+    """
+    _check_texts(offsets, data)
+    if not isinstance(count, int) or count < 1:
+        raise ValueError(f"count must be a positive int, found {count!r}")
+    return backend_of([offsets, data]).text_words(offsets, data, count)
+
+
+def _check_texts(offsets: Any, data: Any) -> None:
+    for name, array, kinds in (("offsets", offsets, "i4 i8"), ("data", data, "u1")):
+        dtypes = list(map(np.dtype, kinds.split()))
+        if not is_array(array) or array.dtype not in dtypes or array.ndim != 1:
+            wanted = " or ".join(map(str, dtypes))
+            raise TypeError(f"{name} must be a 1-d array of {wanted}, found {brief(array)}")
+    if not len(offsets):
+        raise ValueError("offsets must have an item more than there are texts, found none")
 
 
 def value_range(values: Array) -> tuple[int, int]:

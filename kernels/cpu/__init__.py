@@ -10,7 +10,9 @@ from .columns.by_code import by_code, max_groups
 from .columns.by_key import reduce_by_key, scan_by_key
 from .columns.compact import compact, head_flags, run_lengths
 from .columns.distinct import count_distinct
-from .columns.factorize import factorize, first_met, hash_codes, value_range
+from .columns.factorize import factorize, first_met, value_range
+from .columns.hashes import hash_codes, hash_texts
+from .columns.texts import text_words
 from .core.launch import available
 from .grids.grids import box_filter, summed_area_table
 from .intervals import copy_intervals, intervals
@@ -35,6 +37,7 @@ __all__ = [
     "first_met",
     "fold",
     "hash_codes",
+    "hash_texts",
     "head_flags",
     "intervals",
     "is_sorted",
@@ -56,6 +59,7 @@ __all__ = [
     "subtract",
     "summed_area_table",
     "take",
+    "text_words",
     "tied_ranks",
     "value_range",
     "window_starts",

@@ -28,8 +28,10 @@ from .codes.by_code import (
     factorize,
     first_met,
     hash_codes,
+    hash_texts,
     max_groups,
     most_arranged,
+    text_words,
     value_range,
 )
 from .columns.by_key import reduce_by_key, scan_by_key
@@ -64,6 +66,7 @@ __all__ = [
     "factorize",
     "first_met",
     "hash_codes",
+    "hash_texts",
     "head_flags",
     "intervals",
     "is_sorted",
@@ -85,6 +88,7 @@ __all__ = [
     "subtract",
     "summed_area_table",
     "take",
+    "text_words",
     "tied_ranks",
     "value_range",
     "window_starts",

@@ -5,7 +5,7 @@ import pytest
 
 from dask_gpuscan import kernels
 from dask_gpuscan.kernels import BUILT_IN
-from dask_gpuscan.kernels.cpu.columns import factorize
+from dask_gpuscan.kernels.cpu.columns import factorize, hashes
 from dask_gpuscan.kernels.cpu.core import launch, shares
 
 RNG = np.random.default_rng(11)
@@ -16,8 +16,9 @@ ADD, FIRST = BUILT_IN["add"], BUILT_IN["first"]
 @pytest.fixture(params=[1, 2, 4, 7])
 def threads(request, monkeypatch) -> int:
     """Run small inputs as large ones, on so many threads."""
-    for module in (launch, shares, factorize):
+    for module in (launch, shares, factorize, hashes):
         monkeypatch.setattr(module, "helpers_for", lambda _: request.param - 1)
+    for module in (launch, shares, factorize):
         monkeypatch.setattr(module, "PARALLEL", 0)
     monkeypatch.setattr(shares, "CHUNK", 512)
     monkeypatch.setattr(shares, "TABLE", 16)
@@ -58,10 +59,104 @@ def test_hash_codes(threads, distinct, count):
 
 def test_words_of_one_hash_have_their_own_codes(threads, monkeypatch):
     """A table is searched on from a slot that another word has; here all words begin with few slots."""
-    monkeypatch.setattr(factorize, "SPACE", 1)
+    monkeypatch.setattr(hashes, "SPACE", 1)
     words = np.arange(ROWS, dtype=np.uint64)
     codes, _ = kernels.hash_codes(words)
     assert len(set(codes.tolist())) == ROWS
+
+
+@pytest.mark.parametrize("sample", [16, 256, 1 << 14])
+@pytest.mark.parametrize("distinct", [1, 40, 200, ROWS])
+def test_words_that_the_sample_has_not(threads, distinct, sample, monkeypatch):
+    """Few words are looked up in the table of a sample, and the rest inserted; clustered ones are many."""
+    monkeypatch.setattr(hashes, "SAMPLE", sample)
+    monkeypatch.setattr(hashes, "FEW", sample // 4)
+    for words in (RNG.zipf(1.3, ROWS) % distinct, np.arange(ROWS) * distinct // ROWS):
+        codes, groups = kernels.hash_codes(words.astype(np.uint64))
+        assert 0 <= codes.min() <= codes.max() < groups
+        assert _numbers(codes) == _numbers(words)
+
+
+def _numbers(keys) -> list[int]:
+    """Return the numbers of keys in the order in which they appear."""
+    met: dict = {}
+    return [met.setdefault(key, len(met)) for key in (k.item() for k in keys)]
+
+
+# --- texts ------------------------------------------------------------------------------------------
+
+
+def _texts(count: int, distinct: int, longest: int, offset: str):
+    """Return random texts, as bytes and as Arrow keeps them, of which many are equal but for a byte."""
+    known = [
+        bytes(RNG.integers(0, 3, RNG.integers(0, longest + 1), np.uint8)) for _ in range(distinct)
+    ]
+    found = [b"before", *(known[i] for i in RNG.integers(0, distinct, count))]
+    ends = np.cumsum([0, *map(len, found)]).astype(offset)
+    return found[1:], ends[1:], np.frombuffer(b"".join(found), np.uint8)
+
+
+@pytest.mark.parametrize("offset", ["i4", "i8"])
+@pytest.mark.parametrize("longest", [0, 3, 8, 9, 40])
+@pytest.mark.parametrize(("count", "distinct"), [(0, 1), (1, 1), (ROWS, 30), (ROWS, 3000)])
+def test_hash_texts(threads, count, distinct, longest, offset, monkeypatch):
+    monkeypatch.setattr(hashes, "SAMPLE", 256)
+    found, offsets, data = _texts(count, distinct, longest, offset)
+    codes, groups = kernels.hash_texts(offsets, data)
+    assert len(codes) == count
+    assert not count or 0 <= codes.min() <= codes.max() < groups
+    assert (
+        len({*zip(found, codes.tolist(), strict=True)}) == len({*found}) == len({*codes.tolist()})
+    )
+
+
+def test_texts_of_one_hash_have_their_own_codes(threads, monkeypatch):
+    found, offsets, data = _texts(ROWS, 300, 20, "i4")
+    monkeypatch.setattr(hashes, "hashes_of", lambda texts, size: np.zeros(ROWS, np.uint64))
+    codes, _ = kernels.hash_texts(offsets, data)
+    assert (
+        len({*zip(found, codes.tolist(), strict=True)}) == len({*found}) == len({*codes.tolist()})
+    )
+
+
+@pytest.mark.parametrize("longest", [0, 7, 8, 25])
+def test_words_are_in_the_order_of_texts(threads, longest):
+    found, offsets, data = _texts(ROWS, 3000, longest, "i8")
+    words = kernels.text_words(offsets, data, 4)
+    order = kernels.argsort([*words, np.diff(offsets)])
+    assert order.tolist() == sorted(range(ROWS), key=lambda row: found[row])
+
+
+@pytest.mark.parametrize("offsets", [[0, 3, 2], [-1, 2, 4], [0, 2, 5]])
+@pytest.mark.parametrize("call", [kernels.hash_texts, lambda o, d: kernels.text_words(o, d, 1)])
+def test_offsets_must_be_within_the_bytes(call, offsets):
+    with pytest.raises(
+        ValueError, match="offsets must not decrease, nor go beyond the 4 bytes; text"
+    ):
+        call(np.array(offsets), np.zeros(4, np.uint8))
+
+
+def test_bytes_of_any_stride():
+    offsets, data = np.array([0, 2, 4]), np.frombuffer(b"a.b.a.b.", np.uint8)[::2]
+    codes, _ = kernels.hash_texts(offsets[:], data)
+    assert codes.tolist() == [0, 0]
+    words = kernels.text_words(offsets, data, 1)
+    assert words.tolist() == [[int.from_bytes(b"ab".ljust(8, bytes(1)))] * 2]
+
+
+def test_texts_are_checked():
+    data = np.zeros(4, np.uint8)
+    with pytest.raises(TypeError, match="offsets must be a 1-d array of int32 or int64, found"):
+        kernels.hash_texts(np.zeros(2), data)
+    with pytest.raises(TypeError, match="data must be a 1-d array of uint8, found"):
+        kernels.hash_texts(np.zeros(2, int), "text")
+    with pytest.raises(ValueError, match="an item more than there are texts, found none"):
+        kernels.hash_texts(np.empty(0, int), data)
+    with pytest.raises(ValueError, match="count must be a positive int, found 0"):
+        kernels.text_words(np.zeros(2, int), data, 0)
+
+
+# --- walks ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("groups", [1, 3, 16, 700, 20_000])
@@ -78,7 +173,7 @@ def test_walks_have_the_bits_of_one_thread(threads, op, groups, monkeypatch):
         return [out, going_on, *fields]
 
     found = answers()
-    for module in (launch, shares, factorize):
+    for module in (launch, shares, factorize, hashes):
         monkeypatch.setattr(module, "helpers_for", lambda _: 0)
     for ours, alone in zip(found, answers(), strict=True):
         assert ours.tobytes() == alone.tobytes()

@@ -23,6 +23,7 @@ from ..keys import (
 from ..messages import column_title, first_line
 from ..types import DType, GroupIds, Values
 from .layouts import PandasArray, bare, layout_of, nullable, one_chunk, with_null
+from .texts import Texts, argsort, factorize_text, holds_text
 
 
 def comparable(array: PandasArray) -> PandasArray:
@@ -119,9 +120,11 @@ def _is_plain(array: PandasArray) -> bool:
 
 
 def factorize(array: PandasArray) -> tuple[Values, PandasArray]:
-    """Return the numbers of keys in the order in which they appear, -1 for nulls, and one value of each."""
+    """Return the numbers of keys, -1 for nulls, and one value of each."""
     array = bare(array)
-    return factorize_objects(array) if array.dtype == object else pd.factorize(comparable(array))
+    if array.dtype == object:
+        return factorize_objects(array)
+    return factorize_text(array) if holds_text(array.dtype) else pd.factorize(comparable(array))
 
 
 def factorize_objects(array: np.ndarray) -> tuple[Values, np.ndarray]:
@@ -205,7 +208,7 @@ class PandasGrouping:
             array = comparable(column.array)
             if isinstance(array, pd.Categorical):
                 return array.codes.astype(np.int64), None
-            return pd.factorize(array)[0], None
+            return factorize(array)[0], None
         except (TypeError, pa.ArrowException) as error:
             reason = "" if isinstance(error, pa.ArrowException) else f": {first_line(error)}"
             raise TypeError(
@@ -279,8 +282,8 @@ def _most_ids(rows: int) -> int:
 def _has_own_ids(array: PandasArray) -> bool:
     """Return whether group ids of an array are made by our kernels, not by pandas."""
     layout = layout_of(array.dtype)
-    categories = isinstance(array, pd.Categorical)
-    return categories or (layout is not None and layout.storage(array.dtype).kind in "biufmM")
+    known = isinstance(array, pd.Categorical) or holds_text(array.dtype)
+    return known or (layout is not None and layout.storage(array.dtype).kind in "biufmM")
 
 
 def hashed_group_ids(arrays: Sequence[PandasArray]) -> GroupIds:
@@ -292,6 +295,8 @@ def hashed_group_ids(arrays: Sequence[PandasArray]) -> GroupIds:
 
 def _hashed_ids(array: PandasArray) -> GroupIds:
     """Return group ids of one array, by the hashes of its values."""
+    if holds_text(array.dtype):
+        return Texts.of(array).ids()
     array = comparable(array)
     layout = layout_of(array.dtype)
     view = None if layout is None else layout.raw(array)
@@ -405,7 +410,7 @@ def _ranks(array: PandasArray) -> tuple[Values, Nulls]:
         found = pd.array(found, dtype="str")  # Arrow sorts them, by code points too
     elif found.dtype == object:
         found = time_keys(found)
-    order = found.argsort(kind="stable")
+    order = argsort(found)
     ranks = np.empty(len(found) + 1, np.int32 if len(found) < 2**31 else np.int64)
     ranks[order], ranks[-1] = np.arange(len(found)), 0
     return ranks[codes], byte_mask(codes < 0)

@@ -45,6 +45,7 @@ from .layouts import (
 )
 from .lists import PandasLists
 from .schema import PandasDTypes
+from .texts import argsort, holds_text
 
 SUMMED = (np.dtype(np.float64), np.dtype(np.float32))
 """The dtypes of floats that kernels add."""
@@ -228,6 +229,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         # pandas sorts no nulls of categories to the end, and no index of long doubles
         if isinstance(frame.index, pd.CategoricalIndex) or frame.index.dtype == np.longdouble:
             return frame.iloc[frame.index.argsort(kind="stable")]
+        if holds_text(frame.index.dtype):
+            return frame.take(argsort(frame.index.array))
         levels = getattr(frame.index, "levels", [frame.index])
         if not all(is_sortable(level.dtype) for level in levels):
             values = [sortable(self.index_level(frame, i).array) for i in range(len(levels))]

@@ -1,8 +1,4 @@
-"""Codes of NumPy arrays without gaps: of codes that have some, and of words by their hashes.
-
-A hash table for each share of words stays in a core's cache, and is made by one thread: after Balkesen, Teubner, Alonso
-and Ozsu, *Main-memory hash joins on multi-core CPUs* (ICDE 2013), parallel radix join.
-"""
+"""Codes of NumPy arrays without gaps, of codes that have some, and the first row of each."""
 
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
@@ -10,7 +6,6 @@ and Ozsu, *Main-memory hash joins on multi-core CPUs* (ICDE 2013), parallel radi
 from functools import lru_cache
 
 import numpy as np
-from numba import types
 
 from ...compiler.jit import cached_njit
 from ..core.engine import STATUS, TICKET
@@ -27,16 +22,7 @@ from ..core.launch import (
     run_team,
 )
 from ..core.memory import borrow, take_ticket
-from ..core.shares import (
-    ROW,
-    SHARES,
-    TEAM,
-    hash_of,
-    part_rows,
-    positions_of,
-    row_at,
-    run_shares,
-)
+from ..core.shares import SHARES, positions_of, row_at, run_shares
 
 SLICE = 1 << 16
 """Rows that a thread renumbers at once."""
@@ -55,9 +41,6 @@ def value_range(values: np.ndarray) -> tuple[int, int]:
 
     run_team(len(values), np.zeros(STATUS, WORD), look)
     return int(min(found)), int(max(found))
-
-
-# --- of codes ---------------------------------------------------------------------------------------
 
 
 def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -169,106 +152,3 @@ def _renumbering(dtype: np.dtype, row: np.dtype) -> Kernel:
 def _meeting(dtype: np.dtype) -> Kernel:
     flags = array_type(np.dtype(np.bool_), layout="C")
     return entry(meet_codes, (array_type(dtype, True, "C"), flags, flags, SHARES, CONTROL))
-
-
-# --- of words, by their hashes ----------------------------------------------------------------------
-
-PARTS = 4
-"""Tables a thread: a smaller one stays in its cache."""
-
-SPACE = 1 << 10
-"""Words that the first table of a share has room for."""
-
-LARGER = 4, 16
-"""How many times as large a table that is half full is made: at least, and at most if nearly all words are new.
-
-10**5 words on one core, all different: 2.2 ms with 4 alone, 1.2 with both."""
-
-
-def hash_codes(words: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return codes that are equal where words are, and a number above all of them; see `kernels.hash_codes`."""
-    words = np.require(words, requirements=["C", "A"])
-    rows, bounds, count = np.empty(0, ROW), np.array([0, len(words)]), 1
-    team = helpers_for(len(words)) + 1
-    if team >= TEAM and len(words) <= np.iinfo(ROW).max:
-        count = PARTS * team
-        rows, bounds = part_rows(words, count, None)
-    codes = empty(len(words), np.int32 if len(words) * count < 1 << 31 else np.int64)
-    insert, reinsert = _hashing(codes.dtype)
-    waiting, found = iter(range(count)), [0]
-
-    def number(_: bool) -> None:
-        for share in waiting:  # of all threads: each takes the next
-            begin, end = bounds[share : share + 2]
-            first, space, known = begin, SPACE, 0
-            table, first_rows = np.zeros(4 * space, np.uint64), np.empty(space, WORD)
-            while True:
-                given = words, rows, begin, end, share, count
-                begin, known = insert(*given, known, table, first_rows, codes)
-                if begin == end:
-                    break
-                least, most = LARGER
-                expected = known * (end - first) // (begin - first)
-                while space < min(expected, most * known) or space < least * known:
-                    space *= 2
-                table, first_rows = np.zeros(4 * space, np.uint64), np.resize(first_rows, space)
-                reinsert(words, first_rows, known, table)
-            found.append(known)
-
-    run_team(len(words), np.zeros(STATUS, WORD), number)
-    return codes, max(found) * count
-
-
-@cached_njit
-def insert_words(words, rows, begin, end, share, count, known, table, first_rows, codes):
-    """Number the words of a share at these positions; return where the table was full, and how many are known.
-
-    Number `i` becomes the code ``i * count + share``. A slot of the table holds a word, and its number plus one.
-    """
-    words, rows, table = borrow(words), borrow(rows), borrow(table)
-    first_rows, codes = borrow(first_rows), borrow(codes)
-    mask = np.uintp(len(table) // 2 - 1)
-    for position in range(begin, end):
-        at = np.uintp(rows[np.uintp(position)]) if len(rows) else np.uintp(position)
-        word = words[at]
-        slot = np.uintp(hash_of(word)) & mask
-        while True:
-            number = np.int64(table[2 * slot + np.uintp(1)])
-            if number == 0:
-                if known == len(first_rows):
-                    return position, known
-                first_rows[np.uintp(known)] = at
-                known += 1
-                number = known
-                table[2 * slot], table[2 * slot + np.uintp(1)] = word, np.uint64(number)
-                break
-            if table[2 * slot] == word:
-                break
-            slot = (slot + np.uintp(1)) & mask
-        codes[at] = (number - 1) * count + share
-    return end, known
-
-
-@cached_njit
-def reinsert_words(words, first_rows, known, table):
-    """Insert the known words into an empty table."""
-    words, first_rows, table = borrow(words), borrow(first_rows), borrow(table)
-    mask = np.uintp(len(table) // 2 - 1)
-    for number in range(known):
-        word = words[np.uintp(first_rows[np.uintp(number)])]
-        slot = np.uintp(hash_of(word)) & mask
-        while table[2 * slot + np.uintp(1)] != 0:
-            slot = (slot + np.uintp(1)) & mask
-        table[2 * slot], table[2 * slot + np.uintp(1)] = word, np.uint64(number + 1)
-
-
-@lru_cache(maxsize=2)
-def _hashing(code: np.dtype) -> tuple[Kernel, Kernel]:
-    given, table = (
-        array_type(np.dtype(np.uint64), True, "C"),
-        array_type(np.dtype(np.uint64), layout="C"),
-    )
-    rows, first_rows, word = array_type(ROW, layout="C"), array_type(WORD, layout="C"), types.int64
-    walk = given, rows, word, word, word, word, word, table, first_rows
-    insert = entry(insert_words, (*walk, array_type(code, layout="C")))
-    return insert, entry(reinsert_words, (given, first_rows, word, table))

@@ -158,6 +158,16 @@ def hash_codes(words: Any) -> tuple[Any, int]:
     raise TypeError("hash_codes takes NumPy arrays; cuDF numbers the keys of its columns")
 
 
+def hash_texts(offsets: Any, data: Any) -> tuple[Any, int]:
+    """Raise a TypeError: cuDF numbers the keys of its columns."""
+    raise TypeError("hash_texts takes NumPy arrays; cuDF numbers the keys of its columns")
+
+
+def text_words(offsets: Any, data: Any, count: int) -> Any:
+    """Raise a TypeError: cuDF sorts its columns of strings."""
+    raise TypeError("text_words takes NumPy arrays; cuDF sorts its columns of strings")
+
+
 def value_range(values: Any) -> tuple[int, int]:
     """Return the least and the greatest of some integers; see `kernels.value_range`."""
     low, high = cupy.stack([values.min(), values.max()]).get()

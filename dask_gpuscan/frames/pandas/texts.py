@@ -1,0 +1,98 @@
+"""Columns of strings or bytes as keys: numbers and order of their texts, by the bytes that Arrow keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ... import kernels
+from ..types import DType, GroupIds, Values
+from .layouts import PandasArray
+
+OFFSETS = {pa.string(): "i4", pa.binary(): "i4", pa.large_string(): "i8", pa.large_binary(): "i8"}
+"""Arrow's types of texts, and the dtype of the offsets at which these begin."""
+
+LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+"""Types whose offsets may be too narrow for several chunks together, and those that take their place."""
+
+
+def holds_text(dtype: DType) -> bool:
+    """Return whether arrays of a dtype keep texts as Arrow does."""
+    if isinstance(dtype, pd.StringDtype):
+        return bool(dtype.storage == "pyarrow")
+    return isinstance(dtype, pd.ArrowDtype) and dtype.pyarrow_dtype in OFFSETS
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of an array: where each begins and ends among the bytes, and which are null, if any."""
+
+    offsets: Values
+    data: Values
+    null: Values | None
+
+    @classmethod
+    def of(cls, array: PandasArray) -> Texts:
+        """Return the texts of an array, without a copy of one chunk."""
+        arrow = _one_array(array)
+        _, offsets, data = arrow.buffers()
+        dtype = np.dtype(OFFSETS[arrow.type])
+        begins = np.zeros(1, dtype)
+        if offsets is not None and len(arrow):
+            begins = np.frombuffer(offsets, dtype, len(arrow) + 1, arrow.offset * dtype.itemsize)
+        null = arrow.is_null().to_numpy(zero_copy_only=False) if arrow.null_count else None
+        return cls(begins, np.frombuffer(data or b"", np.uint8), null)
+
+    def ids(self) -> GroupIds:
+        """Return the numbers of the texts, in no order, that of nulls above all others; some may have no row."""
+        codes, groups = kernels.hash_texts(self.offsets, self.data)
+        if self.null is None:
+            return GroupIds(codes, groups)
+        codes[self.null] = groups
+        return GroupIds(codes, groups + 1)
+
+    def argsort(self) -> Values | None:
+        """Return the positions of texts in their order, nulls last; None if there is a long text."""
+        lengths = np.diff(self.offsets)
+        longest = int(lengths.max()) if len(lengths) else 0
+        if longest > LONGEST:
+            return None
+        keys = [*kernels.text_words(self.offsets, self.data, max(1, -(-longest // 8))), lengths]
+        nulls = None if self.null is None else [kernels.byte_mask(self.null)] * len(keys)
+        order: Values = kernels.argsort(keys, nulls=nulls)
+        return order
+
+
+LONGEST = 64
+"""Bytes of the longest text for which all are sorted by their words of 8 bytes: each takes 8 bytes of memory a row."""
+
+
+def factorize_text(array: PandasArray) -> tuple[Values, PandasArray]:
+    """Return the numbers of texts, in no order, -1 for nulls, and one value of each."""
+    texts = Texts.of(array)
+    ids = texts.ids()
+    codes, first = kernels.factorize(ids.array, ids.groups, check=False)
+    if texts.null is not None:
+        codes[texts.null], first = -1, first[:-1]
+    return codes, array.take(first)
+
+
+def argsort(array: PandasArray) -> Values:
+    """Return the positions of values in their order, nulls last; equal ones keep theirs."""
+    order = Texts.of(array).argsort() if holds_text(array.dtype) else None
+    if order is not None:
+        return order
+    found: Values = array.argsort(kind="stable")
+    return found
+
+
+def _one_array(array: PandasArray) -> pa.Array:
+    arrow = array.__arrow_array__()
+    if not isinstance(arrow, pa.ChunkedArray):
+        return arrow
+    if arrow.num_chunks == 1:
+        return arrow.chunk(0)
+    return arrow.cast(LARGE.get(arrow.type, arrow.type)).combine_chunks()

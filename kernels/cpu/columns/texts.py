@@ -1,0 +1,167 @@
+"""Texts as Arrow keeps them, in one run of bytes: their hashes, and words that are in their order."""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+import secrets
+from functools import lru_cache
+
+import numba
+import numpy as np
+from numba import types
+
+from ...compiler.jit import OPTIONS, cached_njit
+from ..core.engine import TICKET
+from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel
+from ..core.memory import borrow, read, take_ticket
+from ..core.shares import hash_of
+
+SLICE = 1 << 14
+"""Texts that a thread reads at once."""
+
+SEED = np.uint64(secrets.randbits(64))
+"""Where hashes begin, so that nobody can choose texts whose hashes are equal."""
+
+Texts = tuple[np.ndarray, int]
+"""Where each text begins and the last one ends, and the address of the bytes."""
+
+
+def as_texts(offsets: np.ndarray, data: np.ndarray) -> Texts:
+    """Return texts as kernels take them; the bytes are contiguous, and must outlive them."""
+    return np.require(offsets, requirements=["C", "A"]), data.ctypes.data
+
+
+def texts_type(offset: np.dtype) -> types.Type:
+    """The type of `Texts` with offsets of a dtype."""
+    return types.Tuple((array_type(offset, True, "C"), types.int64))
+
+
+def hashes_of(texts: Texts, size: int) -> np.ndarray:
+    """Return the hash of each text; raises a ValueError for texts that are not within `size` bytes."""
+    words = empty(len(texts[0]) - 1, np.uint64)
+    _read(_hashing(texts[0].dtype), texts, size, SEED, words)
+    return words
+
+
+def text_words(offsets: np.ndarray, data: np.ndarray, count: int) -> np.ndarray:
+    """Return the first bytes of texts as words that are in their order; see `kernels.text_words`."""
+    data = np.ascontiguousarray(data)
+    texts = as_texts(offsets, data)
+    words = np.empty((count, len(offsets) - 1), np.uint64)
+    _read(_wording(offsets.dtype), texts, len(data), words)
+    return words
+
+
+def _read(kernel: Kernel, texts: Texts, size: int, *given: object) -> None:
+    offsets, wrong = texts[0], np.full(1, -1, WORD)
+    run_kernel(len(offsets) - 1, kernel, texts, size, *given, wrong)
+    if wrong[0] >= 0:
+        begin, end = offsets[wrong[0] : wrong[0] + 2].tolist()
+        raise ValueError(
+            f"offsets must not decrease, nor go beyond the {size} bytes; text {wrong[0]} is from {begin} to {end}"
+        )
+
+
+@numba.njit(**OPTIONS)
+def are_one_text(texts, a, b):
+    """Return whether the texts of two rows are equal; without texts, that they are."""
+    if texts is None:
+        return True
+    offsets, address = texts
+    first, second = np.int64(offsets[np.uintp(a)]), np.int64(offsets[np.uintp(b)])
+    count = np.int64(offsets[np.uintp(a + 1)]) - first
+    if np.int64(offsets[np.uintp(b + 1)]) - second != count:
+        return False
+    first, second = address + first, address + second
+    if count < 8:
+        return short_word(first, count) == short_word(second, count)
+    last = count - 8
+    at = np.int64(0)
+    while at < last:
+        if read(first + at, np.uint64(0)) != read(second + at, np.uint64(0)):
+            return False
+        at += 8
+    return read(first + last, np.uint64(0)) == read(second + last, np.uint64(0))
+
+
+@numba.njit(**OPTIONS)
+def short_word(address, count):
+    """Return the bytes of a text of less than 8, which are different where texts of one length are."""
+    if count >= 4:
+        high = np.uint64(read(address + count - 4, np.uint32(0)))
+        return np.uint64(read(address, np.uint32(0))) | high << np.uint64(32)
+    word = np.uint64(0)
+    for at in range(count):
+        word = word << np.uint64(8) | np.uint64(read(address + at, np.uint8(0)))
+    return word
+
+
+@numba.njit(**OPTIONS)
+def hash_of_text(address, count, seed):
+    """Return a hash of 64 bits: words of 8 bytes, of which the last may overlap the one before, are mixed in turn."""
+    found = seed ^ np.uint64(count)
+    if count < 8:
+        return hash_of(found ^ short_word(address, count))
+    last = address + count - 8
+    while address < last:
+        found = hash_of(found ^ read(address, np.uint64(0)))
+        address += 8
+    return hash_of(found ^ read(last, np.uint64(0)))
+
+
+@cached_njit
+def write_hashes(texts, size, seed, words, wrong, control):
+    """Write the hash of each text; in `wrong`, a text that is not within the `size` bytes."""
+    texts, words, wrong, control = borrow(texts), borrow(words), borrow(wrong), borrow(control)
+    offsets, address = texts
+    while True:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= len(words):
+            break
+        for at in range(start, min(len(words), start + SLICE)):
+            begin, end = np.int64(offsets[np.uintp(at)]), np.int64(offsets[np.uintp(at + 1)])
+            if not 0 <= begin <= end <= size:
+                wrong[0] = at
+                break
+            words[at] = hash_of_text(address + begin, end - begin, seed)
+
+
+@cached_njit
+def write_words(texts, size, words, wrong, control):
+    """Write the bytes of each text as words, the first byte the most significant, with zeros behind the last one."""
+    texts, words, wrong, control = borrow(texts), borrow(words), borrow(wrong), borrow(control)
+    offsets, address = texts
+    count, rows = words.shape
+    while True:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= rows:
+            break
+        for at in range(start, min(rows, start + SLICE)):
+            begin, end = np.int64(offsets[np.uintp(at)]), np.int64(offsets[np.uintp(at + 1)])
+            if not 0 <= begin <= end <= size:
+                wrong[0] = at
+                break
+            for number in range(count):
+                word = np.uint64(0)
+                for byte in range(begin, min(end, begin + 8)):
+                    place = np.uint64(56 - 8 * (byte - begin))
+                    word |= np.uint64(read(address + byte, np.uint8(0))) << place
+                words[np.uintp(number), np.uintp(at)] = word
+                begin = min(end, begin + 8)
+
+
+@lru_cache(maxsize=2)
+def _hashing(offset: np.dtype) -> Kernel:
+    words = array_type(np.dtype(np.uint64), layout="C")
+    wrong = array_type(WORD, layout="C")
+    return entry(
+        write_hashes, (texts_type(offset), types.int64, types.uint64, words, wrong, CONTROL)
+    )
+
+
+@lru_cache(maxsize=2)
+def _wording(offset: np.dtype) -> Kernel:
+    words = types.Array(types.uint64, 2, "C")
+    return entry(
+        write_words, (texts_type(offset), types.int64, words, array_type(WORD, layout="C"), CONTROL)
+    )
