@@ -1,4 +1,4 @@
-"""Calls of the map as DuckDB has them: SQL over a table `f` that also has the number of each row, `i`."""
+"""Calls of the map as DuckDB has them: SQL over tables that also have the number of each row, `i`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 SO_FAR = "over (order by i rows unbounded preceding)"
 
 
-def _rows(expression: str) -> str:
+def _rows(expression: str, table: str = "f") -> str:
     """Return the query of an expression for each row."""
-    return f"select {expression} from f order by i"
+    return f"select {expression} from {table} order by i"
 
 
 def _window(function: str) -> str:
@@ -19,14 +19,16 @@ def _window(function: str) -> str:
     return _rows(f"case when i >= 99 then {function}(x) {frame} end")
 
 
-def _group(expression: str) -> Callable[[str], str]:
+def _group(expression: str) -> Callable[[str, str], str]:
     """Return the query of a reduction by a key, in the order of its values."""
-    return lambda key: f'select {expression} from f group by "{key}" order by "{key}"'
+    return lambda table, key: f'select {expression} from {table} group by "{key}" order by "{key}"'
 
 
-def _scan(expression: str, frame: str = "") -> Callable[[str], str]:
+def _scan(expression: str, frame: str = "") -> Callable[[str, str], str]:
     """Return the query of an expression for each row, within its group."""
-    return lambda key: _rows(f'{expression} over (partition by "{key}" order by i {frame})')
+    return lambda table, key: _rows(
+        f'{expression} over (partition by "{key}" order by i {frame})', table
+    )
 
 
 CALLS = {
@@ -54,7 +56,7 @@ CALLS = {
     'resample("1h").sum': "select sum(x) from f group by time_bucket(interval 1 hour, t) "
     "order by time_bucket(interval 1 hour, t)",
     "merge_asof": "select v from f asof left join third on f.t >= third.t order by f.i",
-    "sort_values, texts": 'select x from f order by "w10^3", i',
+    "sort_values, texts": 'select x from w order by "w10^3", i',
 }
 
 GROUPS = {
@@ -78,18 +80,19 @@ def query(name: str) -> str | None:
         return CALLS.get(name)
     letter = "s" if kind == "clustered" else "w" if keys.endswith("texts") else "k"
     made = GROUPS.get(method)
-    return None if made is None else made(letter + keys.split()[0])
+    return None if made is None else made("w" if letter == "w" else "f", letter + keys.split()[0])
 
 
-def connect(frame: Any, third: Any, cores: int) -> Callable[[str], Callable[[], Any]] | None:
-    """Return what makes a call of a query over tables of Arrow, or None without DuckDB."""
+def connect(tables: dict[str, Any], cores: int) -> Callable[[str], Callable[[], Any]] | None:
+    """Return what makes a call of a query over these tables of Arrow, or None without DuckDB."""
     try:
         import duckdb
     except ImportError:
         return None
     connection = duckdb.connect(config={"threads": cores})
-    connection.register("given", frame)
-    connection.register("given_third", third)
-    connection.execute("create table f as select row_number() over () - 1 as i, * from given")
-    connection.execute("create table third as select * from given_third")
-    return lambda sql: lambda: connection.execute(sql).to_arrow_table()
+    for name, table in tables.items():
+        connection.register("given", table)
+        connection.execute(
+            f"create table {name} as select row_number() over () - 1 as i, * from given"
+        )
+    return lambda sql: lambda: connection.sql(sql).to_arrow_table()

@@ -121,7 +121,7 @@ COLUMN: dict[str, Calls] = {  # `x` are floats, `y` has gaps, `c` has runs, `t` 
         lambda p, pl: p.filter(pl.col("x") > 0).select("x"),
     ),
     "rle": (
-        lambda d: d[["c"]].gpuscan.rle("c").iloc[:, -1],
+        lambda d: d["c"].gpuscan.rle().iloc[:, -1],
         None,
         lambda p, pl: p.select(pl.col("c").rle()).unnest("c").select("len"),
     ),
@@ -156,8 +156,8 @@ COLUMN: dict[str, Calls] = {  # `x` are floats, `y` has gaps, `c` has runs, `t` 
         lambda p, pl: p.top_k(100, by="x").select("x"),
     ),
     "drop_duplicates": (
-        lambda d: d[["k"]].gpuscan.drop_duplicates()["k"],
-        lambda d: d[["k"]].drop_duplicates()["k"],
+        lambda d: d["k"].gpuscan.drop_duplicates(),
+        lambda d: d["k"].drop_duplicates(),
         lambda p, pl: p.select("k").unique(maintain_order=True),
     ),
     "value_counts": (
@@ -252,9 +252,16 @@ def make(rows: int) -> pd.DataFrame:
     for title, count in KEYS.items():
         columns[f"k{title}"] = rng.integers(0, count, rows)
     columns["s10^3"] = np.sort(rng.integers(0, 10**3, rows))
+    return pd.DataFrame(columns)
+
+
+def make_texts(rows: int) -> pd.DataFrame:
+    """Random rows: floats, and keys of 16 bytes in any order."""
+    rng = np.random.default_rng(rows)
+    columns: dict[str, Any] = {"x": rng.standard_normal(rows)}
     for title in TEXTS:
         names = pa.array([f"customer {i:07d}" for i in range(KEYS[title])])
-        texts = names.take(pa.array(columns[f"k{title}"]))
+        texts = names.take(pa.array(rng.integers(0, KEYS[title], rows)))
         columns[f"w{title}"] = pd.Series(texts, dtype=pd.StringDtype("pyarrow", np.nan))
     return pd.DataFrame(columns)
 
@@ -278,10 +285,14 @@ def run(bench: Bench, n: int, cores: int) -> None:
     """Time all calls on pandas frames of so many rows."""
     import polars as pl
 
-    frame = make(n)
-    polar = pl.from_pandas(frame, nan_to_null=True)
-    sql = duckdb_calls.connect(polar.to_arrow(), _third(polar).to_arrow(), cores)
+    frames = {"f": make(n), "w": make_texts(n)}
+    polar_frames = {key: pl.from_pandas(f, nan_to_null=True) for key, f in frames.items()}
+    tables = {key: p.to_arrow() for key, p in polar_frames.items()}
+    third = _third(polar_frames["f"]).to_arrow()
+    sql = duckdb_calls.connect(tables | {"third": third}, cores)
     for name, (ours, pandas, polars) in calls().items():
+        key = "w" if name.endswith("texts") else "f"
+        frame, polar = frames[key], polar_frames[key]
         peers: dict[str, Any] = {}
         if pandas is not None and n <= FOR_PANDAS:
             peers["pandas"] = partial(pandas, frame)
@@ -298,9 +309,10 @@ def run_gpu(bench: Bench, n: int) -> None:
     """Time all calls on cuDF frames of so many rows."""
     import cudf
 
-    frame = cudf.DataFrame(make(n))
+    frames = {False: cudf.DataFrame(make(n)), True: cudf.DataFrame(make_texts(n))}
     for name, (ours, theirs, _) in calls().items():
         if theirs is not None and name not in ("interpolate", "merge_asof"):
+            frame = frames[name.endswith("texts")]
             _compare(bench, name, partial(ours, frame), {"cudf": partial(theirs, frame)}, n)
 
 
