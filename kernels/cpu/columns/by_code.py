@@ -144,9 +144,6 @@ def carry_parts(work: Types, state: State) -> tuple[Any, ...]:
     return work.signature.parts(as_state(state, work.signature, "carry_in"))
 
 
-SLICE = 1 << 16
-"""Rows that a thread renumbers at once."""
-
 _CODES: BoundedCache[Any, tuple[Types, Kernel]] = BoundedCache()
 
 

@@ -22,7 +22,7 @@ from ..core.launch import (
     run_team,
 )
 from ..core.memory import borrow, take_ticket
-from ..core.shares import SHARES, positions_of, row_at, run_shares
+from ..core.shares import SHARES, chunks_for, positions_of, row_at, run_shares
 
 SLICE = 1 << 16
 """Rows that a thread renumbers at once."""
@@ -51,8 +51,15 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
         wrong = codes[np.argmax((codes < 0) | (codes >= groups))]
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {wrong}")
     number = np.dtype(np.int32 if len(codes) < 1 << 31 else np.int64)  # less to keep in cache
-    rows = np.full(groups, -1, number)
-    run_shares(codes, groups, _finding(codes.dtype, number), codes, rows)
+    chunks, stride = chunks_for(len(codes), groups)
+    rows = np.full(chunks * stride, -1, number)
+    finding = _finding(codes.dtype, number)
+    run_shares(codes, groups, finding, codes, rows, chunks=chunks, stride=stride)
+    if (
+        chunks > 1
+    ):  # each with a table of its own: the first row of all is the least, and -1 above all
+        tables = rows.reshape(chunks, stride)[:, :groups]
+        rows = tables.view(f"u{number.itemsize}").min(axis=0).view(number)
     first_rows = np.empty(min(groups, len(codes)) + 1, WORD)
     first_rows = first_rows[: _numbering(rows.dtype)(rows, first_rows)]
     if len(first_rows) < groups:
@@ -78,12 +85,13 @@ def find_rows(codes, rows, shares, control):
         share = take_ticket(control, TICKET)
         if share >= shares.tickets:
             break
+        offset = np.uintp(share * shares.stride if shares.chunk else 0)
         begin, end = positions_of(shares, share, len(codes))
         for position in range(begin, end):
             at = row_at(shares, position)
-            code = np.uintp(codes[np.uintp(at)])
-            if rows[code] < 0:
-                rows[code] = at
+            slot = offset + np.uintp(codes[np.uintp(at)])
+            if rows[slot] < 0:
+                rows[slot] = at
 
 
 @cached_njit
