@@ -15,8 +15,11 @@ from ..core.engine import TICKET
 from ..core.launch import CONTROL, Kernel, array_type, empty, entry, run_kernel
 from ..core.memory import borrow, take_ticket
 
-SLICE = 1 << 16
+SLICE = 1 << 14
 """Rows that a thread takes at once."""
+
+WORK = 4
+"""How many times the work of an element of a scan a row takes: so many fewer are worth a thread."""
 
 
 def take(array: np.ndarray, rows: np.ndarray, fill: Any = None) -> np.ndarray:
@@ -26,7 +29,7 @@ def take(array: np.ndarray, rows: np.ndarray, fill: Any = None) -> np.ndarray:
     rows = np.require(rows, requirements=["C", "A"])
     other = None if fill is None else np.array([fill], array.dtype).view(number)[0].item()
     kernel = _taking(number, fill is not None)
-    run_kernel(len(rows), kernel, values, rows, other, out.view(number))
+    run_kernel(WORK * len(rows), kernel, values, rows, other, out.view(number))
     return out
 
 
@@ -35,7 +38,7 @@ def put(rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
     out, number = empty(len(rows), rows.dtype), _NUMBERS[rows.itemsize]
     rows = np.require(rows, requirements=["C", "A"]).view(number)
     positions = np.require(positions, requirements=["C", "A"])
-    run_kernel(len(rows), _putting(number), rows, positions, out.view(number))
+    run_kernel(WORK * len(rows), _putting(number), rows, positions, out.view(number))
     return out
 
 

@@ -1,7 +1,7 @@
 """Stable radix sort of packed words: the high bits of a word are a row's code, the low ones its number.
 
-Many rows are parted by their highest digit by all threads, each part into its own memory, until parts stay in a core's
-cache; one thread then sorts a part by its other digits, the least significant first. Runs of rows whose codes
+Many rows are parted by ranges of their highest digit by all threads, each part into its own memory, until parts stay in
+a core's cache; one thread then sorts a part by its other digits, the least significant first. Runs of rows whose codes
 are equal so far are sorted by what follows of their codes in the same way. After Knuth, *The Art of Computer
 Programming 3*, 5.2.5, and Polychroniou and Ross, *A comprehensive study of main-memory partitioning* (SIGMOD 2014).
 """
@@ -18,12 +18,19 @@ from numba import types
 
 from ...compiler.jit import ALLOCATING, OPTIONS, cached_njit
 from ..core.engine import TICKET
-from ..core.launch import CONTROL, Kernel, array_type, empty, entry, run_kernel
+from ..core.launch import CONTROL, Kernel, array_type, empty, entry, helpers_for, run_kernel
 from ..core.memory import borrow, take_ticket
+from ..core.shares import TEAM
 from .sort_codes import WORD_BITS, Chunk, pack
 
 LEAF = 1 << 17
 """Most words that one thread sorts by itself: twice as many must stay in its L2 cache."""
+
+SHARE = 1 << 14
+"""Words that a thread sorts by itself even where others have nothing to do."""
+
+WORK = 8
+"""How many times the work of an element of a scan a word takes: so many fewer are worth a thread."""
 
 FEW = 32
 """Most words that are sorted by insertion."""
@@ -39,6 +46,19 @@ MANY = 1 << 12
 
 SHORT = 13
 """Words of the parts that many rows are parted into, as a power of two, if codes are spread evenly."""
+
+WIDE = 16
+"""Most bits of the digits whose ranges are found where words are spread unevenly: those of floats have some of the
+fraction."""
+
+SKEW = 4
+"""How many times as many words as on average the most frequent digit has, from which on they are spread unevenly."""
+
+SAMPLED = 5
+"""Words of a sample for each digit, as a power of two, if codes are spread evenly."""
+
+LEAVES = 4
+"""Leaves a thread, at least, of the words that are shared."""
 
 SLICES = 32
 """Slices of rows whose digits are counted by themselves."""
@@ -101,7 +121,7 @@ def _sort_chunk(
     if tied is not None:
         long, number = np.empty((count // LEAF + 1, 2), np.int64), np.zeros(1, np.int64)
         given = words, other, out, ties, tied, low, chunk.width, long, number
-        run_kernel(count, _kernel(sort_runs), *given)
+        run_kernel(WORK * count, _kernel(sort_runs), *given)
         left = [(*run, chunk.width, words, other) for run in long[: number[0]].tolist()]
     while left:
         left += _sort_long(*left.pop(), out, ties, codes, low)
@@ -120,31 +140,76 @@ def _sort_long(
     low: int,
 ) -> list[tuple[int, int, int, np.ndarray, np.ndarray]]:
     """Sort a run by the `bits` from `low` on, or part it and return the parts that are still too long."""
-    ends = np.array([start, end])
-    if bits and end - start > LEAF:
-        digit = min(bits, DIGIT, (end - start).bit_length() - SHORT)
-        bits -= digit
-        ends = _part(start, end, low + bits, digit, words, other)
+    ends, left, leaf = np.array([start, end]), np.array([bits]), _leaf(len(words))
+    if bits and end - start > leaf:
+        ends, left = _part(start, end, low, bits, words, other)
         words, other = other, words
-    most = LEAF if bits else end - start
-    given = words, other, out, ties, codes, ends, most, low, bits
-    run_kernel(end - start, _kernel(sort_leaves), *given)
-    long = np.flatnonzero(np.diff(ends) > most).tolist()
-    return [(int(ends[i]), int(ends[i + 1]), bits, words, other) for i in long]
+    given = words, other, out, ties, codes, ends, left, leaf, low
+    run_kernel(WORK * (end - start), _kernel(sort_leaves), *given)
+    long = np.flatnonzero((np.diff(ends) > leaf) & (left > 0)).tolist()
+    return [(int(ends[i]), int(ends[i + 1]), int(left[i]), words, other) for i in long]
+
+
+def _leaf(count: int) -> int:
+    """Return how many of so many words a thread sorts by itself at most."""
+    threads = helpers_for(WORK * count) + 1
+    return LEAF if threads < TEAM else min(LEAF, max(SHARE, count // (LEAVES * threads)))
 
 
 def _part(
-    start: int, end: int, shift: int, digit: int, words: np.ndarray, other: np.ndarray
-) -> np.ndarray:
-    """Move words to `other`, those of one digit next to each other; return where those of each end."""
-    size = max(SLICE, -(-(end - start) // SLICES))
-    counts = np.zeros((-(-(end - start) // size), 1 << digit), np.int64)
-    given = words, other, start, end, size, shift, counts
-    run_kernel(end - start, _kernel(count_digits), *given)
+    start: int, end: int, low: int, bits: int, words: np.ndarray, other: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Move words to `other`, ranges of codes next to each other.
+
+    Return where the words of each range end, and by how many bits those within it may differ.
+    """
+    count, top = end - start, low + bits
+    digit = min(bits, DIGIT, count.bit_length() - SHORT)
+    sample = words[start : end : 1 << max(0, SHORT - SAMPLED)] >> np.uint64(low)
+    ranges, spans = None, np.zeros(1 << digit, np.int64)
+    if _is_skewed(sample, bits, digit):
+        wide = min(bits, WIDE)
+        ranges, spans = _ranges(sample, bits, digit, wide)
+        digit = wide
+    size = max(SHARE, -(-count // SLICES))
+    counts = np.zeros((-(-count // size), len(spans)), np.int64)
+    given = words, other, start, end, size, top - digit, (1 << digit) - 1, ranges, counts
+    counting, moving = _parting(ranges is not None)
+    run_kernel(WORK * count, counting, *given)
     ends = np.concatenate([[start], start + np.cumsum(counts.sum(axis=0))])
     counts[...] = ends[:-1] + np.cumsum(counts, axis=0) - counts
-    run_kernel(end - start, _kernel(move_words), *given)
-    return ends
+    run_kernel(WORK * count, moving, *given)
+    return ends, bits - digit + spans
+
+
+def _digits(sample: np.ndarray, bits: int, digit: int) -> np.ndarray:
+    """Return how many words of a sample have each digit, the highest of so many bits."""
+    found = sample >> np.uint64(bits - digit) & np.uint64((1 << digit) - 1)
+    return np.bincount(found.astype(np.int64), minlength=1 << digit)
+
+
+def _is_skewed(sample: np.ndarray, bits: int, digit: int) -> bool:
+    """Return whether some digit has far more words than others."""
+    found = _digits(sample, bits, digit)
+    return digit < bits and int(found.max()) << digit > SKEW * len(sample)
+
+
+def _ranges(
+    sample: np.ndarray, bits: int, wanted: int, digit: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of each digit's range, and by how many bits digits of each range may differ.
+
+    There are about ``2**wanted`` ranges of as many words each; a digit of more words is alone.
+    """
+    found = _digits(sample, bits, digit)
+    heavy = found << wanted > len(sample)
+    begins = np.diff((np.cumsum(found) - found << wanted) // len(sample), prepend=-1) > 0
+    begins |= heavy
+    begins[1:] |= heavy[:-1]
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(begins)) - 1
+    ranges = (np.cumsum(begins) - 1).astype(np.uint16)
+    return ranges, np.frexp(first ^ last)[1].astype(np.int64)
 
 
 # --- compiled ----------------------------------------------------------------------------------------
@@ -204,17 +269,17 @@ def _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts):
 
 
 @partial(cached_njit, options=ALLOCATING)
-def sort_leaves(words, other, out, ties, codes, ends, most, low, bits, control):
-    """Sort the runs between `ends` that have no more than so many words."""
+def sort_leaves(words, other, out, ties, codes, ends, left, leaf, low, control):
+    """Sort the runs between `ends` by the bits that are left: those of `leaf` words at most, or of equal codes."""
     words, other, out, ties = borrow(words), borrow(other), borrow(out), borrow(ties)
-    codes, ends, control = borrow(codes), borrow(ends), borrow(control)
+    codes, ends, left, control = borrow(codes), borrow(ends), borrow(left), borrow(control)
     counts = np.empty(COUNTS, np.uint32)
     while True:
         i = take_ticket(control, TICKET)
-        if i >= len(ends) - 1:
+        if i >= len(left):
             break
-        start, end = ends[i], ends[i + 1]
-        if start < end <= start + most:
+        start, end, bits = ends[i], ends[i + 1], left[i]
+        if start < end and (end <= start + leaf or bits == 0):
             _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts)
 
 
@@ -243,50 +308,52 @@ def sort_runs(words, other, out, ties, tied, low, bits, long, number, control):
             at = end
 
 
+@numba.njit(**OPTIONS)
+def _part_of(word, shift, mask, ranges):
+    """Return the digit of a word, or the range that it is in."""
+    digit = np.uintp((word >> np.uint64(shift)) & np.uint64(mask))
+    return digit if ranges is None else np.uintp(ranges[digit])
+
+
 @cached_njit
-def count_digits(words, other, start, end, size, shift, counts, control):
-    """Count the digits of each slice of `size` words."""
+def count_parts(words, other, start, end, size, shift, mask, ranges, counts, control):
+    """Count the words of each part in each slice of `size` words."""
     words, counts, control = borrow(words), borrow(counts), borrow(control)
-    mask, shift = np.uint64(counts.shape[1] - 1), np.uint64(shift)
     while True:
-        part = take_ticket(control, TICKET)
-        if part >= len(counts):
+        number = take_ticket(control, TICKET)
+        if number >= len(counts):
             break
-        first = start + part * size
+        first = start + number * size
         for i in range(first, min(end, first + size)):
-            counts[part, np.intp((words[i] >> shift) & mask)] += 1
+            counts[number, _part_of(words[i], shift, mask, ranges)] += 1
 
 
 @cached_njit
-def move_words(words, other, start, end, size, shift, places, control):
-    """Move each word of a slice to the next place of its digit."""
+def move_words(words, other, start, end, size, shift, mask, ranges, places, control):
+    """Move each word of a slice to the next place of its part."""
     words, other = borrow(words), borrow(other)
     places, control = borrow(places), borrow(control)
-    mask, shift = np.uint64(places.shape[1] - 1), np.uint64(shift)
     while True:
-        part = take_ticket(control, TICKET)
-        if part >= len(places):
+        number = take_ticket(control, TICKET)
+        if number >= len(places):
             break
-        first = start + part * size
+        first = start + number * size
         for i in range(first, min(end, first + size)):
             word = words[i]
-            digit = np.intp((word >> shift) & mask)
-            place = places[part, digit]
+            part = _part_of(word, shift, mask, ranges)
+            place = places[number, part]
             other[place] = word
-            places[part, digit] = place + 1
+            places[number, part] = place + 1
 
 
 _WORDS, _ROWS, _FLAGS = (array_type(np.dtype(d), layout="C") for d in ("u8", "i8", "u1"))
 _TABLE, _WORD = types.Array(types.int64, 2, "C"), types.int64
 
 _LEAF = (_WORDS, _WORDS, _ROWS, _FLAGS)
-_DIGITS = (_WORDS, _WORDS, _WORD, _WORD, _WORD, _WORD, _TABLE, CONTROL)
 
 _ARGUMENTS = {
     sort_runs: (*_LEAF, _FLAGS, _WORD, _WORD, _TABLE, _ROWS, CONTROL),
-    sort_leaves: (*_LEAF, _WORDS, _ROWS, _WORD, _WORD, _WORD, CONTROL),
-    count_digits: _DIGITS,
-    move_words: _DIGITS,
+    sort_leaves: (*_LEAF, _WORDS, _ROWS, _ROWS, _WORD, _WORD, CONTROL),
 }
 """The types of what each kernel takes."""
 
@@ -294,3 +361,10 @@ _ARGUMENTS = {
 @lru_cache(maxsize=4)
 def _kernel(function: Any) -> Kernel:
     return entry(function, _ARGUMENTS[function])
+
+
+@lru_cache(maxsize=2)
+def _parting(by_range: bool) -> tuple[Kernel, Kernel]:
+    ranges = array_type(np.dtype(np.uint16), layout="C") if by_range else types.none
+    given = _WORDS, _WORDS, *[_WORD] * 5, ranges, _TABLE, CONTROL
+    return entry(count_parts, given), entry(move_words, given)
