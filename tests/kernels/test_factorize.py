@@ -19,7 +19,7 @@ def threads(request, monkeypatch) -> int:
     for module in (launch, shares, factorize, hashes):
         monkeypatch.setattr(module, "helpers_for", lambda _: request.param - 1)
     for module in (launch, shares, factorize):
-        monkeypatch.setattr(module, "PARALLEL", 0)
+        monkeypatch.setattr(module, "PARALLEL", 1)
     monkeypatch.setattr(shares, "CHUNK", 512)
     monkeypatch.setattr(shares, "TABLE", 16)
     return request.param
@@ -70,7 +70,7 @@ def test_words_of_one_hash_have_their_own_codes(threads, monkeypatch):
 def test_words_that_the_sample_has_not(threads, distinct, sample, monkeypatch):
     """Few words are looked up in the table of a sample, and the rest inserted; clustered ones are many."""
     monkeypatch.setattr(hashes, "SAMPLE", sample)
-    monkeypatch.setattr(hashes, "FEW", sample // 4)
+    monkeypatch.setattr(hashes, "PART", 1)
     for words in (RNG.zipf(1.3, ROWS) % distinct, np.arange(ROWS) * distinct // ROWS):
         codes, groups = kernels.hash_codes(words.astype(np.uint64))
         assert 0 <= codes.min() <= codes.max() < groups

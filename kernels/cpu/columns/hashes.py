@@ -36,6 +36,9 @@ SLICE = 1 << 14
 PARTS = 4
 """Tables a thread: a smaller one stays in its cache."""
 
+WORK = 4
+"""How many times the work of an element of a scan a word takes, at least: so many fewer are worth a thread."""
+
 SPACE = 1 << 10
 """Words that a table has room for at first."""
 
@@ -45,14 +48,16 @@ LARGER = 4, 16
 10**5 words on one core, all different: 2.2 ms with 4 alone, 1.2 with both."""
 
 SAMPLE = 1 << 14
-"""Rows, from all over, that are looked at first: they tell whether there are few distinct words."""
+"""Rows, from all over, that are looked at first, at most: they tell whether there are few distinct words."""
 
-FEW = SAMPLE // 4
-"""The most distinct words of a sample for which all threads look words up in the one table of the sample.
+PART = 16
+"""One row in so many, at most, is in the sample."""
+
+FEW = 4
+"""How many rows a sample has for each of its words, at least, if words are few: all threads look words up in its table.
 
 4 million texts of 16 bytes on two cores, milliseconds, in one table by one thread, looked up by two in that of a
 sample, and in a table a part: 10 keys 27, 18, 59; 1,000 keys 49, 32, 70; 10**6 keys 422, -, 161."""
-
 
 RARE = 8
 """One row in so many, at most, may have a word that the sample has not, if words are few."""
@@ -106,7 +111,7 @@ class Table:
     def look_up(self) -> None:
         """Write the codes of all rows, -1 where they are not known."""
         run_kernel(
-            len(self._codes),
+            WORK * len(self._codes),
             self._kernels[2],
             *self._given,
             self._slots,
@@ -118,7 +123,7 @@ class Table:
 def _numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int]:
     """Return codes that are equal where words are, and if there are texts, these too; and a number above all."""
     rows, bounds, count = np.empty(0, ROW), np.array([0, len(words)]), 1
-    team = helpers_for(len(words)) + 1
+    team = helpers_for(WORK * len(words)) + 1
     if team > 1 and 0 < len(words) <= np.iinfo(ROW).max:
         codes = empty(len(words), np.int32 if len(words) < 1 << 31 else np.int64)
         known = _looked_up(Table(words, texts, codes), codes)
@@ -135,15 +140,16 @@ def _numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int]:
             table.insert(rows, bounds[share], bounds[share + 1], share, count)
             found.append(table.known)
 
-    run_team(len(words), np.zeros(STATUS, WORD), number)
+    run_team(WORK * len(words), np.zeros(STATUS, WORD), number)
     return codes, max(found) * count
 
 
 def _looked_up(table: Table, codes: np.ndarray) -> int:
     """Write the codes of rows of few words; return how many words there are, or 0 if they are not few."""
-    rows = np.linspace(0, len(codes) - 1, SAMPLE).astype(ROW)
-    table.insert(rows, 0, SAMPLE)
-    if table.known > FEW:
+    sample = min(SAMPLE, len(codes) // PART + 1)
+    rows = np.linspace(0, len(codes) - 1, sample).astype(ROW)
+    table.insert(rows, 0, sample)
+    if table.known > sample // FEW:
         return 0
     table.look_up()
     rest = np.flatnonzero(codes < 0).astype(ROW)

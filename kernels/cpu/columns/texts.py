@@ -19,6 +19,9 @@ from ..core.shares import hash_of
 SLICE = 1 << 14
 """Texts that a thread reads at once."""
 
+WORK = 4
+"""How many times the work of an element of a scan a text takes, at least."""
+
 SEED = np.uint64(secrets.randbits(64))
 """Where hashes begin, so that nobody can choose texts whose hashes are equal."""
 
@@ -54,7 +57,7 @@ def text_words(offsets: np.ndarray, data: np.ndarray, count: int) -> np.ndarray:
 
 def _read(kernel: Kernel, texts: Texts, size: int, *given: object) -> None:
     offsets, wrong = texts[0], np.full(1, -1, WORD)
-    run_kernel(len(offsets) - 1, kernel, texts, size, *given, wrong)
+    run_kernel(WORK * (len(offsets) - 1), kernel, texts, size, *given, wrong)
     if wrong[0] >= 0:
         begin, end = offsets[wrong[0] : wrong[0] + 2].tolist()
         raise ValueError(

@@ -1,0 +1,58 @@
+"""The parts that threads sort: words spread evenly and not, many that are equal, on any number of threads."""
+
+import numpy as np
+import pytest
+
+from dask_gpuscan import kernels
+from dask_gpuscan.kernels.cpu.core import launch
+from dask_gpuscan.kernels.cpu.sort import radix_sort
+
+ROWS = 20_000
+RNG = np.random.default_rng(29)
+NORMAL = RNG.standard_normal(ROWS)
+
+SPREAD = {
+    "even": RNG.integers(0, 10**6, ROWS),
+    "bell": NORMAL,
+    "far ends": np.exp(50 * NORMAL),
+    "zeros": np.where(RNG.random(ROWS) < 0.9, 0.0, NORMAL),
+    "two": RNG.integers(0, 2, ROWS) * 1e300,
+    "long tail": RNG.zipf(1.2, ROWS) % (1 << 62),
+    "few far apart": RNG.integers(0, 5, ROWS) << 40,
+    "one": np.zeros(ROWS, np.float32),
+    "NaN": np.where(RNG.random(ROWS) < 0.5, np.nan, NORMAL).astype("f4"),
+    "sorted": np.sort(NORMAL),
+    "sorted but for the end": np.append(np.zeros(ROWS - 1), 1e9),
+}
+
+
+@pytest.fixture(params=[1, 2, 4, 16])
+def threads(request, monkeypatch):
+    """Part small inputs as large ones, on so many threads."""
+    for module in (launch, radix_sort):
+        monkeypatch.setattr(module, "helpers_for", lambda _: request.param - 1)
+    for name, value in {"LEAF": 512, "SHARE": 64, "SHORT": 6}.items():
+        monkeypatch.setattr(radix_sort, name, value)
+
+
+@pytest.mark.parametrize("spread", SPREAD)
+def test_order_is_stable(threads, spread):
+    x = SPREAD[spread]
+    assert (kernels.argsort(x) == np.argsort(x, kind="stable")).all()
+    group = RNG.integers(0, 3, ROWS)
+    assert (kernels.argsort([group, x]) == np.lexsort((x, group))).all()
+    (keys,), (moved, order) = kernels.sort_pairs(x, [x], positions=True)
+    np.testing.assert_array_equal(keys, x[order])
+    np.testing.assert_array_equal(moved, x[order])
+
+
+def test_a_digit_of_many_words_is_alone():
+    sample = np.sort(np.append(np.full(5000, 7 << 20), RNG.integers(0, 1 << 30, 5000)))
+    ranges, spans = radix_sort._ranges(sample.astype(np.uint64), 30, 4, 12)
+    heavy = (7 << 20) >> 18
+    assert (ranges == ranges[heavy]).sum() == 1
+    assert spans[ranges[heavy]] == 0
+    assert (np.diff(ranges.astype(int)) >= 0).all()
+    for number in range(ranges.max() + 1):
+        digits = np.flatnonzero(ranges == number)
+        assert int(digits[0]) >> spans[number] == int(digits[-1]) >> spans[number]
