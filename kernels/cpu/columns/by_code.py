@@ -36,7 +36,7 @@ from ..core.launch import (
     types_of,
 )
 from ..core.memory import borrow, take_ticket
-from ..core.shares import SHARES, chunks_for, positions_of, row_at, run_shares
+from ..core.shares import SHARES, chunks_for, gap_for, positions_of, row_at, run_shares
 from ..core.steps import OperatorInputs, Output, scan_step
 from ..scan.scan import fold
 
@@ -84,11 +84,12 @@ def by_code(
     chunks, stride = 1, groups
     if not (write or work.sequential):
         chunks, stride = chunks_for(len(codes), groups)
+    gap = gap_for(len(codes), groups) if chunks == 1 else 1
     parts = zip(work.start, work.state, strict=True)
-    table = [np.full(chunks * stride, part, d) for part, d in parts]
+    table = [np.full(chunks * stride * gap, part, d) for part, d in parts]
     if carry_in is not None:
         for field, states in zip(table, carry_parts(work, carry_in), strict=True):
-            field[slice(len(states)) if carry_codes is None else carry_codes] = states
+            field[::gap][slice(len(states)) if carry_codes is None else carry_codes] = states
     states = table[0] if work.scalar_state else tuple(table)
     out, output = None, None
     if write:
@@ -102,6 +103,9 @@ def by_code(
         raise outside(op, error) from error
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
+    if gap > 1:
+        near = [field[::gap].copy() for field in table]
+        states = near[0] if work.scalar_state else tuple(near)
     if chunks > 1:
         tables = [list(field.reshape(chunks, stride)[:, :groups]) for field in table]
         states = fold(op, tables[0] if work.scalar_state else list(zip(*tables, strict=True)))
@@ -194,5 +198,5 @@ def walk_codes(source, output, codes, table, groups, shares, control):
             if code < 0 or code >= groups:
                 shares.wrong[share] = at
                 return
-            slot = offset + code
+            slot = offset + code * shares.gap
             store(table, slot, scan_step(source, output, load(table, slot), at))

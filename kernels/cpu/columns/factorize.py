@@ -22,7 +22,7 @@ from ..core.launch import (
     run_team,
 )
 from ..core.memory import borrow, take_ticket
-from ..core.shares import SHARES, chunks_for, positions_of, row_at, run_shares
+from ..core.shares import SHARES, chunks_for, gap_for, positions_of, row_at, run_shares
 
 SLICE = 1 << 16
 """Rows that a thread renumbers at once."""
@@ -52,7 +52,8 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {wrong}")
     number = np.dtype(np.int32 if len(codes) < 1 << 31 else np.int64)  # less to keep in cache
     chunks, stride = chunks_for(len(codes), groups)
-    rows = np.full(chunks * stride, -1, number)
+    gap = gap_for(len(codes), groups) if chunks == 1 else 1
+    rows = np.full(chunks * stride * gap, -1, number)
     finding = _finding(codes.dtype, number)
     run_shares(codes, groups, finding, codes, rows, chunks=chunks, stride=stride)
     if (
@@ -60,6 +61,7 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
     ):  # each with a table of its own: the first row of all is the least, and -1 above all
         tables = rows.reshape(chunks, stride)[:, :groups]
         rows = tables.view(f"u{number.itemsize}").min(axis=0).view(number)
+    rows = np.ascontiguousarray(rows[::gap])
     first_rows = np.empty(min(groups, len(codes)) + 1, WORD)
     first_rows = first_rows[: _numbering(rows.dtype)(rows, first_rows)]
     if len(first_rows) < groups:
@@ -73,7 +75,8 @@ def first_met(codes: np.ndarray, groups: int) -> np.ndarray:
     """Return whether each row is the first one of its code; see `kernels.first_met`."""
     codes = np.require(codes, requirements=["C", "A"])
     found = empty(len(codes), np.dtype(np.bool_))
-    run_shares(codes, groups, _meeting(codes.dtype), codes, np.zeros(groups, np.bool_), found)
+    met = np.zeros(groups * gap_for(len(codes), groups), np.bool_)
+    run_shares(codes, groups, _meeting(codes.dtype), codes, met, found)
     return found
 
 
@@ -89,7 +92,7 @@ def find_rows(codes, rows, shares, control):
         begin, end = positions_of(shares, share, len(codes))
         for position in range(begin, end):
             at = row_at(shares, position)
-            slot = offset + np.uintp(codes[np.uintp(at)])
+            slot = offset + np.uintp(codes[np.uintp(at)] * shares.gap)
             if rows[slot] < 0:
                 rows[slot] = at
 
@@ -134,9 +137,9 @@ def meet_codes(codes, met, out, shares, control):
         begin, end = positions_of(shares, share, len(codes))
         for position in range(begin, end):
             at = np.uintp(row_at(shares, position))
-            code = np.uintp(codes[at])
-            out[at] = not met[code]
-            met[code] = True
+            slot = np.uintp(codes[at] * shares.gap)
+            out[at] = not met[slot]
+            met[slot] = True
 
 
 @lru_cache(maxsize=8)

@@ -13,7 +13,7 @@ from ...options import Shifted
 from ..core.engine import STATUS, TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_team
 from ..core.memory import borrow, take_ticket
-from ..core.shares import SHARES, positions_of, row_at, run_shares
+from ..core.shares import SHARES, gap_for, positions_of, row_at, run_shares
 
 SLICE = 1 << 18
 """Rows that a thread moves at once. Of 20 million float64, milliseconds of `shift` and `difference` by slices of
@@ -70,19 +70,21 @@ def _subtracted(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
 def rows_before(codes: np.ndarray, groups: int, periods: int) -> np.ndarray:
     """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
     codes, out = np.require(codes, requirements=["C", "A"]), empty(len(codes), WORD)
-    rings, slots = np.full((groups, abs(periods)), -1, WORD), np.zeros(groups, WORD)
-    wrong = run_shares(codes, groups, _finding(codes.dtype), codes, rings, slots, periods < 0, out)
+    gap, width = gap_for(len(codes), groups), abs(periods)
+    rings, slots = np.full((groups, width + gap - 1), -1, WORD), np.zeros(groups * gap, WORD)
+    given = codes, rings, slots, width, periods < 0, out
+    wrong = run_shares(codes, groups, _finding(codes.dtype), *given)
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
     return out
 
 
 @cached_njit
-def find_before(codes, rings, slots, backward, out, shares, control):
-    """Find rows by a ring of the latest rows of each group; `slots` are the next places."""
+def find_before(codes, rings, slots, width, backward, out, shares, control):
+    """Find rows by a ring of the latest `width` rows of each group; `slots` are the next places."""
     codes, rings, slots, out = borrow(codes), borrow(rings), borrow(slots), borrow(out)
     shares, control = borrow(shares), borrow(control)
-    groups, width = rings.shape
+    groups = len(rings)
     while True:
         share = take_ticket(control, TICKET)
         if share >= shares.tickets:
@@ -94,14 +96,15 @@ def find_before(codes, rings, slots, backward, out, shares, control):
             if code < 0 or code >= groups:
                 shares.wrong[share] = at
                 return
-            slot = slots[np.uintp(code)]
+            place = np.uintp(code * shares.gap)
+            slot = slots[place]
             out[np.uintp(at)] = rings[np.uintp(code), np.uintp(slot)]
             rings[np.uintp(code), np.uintp(slot)] = at
-            slots[np.uintp(code)] = slot + 1 if slot + 1 < width else 0
+            slots[place] = slot + 1 if slot + 1 < width else 0
 
 
 @lru_cache(maxsize=2)
 def _finding(dtype: np.dtype) -> Kernel:
     words, rings = array_type(WORD, layout="C"), types.Array(types.int64, 2, "C")
-    given = array_type(dtype, True, "C"), rings, words, types.boolean, words
+    given = array_type(dtype, True, "C"), rings, words, types.int64, types.boolean, words
     return entry(find_before, (*given, SHARES, CONTROL))
