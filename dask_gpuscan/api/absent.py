@@ -55,11 +55,10 @@ SUBSTITUTES: dict[str, dict[str, str]] = {
     "groupby.resample": {
         "aggregate": "agg(...)",
         "apply": "reduce(op), with an operator made by dask_gpuscan.operator",
+        "backfill": "bfill()",
+        "interpolate": "interpolate of groupby on asfreq(), or resample(rule) of the rows of one group",
         "ohlc": "agg(['first', 'max', 'min', 'last'])",
-        **dict.fromkeys(
-            ("asfreq", "backfill", "bfill", "ffill", "interpolate", "nearest", "pad"),
-            "dask_gpuscan.merge_asof(edges, rows, by=keys, ...), or resample(rule) of the rows of one group",
-        ),
+        "pad": "ffill()",
     },
 }
 """What to use instead of absent methods, by what they are looked for in."""

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 import pandas as pd
 
-from ...engines.run import meta_of, run
+from ...engines.run import meta_of
 from ...frames.registry import column_of, library_of, names_of, unused_name
-from ...ops.time.buckets import Buckets
 from ...ops.time.edges import (
     FillEdges,
-    InsertEdges,
     append_inexact,
-    append_times,
     fill_edges,
     near_enough,
     nearer_rows,
 )
-from ...ops.time.time_column import TimeColumn
 from ..arguments import check_limit
-from ..frame.asof import merge_asof
-from ..frame.interpolate import checked_fill
 from ..frame.resets import without_name
 from ..types import FrameT, Obj, SeriesT
 from .bucket_reductions import BucketReductions
@@ -32,33 +26,25 @@ from .bucket_reductions import BucketReductions
 Way = Literal["backward", "forward"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Edges:
     """The edges of buckets, and the rows that they are met with."""
 
-    buckets: Buckets
-    """Whose labels are the edges."""
-    grid: Any
-    """A frame with the edges as its index."""
     rows: Any
     names: list[Hashable]
     """The columns of answers."""
-    on: Hashable
-    """The column of the times; None if they are the index."""
     time: Hashable = None
-    """A column of the times as numbers, where these are asked for."""
+    """A column of the times of rows, where these are asked for."""
+    groups: tuple[Hashable, ...] = ()
+    """Columns by which rows of one time are told apart, if those of several groups are met."""
 
     def match(self, way: Way, **options: Any) -> Any:
-        """Return for each edge the row that an as-of merge finds, as a frame."""
-        where: dict[str, Any] = {"right_index": True} if self.on is None else {"right_on": self.on}
-        return merge_asof(self.grid, self.rows, left_index=True, direction=way, **where, **options)
+        """Return for each edge the row that an as-of merge finds, as a frame whose last level has the edges."""
+        raise NotImplementedError
 
 
 class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
-    """The part of `Resampler` that gives rows at the edges of buckets."""
-
-    _time_column: TimeColumn
-    _buckets: Buckets
+    """The part of `Resampler`, and of that of groups, that gives rows at the edges of buckets."""
 
     def asfreq(self, fill_value: Any = None) -> Obj:
         """Return the rows at the edges of buckets, and null rows at edges where there are none.
@@ -189,65 +175,6 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
         )
         return self._as_asked(found, edges.names)
 
-    def interpolate(
-        self,
-        method: Literal["linear", "time", "index", "values", "pad"] = "linear",
-        *,
-        limit: SupportsIndex | None = None,
-        limit_direction: Literal["forward", "backward", "both"] | None = None,
-        limit_area: Literal["inside", "outside"] | None = None,
-    ) -> Obj:
-        """Return for each edge of a bucket what is on lines between the rows; edges are those of `asfreq`.
-
-        Parameters
-        ----------
-        method, limit, limit_direction, limit_area
-            As for `Gpuscan.interpolate`. "linear" counts rows, of which edges without a row are each one more, as in
-            pandas; "time" takes the distances of times.
-
-        Returns
-        -------
-        Series or DataFrame
-            NumPy's integers become float64 where an edge may have no row; "pad" gives nullable ones.
-
-        Raises
-        ------
-        TypeError
-            For a column that does not hold numbers or, for "linear", times; "pad" takes any dtype.
-        ValueError
-            As for `Gpuscan.interpolate`; at compute time, for times that are null or that decrease, naming the
-            partition.
-
-        See Also
-        --------
-        Gpuscan.interpolate : Fills nulls where rows are.
-        nearest : A row for each edge, of any dtype.
-
-        Notes
-        -----
-        Numbers are those of pandas 3. pandas 2 takes rows that are at edges, and no others.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> times = pd.to_datetime(["2026-01-01 09:00", "2026-01-01 10:30", "2026-01-01 12:00"])
-        >>> x = pd.Series([1.0, 4.0, 10.0], index=times)
-        >>> x.gpuscan.resample("1h").interpolate("time").tolist()
-        [1.0, 3.0, 6.0, 10.0]
-        """
-        fill = checked_fill(method, limit, limit_direction, limit_area)
-        edges = self._edges()
-        insert = InsertEdges(
-            self._time_column,
-            edges.buckets,
-            tuple(edges.names),
-            as_floats=method != "pad",
-            in_parts=self._engine.IN_PARTS,
-        )
-        filled = replace(edges, rows=run(run(edges.rows, insert), fill), on=None)
-        found = filled.match("backward", tolerance=pd.Timedelta(0))
-        return self._as_asked(found[edges.names], edges.names)
-
     def _filled(self, way: Way, limit: Any) -> Any:
         """Return for each edge of a bucket the row on one side, unless it is too far."""
         limit = check_limit(limit)
@@ -264,7 +191,8 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
             found, append_inexact, edges.time, unused_name("inexact", names)
         )
         inexact = names_of(meta_of(found))[-1]
-        groups = found.gpuscan.groupby([edges.time], clustered=True)[inexact]
+        keys = [*edges.groups, edges.time]
+        groups = found.gpuscan.groupby(keys, clustered=True, dropna=not edges.groups)[inexact]
         numbers = groups.cumsum(reverse=way == "forward")
         found = self._engine.with_column(found, numbers, unused_name("number", names))
         number = names_of(meta_of(found))[-1]
@@ -274,23 +202,7 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
 
     def _edges(self, timed: bool = False) -> Edges:
         """Return the edges of buckets and the rows, if `timed` with a column of their times."""
-        on, names = self._time_column.on, self._columns()
-        rows, time = self._obj, None
-        if self._meta.ndim == 1:
-            names = ["value" if self._meta.name is None else self._meta.name]
-            rows = rows.to_frame(name=names[0])
-        rows = self._engine.narrow(rows, [*names, *(() if on is None else (on,))])
-        known = [str(name) for name in names_of(meta_of(rows))]
-        buckets = replace(self._buckets, label=self._buckets.closed)
-        owner: Any = type(self)
-        grid = owner(self._obj, self._time_column, buckets).size()
-        grid = grid.to_frame(name=unused_name("edge", known))
-        if timed:
-            rows = self._engine.map_partitions(
-                rows, append_times, self._time_column, unused_name("time", known)
-            )
-            time = names_of(meta_of(rows))[-1]
-        return Edges(buckets, grid, rows, names, on, time)
+        raise NotImplementedError
 
     def _as_asked(self, found: Any, names: list[Hashable]) -> Any:
         """Return a frame of answers, as a series if one column was asked about."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 from ...engines.run import meta_of, run
@@ -16,12 +16,14 @@ from ...ops.groupby.strategy import KeyOrder, strategy
 from ...ops.time.buckets import Buckets
 from ...ops.time.edges import append_times
 from ...ops.time.group_buckets import FillBuckets, append_labels
+from ...ops.time.group_edges import keyed_edges, keyed_rows, with_levels
 from ...ops.time.time_column import TimeColumn
 from ..absent import no_attribute
+from ..frame.asof import merge_asof
 from ..groupby.columns import Grouping, GroupOptions
 from ..groupby.sorted_values import GroupBySorted
 from ..types import Duration, FrameT, Obj, SeriesT, Side
-from .bucket_reductions import BucketReductions
+from .edges import EdgeRows, Edges, Way
 from .resample import checked_buckets
 
 
@@ -99,8 +101,45 @@ class GroupByResample(GroupBySorted[Obj, SeriesT, FrameT]):
         return GroupResampler(grouping, self._options, selected, time_column, buckets)
 
 
-class GroupResampler(BucketReductions[Obj, SeriesT, FrameT]):
-    """Rows of groups in buckets of time; see `GroupBy.resample`. Its reductions are those of groups.
+@dataclass(frozen=True, kw_only=True)
+class GroupEdges(Edges):
+    """The edges of buckets of each group, and rows, which an as-of merge by keys meets in the order of times."""
+
+    engine: Any
+    grid: Any
+    """A frame of keys and edges, in the order of edges."""
+    keys: Sequence[Hashable]
+    edge: Hashable
+    labels: list[Hashable]
+    """The names of the levels of the answer's index."""
+
+    def match(self, way: Way, **options: Any) -> Any:
+        """Return for each edge the row of its group that an as-of merge finds, in the order of keys and edges."""
+        found = merge_asof(
+            self.grid,
+            self.rows,
+            left_on=self.edge,
+            right_on=self.time,
+            by=list(self.keys),
+            direction=way,
+            **options,
+        )
+        levels = [*self.keys, self.edge]
+        names = [*self.names, self.time, *self.groups]
+        return self.engine.map_partitions(
+            found.gpuscan.sort_values(levels),
+            with_levels,
+            levels,
+            self.labels,
+            names,
+            keeps_divisions=False,
+        )
+
+
+class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
+    """Rows of groups in buckets of time; see `GroupBy.resample`.
+
+    Its reductions are those of groups; `asfreq` and its kin give rows at the edges of buckets.
 
     Examples
     --------
@@ -179,6 +218,37 @@ class GroupResampler(BucketReductions[Obj, SeriesT, FrameT]):
         like = library_of(self._meta).no_rows(meta_of(rows))
         fill = FillBuckets(spec, like, self._time_column, self._buckets, engine.IN_PARTS)
         return run(run(rows, strategy(spec, order)), fill)
+
+    def _edges(self, timed: bool = False) -> GroupEdges:
+        names, engine, by = self._columns(), self._engine, self._by
+        known = list(map(str, names))
+        keys, groups = (
+            [unused_name(f"{title} {i}", known) for i in range(len(by.columns))]
+            for title in ("key", "group")
+        )
+        edge, time = unused_name("edge", known), unused_name("time", known)
+        buckets = replace(self._buckets, label=self._buckets.closed)
+        owner: Any = type(self)
+        sizes = owner(
+            self._grouping, self._options, self._selected, self._time_column, buckets
+        ).size()
+        on = self._time_column.on
+        rows = engine.map_partitions(
+            self._needed(names if on is None else [*names, on]), keyed_rows, by, self._time_column,
+            [keys, groups], time, names, keeps_divisions=False,
+        )  # fmt: skip
+        grid = engine.map_partitions(sizes, keyed_edges, keys, edge, keeps_divisions=False)
+        return GroupEdges(
+            engine=engine,
+            grid=grid.gpuscan.sort_values(edge),
+            rows=rows.gpuscan.sort_values(time),
+            names=names,
+            time=time,
+            groups=tuple(groups),
+            keys=keys,
+            edge=edge,
+            labels=library_of(meta_of(sizes)).index_names(meta_of(sizes)),
+        )
 
     def _with_labels(self, rows: Any) -> tuple[Any, Hashable]:
         """Return rows with the label of their bucket as one more column, and its name."""

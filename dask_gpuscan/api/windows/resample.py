@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, overload
+from dataclasses import dataclass, replace
+from typing import Any, Literal, SupportsIndex, overload
 
 import pandas as pd
 from pandas.tseries.frequencies import to_offset
@@ -15,6 +16,7 @@ from ...kernels.messages import name_list, shown
 from ...ops.core.operation import GroupReduction, Part
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.time.buckets import Buckets, fixed_width
+from ...ops.time.edges import InsertEdges, append_times
 from ...ops.time.resample import NumberBuckets, ResampleReduce
 from ...ops.time.time_column import TimeColumn
 from ..absent import no_attribute
@@ -23,9 +25,11 @@ from ..arguments import (
     check_column,
     check_duration,
 )
+from ..frame.asof import merge_asof
+from ..frame.interpolate import checked_fill
 from ..groupby.columns import Grouping, GroupOptions
 from ..types import Duration, FrameT, Methods, Obj, SeriesT, Side
-from .edges import EdgeRows
+from .edges import EdgeRows, Edges, Way
 
 OHLC = {"open": "first", "high": "max", "low": "min", "close": "last"}
 
@@ -103,6 +107,23 @@ class ResampleMethods(Methods[Obj, SeriesT, FrameT]):
         return Resampler(self._obj, *found)
 
 
+@dataclass(frozen=True, kw_only=True)
+class BucketEdges(Edges):
+    """The edges of buckets of all rows."""
+
+    buckets: Buckets
+    """Whose labels are the edges."""
+    grid: Any
+    """A frame with the edges as its index."""
+    on: Hashable
+    """The column of the times; None if they are the index."""
+
+    def match(self, way: Way, **options: Any) -> Any:
+        """Return for each edge the row that an as-of merge finds, as a frame."""
+        where: dict[str, Any] = {"right_index": True} if self.on is None else {"right_on": self.on}
+        return merge_asof(self.grid, self.rows, left_index=True, direction=way, **where, **options)
+
+
 class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
     """Rows in buckets of time; see `Gpuscan.resample`.
 
@@ -149,6 +170,65 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
             return self[name]
         raise no_attribute(self, "resample", name, columns)
 
+    def interpolate(
+        self,
+        method: Literal["linear", "time", "index", "values", "pad"] = "linear",
+        *,
+        limit: SupportsIndex | None = None,
+        limit_direction: Literal["forward", "backward", "both"] | None = None,
+        limit_area: Literal["inside", "outside"] | None = None,
+    ) -> Obj:
+        """Return for each edge of a bucket what is on lines between the rows; edges are those of `asfreq`.
+
+        Parameters
+        ----------
+        method, limit, limit_direction, limit_area
+            As for `Gpuscan.interpolate`. "linear" counts rows, of which edges without a row are each one more, as in
+            pandas; "time" takes the distances of times.
+
+        Returns
+        -------
+        Series or DataFrame
+            NumPy's integers become float64 where an edge may have no row; "pad" gives nullable ones.
+
+        Raises
+        ------
+        TypeError
+            For a column that does not hold numbers or, for "linear", times; "pad" takes any dtype.
+        ValueError
+            As for `Gpuscan.interpolate`; at compute time, for times that are null or that decrease, naming the
+            partition.
+
+        See Also
+        --------
+        Gpuscan.interpolate : Fills nulls where rows are.
+        nearest : A row for each edge, of any dtype.
+
+        Notes
+        -----
+        Numbers are those of pandas 3. pandas 2 takes rows that are at edges, and no others.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> times = pd.to_datetime(["2026-01-01 09:00", "2026-01-01 10:30", "2026-01-01 12:00"])
+        >>> x = pd.Series([1.0, 4.0, 10.0], index=times)
+        >>> x.gpuscan.resample("1h").interpolate("time").tolist()
+        [1.0, 3.0, 6.0, 10.0]
+        """
+        fill = checked_fill(method, limit, limit_direction, limit_area)
+        edges = self._edges()
+        insert = InsertEdges(
+            self._time_column,
+            edges.buckets,
+            tuple(edges.names),
+            as_floats=method != "pad",
+            in_parts=self._engine.IN_PARTS,
+        )
+        filled = replace(edges, rows=run(run(edges.rows, insert), fill), on=None)
+        found = filled.match("backward", tolerance=pd.Timedelta(0))
+        return self._as_asked(found[edges.names], edges.names)
+
     def ohlc(self) -> FrameT:
         """Return the first, largest, smallest and last value of each bucket, as open, high, low and close.
 
@@ -168,6 +248,26 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
         else:
             out.columns = library_of(self._meta).pair_names(self._meta, labels)
         return out
+
+    def _edges(self, timed: bool = False) -> BucketEdges:
+        """Return the edges of buckets and the rows, if `timed` with a column of their times."""
+        on, names = self._time_column.on, self._columns()
+        rows, time = self._obj, None
+        if self._meta.ndim == 1:
+            names = ["value" if self._meta.name is None else self._meta.name]
+            rows = rows.to_frame(name=names[0])
+        rows = self._engine.narrow(rows, [*names, *(() if on is None else (on,))])
+        known = [str(name) for name in names_of(meta_of(rows))]
+        buckets = replace(self._buckets, label=self._buckets.closed)
+        owner: Any = type(self)
+        grid = owner(self._obj, self._time_column, buckets).size()
+        grid = grid.to_frame(name=unused_name("edge", known))
+        if timed:
+            rows = self._engine.map_partitions(
+                rows, append_times, self._time_column, unused_name("time", known)
+            )
+            time = names_of(meta_of(rows))[-1]
+        return BucketEdges(buckets=buckets, grid=grid, rows=rows, names=names, on=on, time=time)
 
     def _reduce_groups(
         self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False

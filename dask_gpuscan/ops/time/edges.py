@@ -31,16 +31,16 @@ def nearer_rows(
     Parameters
     ----------
     before, ahead : frame
-        The rows on either side, null where there is none; their index holds the edges.
+        The rows on either side, null where there is none; the last level of their index holds the edges.
     names : sequence
         The columns of the answer.
     time : name
-        The column of the times of the rows, as numbers.
+        The column of the times of the rows.
     dtypes : sequence of dtype
         Of the answer's columns; those that cannot hold null are nullable where an edge has no row.
     """
     library = library_of(before)
-    edges = stored_numbers(library.index_level(before, 0))
+    edges = stored_numbers(_edges(before))
     sides = [column_of(frame, time) for frame in (before, ahead)]
     earlier, later = (stored_numbers(column) for column in sides)
     known, also = (library.valid(column) for column in sides)
@@ -57,6 +57,12 @@ def nearer_rows(
     return _with_columns(before, names, arrays)
 
 
+def _edges(frame: Any) -> Column:
+    """Return the edges, which are the last level of the index."""
+    library = library_of(frame)
+    return library.index_level(frame, len(library.index_names(frame)) - 1)
+
+
 def _with_columns(frame: Any, names: Sequence[Hashable], arrays: list[Any]) -> Any:
     """Return a frame of columns of these names, with the index of a frame."""
     library = library_of(frame)
@@ -66,7 +72,7 @@ def _with_columns(frame: Any, names: Sequence[Hashable], arrays: list[Any]) -> A
 def append_inexact(frame: Any, time: Hashable, name: str) -> Any:
     """Return edges and their rows with one more column: 1 where the time of the row is not that of the edge, else 0."""
     library = library_of(frame)
-    edges, times = library.index_level(frame, 0), column_of(frame, time)
+    edges, times = _edges(frame), column_of(frame, time)
     inexact = stored_numbers(edges) != stored_numbers(times)
     return library.append(frame, inexact.astype(INT64), name)
 

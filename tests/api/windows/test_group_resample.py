@@ -215,7 +215,7 @@ WRONG = [
     (lambda g: g.resample("x"), ValueError, "rule must be a duration"),
     (lambda g: g.resample("D", on="n"), TypeError, "resample needs datetimes"),
     (lambda g: g.resample("D")["y"], KeyError, "'y' is not a column"),
-    (lambda g: g.resample("D").ffill(), AttributeError, "merge_asof"),
+    (lambda g: g.resample("D").pad(), AttributeError, "ffill"),
     (lambda g: g.resample("D").summ, AttributeError, "did you mean 'sum'"),
 ]
 
@@ -240,3 +240,84 @@ def test_times_without_order_and_options_of_groups():
             frame.gpuscan.groupby("k", **{option: False}).resample("D")
     found = frame.gpuscan.groupby("k").resample("D")
     assert repr(found) == "<GroupResampler by 'k' and D of the index>"
+
+
+# --- rows at the edges of buckets --------------------------------------------------------------------
+
+EDGES = [
+    ("asfreq", {}), ("asfreq", {"fill_value": -1}), ("ffill", {}), ("ffill", {"limit": 2}), ("bfill", {}),
+    ("bfill", {"limit": 1}), ("nearest", {}), ("nearest", {"limit": 1}),
+]  # fmt: skip
+
+
+def distinct(frame):
+    """Leave out rows at times that their group has already: pandas refuses them."""
+    return frame[~frame.reset_index().duplicated(["k", "t"]).to_numpy()]
+
+
+@pytest.mark.parametrize("rule", ["7h", "D", "ME"])
+@pytest.mark.parametrize(("name", "options"), EDGES, ids=str)
+def test_rows_at_edges(backend, name, options, rule):
+    if "fill_value" in options and backend.name != "cpu":
+        pytest.skip("the answers of cuDF are compared without")
+    for seed, sides in enumerate(({}, {"closed": "right"})):
+        if rule != "7h" and sides:
+            continue
+        frame = distinct(measured(RULES[rule], None, seed))
+
+        def ask(groups, sides=sides):
+            return getattr(groups.resample(rule, **sides)[["x", "n"]], name)(**options)
+
+        expected = ask(frame.groupby("k"))
+        for clustered in (None, True):
+            given = frame.sort_values("k", kind="stable") if clustered else frame
+            for found in answers(backend, given, ask, clustered):
+                agree(backend, found, expected.astype("float64"))
+
+
+def test_rows_at_edges_of_a_series_and_of_times_in_a_column(backend):
+    frame = distinct(measured("5h", "Europe/Berlin"))
+    expected = frame.groupby("k")["n"].resample("7h").ffill()
+    for found in answers(backend, frame, lambda g: g["n"].resample("7h").ffill()):
+        agree(backend, found, expected.astype("float64"))
+    for found in answers(
+        backend, frame.reset_index(), lambda g: g.resample("7h", on="t")["n"].ffill()
+    ):
+        agree(backend, found, expected.astype("float64"))
+
+
+def test_edges_of_several_keys_and_of_null_ones():
+    frame = distinct(measured("5h")).assign(
+        c=lambda d: pd.Categorical(["a", "b"] * (len(d) // 2) + ["a"] * (len(d) % 2))
+    )
+    frame["k"] = frame["k"].where(frame["k"] > 0).astype("Int64")
+    for keys, options in (
+        (["k", "c"], {"observed": True}),
+        (["k"], {"dropna": False}),
+        (["c"], {"observed": True}),
+    ):
+        expected = frame.groupby(keys, **options).resample("7h")[["x"]].bfill(limit=2)
+        for d in (frame, partitioned(frame, [0, 0.3, 0.3, 1])):
+            found = d.gpuscan.groupby(keys, **options).resample("7h")[["x"]].bfill(limit=2)
+            (found,) = dask.compute(found)
+            assert found["x"].tolist() == pytest.approx(expected["x"].tolist(), nan_ok=True)
+            assert [tuple(map(str, row)) for row in found.index] == [
+                tuple(map(str, row)) for row in expected.index
+            ]
+
+
+def test_several_rows_at_one_time_in_groups():
+    times = pd.to_datetime(["2026-01-01 09:00"] * 4)
+    frame = pd.DataFrame({"k": [1, 2, 1, 2], "x": [1, 2, 3, 4]}, times)
+    groups = frame.gpuscan.groupby("k").resample("1h").x
+    assert groups.ffill().tolist() == groups.asfreq().tolist() == [3, 4]
+    assert groups.bfill().tolist() == groups.nearest().tolist() == [1, 2]
+
+
+def test_edges_of_no_rows():
+    frame = measured("5h")[:0]
+    found = frame.gpuscan.groupby("k").resample("7h").ffill()
+    assert len(found) == 0
+    assert list(found.columns) == ["x", "n"]
+    with pytest.raises(AttributeError, match="interpolate"):
+        frame.gpuscan.groupby("k").resample("7h").interpolate  # noqa: B018
