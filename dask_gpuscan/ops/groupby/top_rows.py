@@ -202,10 +202,29 @@ class TopOfAll(TreeReduction):
         most = self.top.n + 1
         if len(known) <= most:
             return frame
-        place = len(known) - most if self.top.largest else most - 1
-        last = xp.partition(known, place)[place]
+        last = _bound(xp, known, most, self.top.largest)
         near = ~(values < last if self.top.largest else values > last)  # NaN that is not null, too
         return library.rows(frame, xp.flatnonzero(near if missing is None else near & ~missing))
+
+
+SAMPLE = 1 << 14
+"""Values by which a bound is found first."""
+
+SPARE = 8
+"""How many times as many values of a sample are beyond the bound as if it were exact."""
+
+
+def _bound(xp: Any, values: Values, most: int, largest: bool) -> Any:
+    """Return a value that at least `most` are at or beyond: by a sample, or if those are too few, the exact one."""
+    for step in (max(1, len(values) // SAMPLE), 1):
+        some = values[::step]
+        wanted = most if step == 1 else min(len(some), SPARE * (1 + most // step))
+        place = len(some) - wanted if largest else wanted - 1
+        last = xp.partition(some, place)[place]
+        beyond = values >= last if largest else values <= last
+        if step == 1 or int(xp.count_nonzero(beyond)) >= most:
+            break
+    return last
 
 
 # --- of each group -----------------------------------------------------------------------------------

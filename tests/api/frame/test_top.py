@@ -68,3 +68,18 @@ def test_bad_arguments():
             each.gpuscan.nlargest(1, ["x", "z"], keep="last")
         with pytest.raises(TypeError, match="nlargest of column 'y': dtype"):
             each.gpuscan.nlargest(1, "y")
+
+
+@pytest.mark.parametrize("method", ["nlargest", "nsmallest"])
+def test_a_sample_that_has_all_large_values(method):
+    """Its bound is then beyond all but few of the rows that are asked for, and the exact one is found."""
+    rows = 1 << 17
+    sign = 1 if method == "nlargest" else -1
+    x = np.random.default_rng(3).standard_normal(rows)
+    x[:: rows >> 14] += 100 * sign
+    x[5:900:7] = np.nan
+    frame = pd.DataFrame({"x": x, "row": range(rows)})
+    for column in (frame["x"], frame["x"].astype("Float64"), frame["x"].round()):
+        given = frame.assign(x=column)
+        expected = getattr(given, method)(150, "x")
+        pd.testing.assert_frame_equal(getattr(given.gpuscan, method)(150, "x"), expected)
