@@ -35,6 +35,7 @@ from .factorize import (
     hash_codes,
     hash_texts,
     most_arranged,
+    take_texts,
     text_words,
     value_range,
 )
@@ -160,6 +161,7 @@ __all__ = [
     "subtract",
     "summed_area_table",
     "take",
+    "take_texts",
     "takes_ranks",
     "text_words",
     "tied_ranks",

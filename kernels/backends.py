@@ -211,6 +211,9 @@ class Backend(Protocol):
     def text_words(self, offsets: Any, data: Any, count: int) -> Any:
         """Return the first bytes of texts as words; see `kernels.text_words`."""
 
+    def take_texts(self, offsets: Any, data: Any, rows: Any) -> tuple[Any, Any]:
+        """Return the texts of some rows; see `kernels.take_texts`."""
+
     def value_range(self, values: Any) -> tuple[int, int]:
         """Return the least and the greatest of some integers; see `kernels.value_range`."""
 

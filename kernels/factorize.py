@@ -296,6 +296,47 @@ def text_words(offsets: Array, data: Array, count: int) -> Any:
     return backend_of([offsets, data]).text_words(offsets, data, count)
 
 
+def take_texts(offsets: Array, data: Array, rows: Array) -> tuple[Any, Any]:
+    """Return the texts of some rows.
+
+    Parameters
+    ----------
+    offsets, data : array
+        As for `hash_texts`.
+    rows : array of int64
+        Which texts; a negative row is an empty text.
+
+    Returns
+    -------
+    offsets : array of int64, of an item more than there are rows
+    data : array of uint8
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `hash_texts`; for rows of another dtype.
+    IndexError
+        For a row beyond the texts, or whose text is not within `data`.
+
+    See Also
+    --------
+    take : Elements of fixed width.
+    interval_gather : Intervals of any items.
+
+    Examples
+    --------
+    >>> offsets, data = take_texts(
+    ...     np.array([0, 2, 3]), np.frombuffer(b"abc", np.uint8), np.array([1, -1, 0])
+    ... )
+    >>> offsets, bytes(data)
+    (array([0, 1, 1, 3]), b'cab')
+    """
+    _check_texts(offsets, data)
+    if not is_array(rows) or rows.dtype != np.int64 or rows.ndim != 1:
+        raise TypeError(f"rows must be a 1-d array of int64, found {brief(rows)}")
+    return backend_of([offsets, data, rows]).take_texts(offsets, data, rows)
+
+
 def _check_texts(offsets: Any, data: Any) -> None:
     for name, array, kinds in (("offsets", offsets, "i4 i8"), ("data", data, "u1")):
         dtypes = list(map(np.dtype, kinds.split()))

@@ -12,7 +12,7 @@ from .columns.compact import compact, head_flags, run_lengths
 from .columns.distinct import count_distinct
 from .columns.factorize import factorize, first_met, value_range
 from .columns.hashes import hash_codes, hash_texts
-from .columns.texts import text_words
+from .columns.texts import take_texts, text_words
 from .core.launch import available
 from .grids.grids import box_filter, summed_area_table
 from .intervals import copy_intervals, intervals
@@ -59,6 +59,7 @@ __all__ = [
     "subtract",
     "summed_area_table",
     "take",
+    "take_texts",
     "text_words",
     "tied_ranks",
     "value_range",

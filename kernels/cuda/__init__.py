@@ -31,6 +31,7 @@ from .codes.by_code import (
     hash_texts,
     max_groups,
     most_arranged,
+    take_texts,
     text_words,
     value_range,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "subtract",
     "summed_area_table",
     "take",
+    "take_texts",
     "text_words",
     "tied_ranks",
     "value_range",

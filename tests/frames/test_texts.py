@@ -42,6 +42,24 @@ def test_numbers_and_order_are_those_of_pandas(dtype, longest, nulls):
     assert texts.argsort(array).tolist() == array.argsort(kind="stable").tolist()
 
 
+@pytest.mark.parametrize("nulls", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_rows_of_texts_are_those_of_pandas(dtype, nulls):
+    array = _array(dtype, 40, nulls)
+    rows = RNG.integers(0, len(array), 1000)
+    if texts.holds_text(dtype):
+        for given, fills in (
+            (rows, False),
+            (np.where(rows < 99, -1, rows), True),
+            (rows[:0], True),
+        ):
+            found = texts.taken_texts(array, given, fills)
+            expected = array.take(given, allow_fill=fills)
+            pd.testing.assert_extension_array_equal(found, expected)
+            assert type(found) is type(expected)
+            assert pa.chunked_array(found.__arrow_array__()).validate(full=True) is None
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_no_texts(dtype):
     for array in (_array(dtype, 4, False)[:0], pd.array([None, None], dtype)):

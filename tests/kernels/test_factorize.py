@@ -127,6 +127,28 @@ def test_words_are_in_the_order_of_texts(threads, longest):
     assert order.tolist() == sorted(range(ROWS), key=lambda row: found[row])
 
 
+@pytest.mark.parametrize("offset", ["i4", "i8"])
+@pytest.mark.parametrize("longest", [0, 3, 8, 9, 40])
+def test_rows_of_texts(threads, longest, offset):
+    found, offsets, data = _texts(ROWS, 3000, longest, offset)
+    for rows in (RNG.integers(-1, ROWS, 2 * ROWS), np.empty(0, np.int64), np.array([-5, ROWS - 1])):
+        ends, taken = kernels.take_texts(offsets, data, rows)
+        expected = [found[row] if row >= 0 else b"" for row in rows]
+        assert ends.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
+        assert bytes(taken) == b"".join(expected)
+
+
+def test_rows_must_be_of_texts():
+    data = np.zeros(4, np.uint8)
+    for offsets, row in (([0, 2], 1), ([0, 5], 0), ([3, 1], 0), ([-1, 2], 0)):
+        with pytest.raises(
+            IndexError, match=f"rows must be of texts within the bytes, found {row}"
+        ):
+            kernels.take_texts(np.array(offsets), data, np.array([row]))
+    with pytest.raises(TypeError, match="rows must be a 1-d array of int64, found"):
+        kernels.take_texts(np.array([0, 2]), data, np.zeros(1, np.int32))
+
+
 @pytest.mark.parametrize("offsets", [[0, 3, 2], [-1, 2, 4], [0, 2, 5]])
 @pytest.mark.parametrize("call", [kernels.hash_texts, lambda o, d: kernels.text_words(o, d, 1)])
 def test_offsets_must_be_within_the_bytes(call, offsets):

@@ -20,14 +20,12 @@ from .changes import PandasChanges
 from .host_values import HOST_VALUES, is_string
 from .keys import (
     PandasGrouping,
-    PandasOrdering,
     decoded,
     is_dictionary,
     is_sortable,
     level_values,
     numbered_level,
     sortable,
-    time_keys,
 )
 from .layouts import (
     MANY,
@@ -44,8 +42,9 @@ from .layouts import (
     with_null,
 )
 from .lists import PandasLists
+from .ordering import PandasOrdering, time_keys
 from .schema import PandasDTypes
-from .texts import argsort, holds_text
+from .texts import argsort, holds_text, taken_texts
 
 SUMMED = (np.dtype(np.float64), np.dtype(np.float32))
 """The dtypes of floats that kernels add."""
@@ -305,6 +304,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             and not (fills and array.dtype.kind in "biu" and layout.nulls == "in band")
         ):
             return taken(layout, array, positions, fills)
+        if holds_text(array.dtype) and len(positions) >= MANY:
+            return taken_texts(array, positions, fills)
         if isinstance(array, np.ndarray):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
         return bare(array.take(positions, allow_fill=fills))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,6 +66,24 @@ class Texts:
         order: Values = kernels.argsort(keys, nulls=nulls)
         return order
 
+    def take(self, rows: Values, fills: bool) -> Texts:
+        """Return the texts of these rows; if `fills`, null at negative ones."""
+        null = None if self.null is None else kernels.take(self.null, rows, True if fills else None)
+        if fills and null is None:
+            null = rows < 0
+        return Texts(*kernels.take_texts(self.offsets, self.data, rows), null)
+
+    def as_array(self, dtype: Any) -> PandasArray | None:
+        """Return an array of these texts; None if its dtype has offsets that are too narrow."""
+        kind = getattr(dtype, "pyarrow_dtype", pa.large_string())
+        width = np.dtype(OFFSETS[kind])
+        if self.offsets[-1] > np.iinfo(width).max:
+            return None
+        validity = None if self.null is None else pa.array(~self.null).buffers()[1]
+        buffers = [pa.py_buffer(self.offsets.astype(width, copy=False)), pa.py_buffer(self.data)]
+        texts = pa.Array.from_buffers(kind, len(self.offsets) - 1, [validity, *buffers])
+        return dtype.__from_arrow__(pa.chunked_array([texts]))
+
 
 LONGEST = 64
 """Bytes of the longest text for which all are sorted by their words of 8 bytes: each takes 8 bytes of memory a row."""
@@ -87,6 +106,12 @@ def argsort(array: PandasArray) -> Values:
         return order
     found: Values = array.argsort(kind="stable")
     return found
+
+
+def taken_texts(array: PandasArray, rows: Values, fills: bool) -> PandasArray:
+    """Return the rows of an array at these positions; if it is to be filled, null at negative ones."""
+    found = Texts.of(array).take(rows, fills).as_array(array.dtype)
+    return array.take(rows, allow_fill=fills) if found is None else found
 
 
 def _one_array(array: PandasArray) -> pa.Array:

@@ -13,7 +13,7 @@ from numba import types
 from ...compiler.jit import OPTIONS, cached_njit
 from ..core.engine import TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel
-from ..core.memory import borrow, read, take_ticket
+from ..core.memory import borrow, read, take_ticket, write
 from ..core.shares import hash_of
 
 SLICE = 1 << 14
@@ -53,6 +53,24 @@ def text_words(offsets: np.ndarray, data: np.ndarray, count: int) -> np.ndarray:
     words = np.empty((count, len(offsets) - 1), np.uint64)
     _read(_wording(offsets.dtype), texts, len(data), words)
     return words
+
+
+def take_texts(
+    offsets: np.ndarray, data: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the texts of these rows, and an empty one for negative rows; see `kernels.take_texts`."""
+    data = np.ascontiguousarray(data)
+    texts, rows = as_texts(offsets, data), np.require(rows, requirements=["C", "A"])
+    measuring, copying = _taking(offsets.dtype)
+    lengths, wrong = empty(len(rows), WORD), np.full(1, -1, WORD)
+    run_kernel(WORK * len(rows), measuring, texts, len(data), rows, lengths, wrong)
+    if wrong[0] >= 0:
+        raise IndexError(f"rows must be of texts within the bytes, found {rows[wrong[0]]}")
+    found = np.zeros(len(rows) + 1, WORD)
+    np.cumsum(lengths, out=found[1:])
+    out = empty(int(found[-1]), np.uint8)
+    run_kernel(WORK * len(rows), copying, texts, rows, found, out.ctypes.data)
+    return found, out
 
 
 def _read(kernel: Kernel, texts: Texts, size: int, *given: object) -> None:
@@ -168,3 +186,73 @@ def _wording(offset: np.dtype) -> Kernel:
     return entry(
         write_words, (texts_type(offset), types.int64, words, array_type(WORD, layout="C"), CONTROL)
     )
+
+
+@cached_njit
+def measure_texts(texts, size, rows, lengths, wrong, control):
+    """Write the lengths of the texts of rows; in `wrong`, where a row is none of a text within the `size` bytes."""
+    texts, rows, lengths = borrow(texts), borrow(rows), borrow(lengths)
+    wrong, control = borrow(wrong), borrow(control)
+    offsets, _ = texts
+    while True:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= len(rows):
+            break
+        for at in range(start, min(len(rows), start + SLICE)):
+            row, length = rows[np.uintp(at)], np.int64(0)
+            if row >= len(offsets) - 1:
+                wrong[0] = at
+                break
+            if row >= 0:
+                begin = np.int64(offsets[np.uintp(row)])
+                length = np.int64(offsets[np.uintp(row + 1)] - begin)
+                if not (length >= 0 and 0 <= begin <= size - length):
+                    wrong[0] = at
+                    break
+            lengths[np.uintp(at)] = length
+
+
+@cached_njit
+def copy_texts(texts, rows, ends, place, control):
+    """Copy the texts of rows to an address, one after the other; `ends` has where each begins and the last one ends."""
+    texts, rows, ends = borrow(texts), borrow(rows), borrow(ends)
+    control = borrow(control)
+    offsets, address = texts
+    while True:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= len(rows):
+            break
+        for at in range(start, min(len(rows), start + SLICE)):
+            target = ends[np.uintp(at)]
+            count = ends[np.uintp(at + 1)] - target
+            if count > 0:
+                source = address + np.int64(offsets[np.uintp(rows[np.uintp(at)])])
+                _copy_text(source, place + target, count)
+
+
+@numba.njit(**OPTIONS)
+def _copy_text(source, target, count):
+    """Copy a text; words of 8 bytes in turn, of which the last may overlap the one before."""
+    if count >= 8:
+        last = count - 8
+        at = np.int64(0)
+        while at < last:
+            write(target + at, read(source + at, np.uint64(0)))
+            at += 8
+        write(target + last, read(source + last, np.uint64(0)))
+    elif count >= 4:
+        last = count - 4
+        first_word, last_word = read(source, np.uint32(0)), read(source + last, np.uint32(0))
+        write(target, first_word)
+        write(target + last, last_word)
+    else:
+        for byte in range(count):
+            write(target + byte, read(source + byte, np.uint8(0)))
+
+
+@lru_cache(maxsize=2)
+def _taking(offset: np.dtype) -> tuple[Kernel, Kernel]:
+    texts, words = texts_type(offset), array_type(WORD, layout="C")
+    rows = array_type(WORD, True, "C")
+    measuring = entry(measure_texts, (texts, types.int64, rows, words, words, CONTROL))
+    return measuring, entry(copy_texts, (texts, rows, words, types.int64, CONTROL))

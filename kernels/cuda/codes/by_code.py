@@ -168,6 +168,11 @@ def text_words(offsets: Any, data: Any, count: int) -> Any:
     raise TypeError("text_words takes NumPy arrays; cuDF sorts its columns of strings")
 
 
+def take_texts(offsets: Any, data: Any, rows: Any) -> tuple[Any, Any]:
+    """Raise a TypeError: cuDF takes rows of its columns of strings."""
+    raise TypeError("take_texts takes NumPy arrays; cuDF takes rows of its columns of strings")
+
+
 def value_range(values: Any) -> tuple[int, int]:
     """Return the least and the greatest of some integers; see `kernels.value_range`."""
     low, high = cupy.stack([values.min(), values.max()]).get()

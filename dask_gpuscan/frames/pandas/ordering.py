@@ -1,0 +1,98 @@
+"""Columns of pandas in order: as numbers that kernels sort."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ...kernels import INT128, Nulls, bitmap, byte_mask
+from ..keys import Duration, Instant, key_value
+from ..messages import column_title, first_line
+from ..types import DType, Values
+from .keys import decoded, factorize, is_dictionary
+from .layouts import PandasArray, layout_of, nullable
+from .texts import argsort
+
+
+class PandasOrdering:
+    """Columns of pandas in order: numbers as they are, others by the ranks of their distinct values."""
+
+    def sort_key(self, column: pd.Series) -> tuple[Values, Nulls]:
+        dtype = column.dtype
+        layout = layout_of(dtype)
+        if layout is not None and layout.storage(dtype).kind != "c":
+            view = layout.raw(column.array)
+            return view.values, view.nulls
+        if isinstance(dtype, pd.CategoricalDtype):
+            codes = column.array.codes
+            return codes, byte_mask(codes < 0)
+        if isinstance(dtype, pd.ArrowDtype):
+            arrow = pa.chunked_array(column.array.__arrow_array__())
+            if pa.types.is_decimal128(arrow.type):
+                return _decimals(arrow.combine_chunks())
+            if is_dictionary(dtype):
+                return self.sort_key(pd.Series(decoded(column.array), name=column.name))
+        try:
+            return _ranks(column.array)
+        except (TypeError, pa.ArrowException) as error:
+            raise TypeError(
+                f"{column_title(column)} of dtype {dtype} has values without an order: {first_line(error)}; "
+                f"leave it out of the keys, or cast it with astype"
+            ) from error
+
+    def rank_values(self, column: pd.Series) -> pd.Series:
+        dtype = column.dtype
+        if isinstance(dtype, pd.CategoricalDtype) and not dtype.ordered:
+            return column.astype(nullable(dtype.categories.dtype))
+        return column
+
+    def rank_dtypes(self, frame: pd.DataFrame, **options: Hashable) -> list[DType]:
+        return list(frame.iloc[:0].rank(**options).dtypes)
+
+    def is_monotonic(self, column: pd.Series, decreasing: bool) -> bool:
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            column = column.cat.codes
+        return bool(
+            column.is_monotonic_decreasing if decreasing else column.is_monotonic_increasing
+        )
+
+    def as_key(self, values: Any) -> pd.Series:
+        return pd.Series(values, dtype=getattr(values, "dtype", None))
+
+
+def _ranks(array: PandasArray) -> tuple[Values, Nulls]:
+    """Return the rank of each row's value among the distinct ones, and where it is null."""
+    codes, found = factorize(array)
+    if found.dtype == object and pd.api.types.infer_dtype(found) == "string":
+        found = pd.array(found, dtype="str")  # Arrow sorts them, by code points too
+    elif found.dtype == object:
+        found = time_keys(found)
+    order = argsort(found)
+    ranks = np.empty(len(found) + 1, np.int32 if len(found) < 2**31 else np.int64)
+    ranks[order], ranks[-1] = np.arange(len(found)), 0
+    return ranks[codes], byte_mask(codes < 0)
+
+
+def _decimals(array: pa.Array) -> tuple[Values, Nulls]:
+    """Return decimals of 128 bits as integers of that width, without a copy."""
+    validity, data = array.buffers()
+    start = array.offset * INT128.itemsize
+    values = np.frombuffer(data, INT128, len(array), start) if len(array) else np.empty(0, INT128)
+    if validity is None or not array.null_count:
+        return values, None
+    return values, bitmap(np.frombuffer(validity, np.uint8), array.offset)
+
+
+def time_keys(values: np.ndarray) -> np.ndarray:
+    """Return times of several classes, which do not compare, as keys that do; other objects as they are."""
+    keys = np.fromiter(map(key_value, values), object, len(values))
+    null = pd.isna(values)
+    kinds = {(type(key), getattr(key, "of_world", None)) for key in keys[~null]}
+    if len(kinds) != 1 or not issubclass(kinds.pop()[0], (Instant, Duration)):
+        return values
+    keys[null] = None
+    return keys
