@@ -87,4 +87,4 @@ def poisoned(monkeypatch):
         "columns.selection",
     ):
         module = import_module(f"dask_gpuscan.kernels.cpu.{name}")
-        monkeypatch.setattr(module, "PARALLEL", 0)  # and those of few rows
+        monkeypatch.setattr(module, "PARALLEL", 1)  # and those of few rows

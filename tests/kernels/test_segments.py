@@ -19,7 +19,7 @@ def threads(request, monkeypatch) -> int:
     """Run small inputs as large ones, on so many threads."""
     for module in (launch, arrange, segments):
         monkeypatch.setattr(module, "helpers_for", lambda _: request.param - 1)
-    monkeypatch.setattr(launch, "PARALLEL", 0)
+    monkeypatch.setattr(launch, "PARALLEL", 1)
     monkeypatch.setattr(arrange, "ROWS", 64)
     monkeypatch.setattr(shares, "SHARE", 64)
     return request.param

@@ -10,7 +10,6 @@ Programming 3*, 5.2.5, and Polychroniou and Ross, *A comprehensive study of main
 # mypy: disable-error-code="no-untyped-def"
 
 from functools import lru_cache, partial
-from typing import Any
 
 import numba
 import numpy as np
@@ -38,8 +37,11 @@ FEW = 32
 DIGIT = 11
 """Most bits of a digit."""
 
-SLICE = 1 << 16
-"""Rows whose runs a thread sorts, or whose digits it counts, at once."""
+SLICE = 1 << 14
+"""Rows whose runs a thread sorts at once, if there are many runs."""
+
+RUNS = 1 << 12
+"""The most runs of which a thread sorts one at once: parts, or large groups."""
 
 MANY = 1 << 12
 """Words from which on digits have that many bits; else 8."""
@@ -117,37 +119,41 @@ def _sort_chunk(
     words, other = empty(count, np.uint64), empty(count, np.uint64)
     out, ties = empty(count, np.int64), empty(count, np.uint8)
     pack(chunk, rows, low, words)
-    left = [(0, count, chunk.width, words, other)]
+    written, leaf = (out, ties, codes), _leaf(count)
+    waiting = [(0, count, chunk.width, words, other)]
     if tied is not None:
-        long, number = np.empty((count // LEAF + 1, 2), np.int64), np.zeros(1, np.int64)
-        given = words, other, out, ties, tied, low, chunk.width, long, number
-        run_kernel(WORK * count, _kernel(sort_runs), *given)
-        left = [(*run, chunk.width, words, other) for run in long[: number[0]].tolist()]
-    while left:
-        left += _sort_long(*left.pop(), out, ties, codes, low)
+        ends = np.append(np.flatnonzero(tied == 0), count)
+        bits = np.full(len(ends) - 1, chunk.width)
+        waiting = _sort_leaves(ends, bits, words, other, written, low, LEAF)
+    while waiting:
+        start, end, width, here, there = waiting.pop()
+        ends, bits = np.array([start, end]), np.array([width])
+        if width and end - start > leaf:
+            ends, bits = _part(start, end, low, width, here, there)
+            here, there = there, here
+        waiting += _sort_leaves(ends, bits, here, there, written, low, leaf)
     return out, ties
 
 
-def _sort_long(
-    start: int,
-    end: int,
-    bits: int,
+Run = tuple[int, int, int, np.ndarray, np.ndarray]
+"""Where a run begins and ends, by how many bits its words may differ, the words, and room for as many."""
+
+
+def _sort_leaves(
+    ends: np.ndarray,
+    bits: np.ndarray,
     words: np.ndarray,
     other: np.ndarray,
-    out: np.ndarray,
-    ties: np.ndarray,
-    codes: np.ndarray,
+    written: tuple[np.ndarray, np.ndarray, np.ndarray],
     low: int,
-) -> list[tuple[int, int, int, np.ndarray, np.ndarray]]:
-    """Sort a run by the `bits` from `low` on, or part it and return the parts that are still too long."""
-    ends, left, leaf = np.array([start, end]), np.array([bits]), _leaf(len(words))
-    if bits and end - start > leaf:
-        ends, left = _part(start, end, low, bits, words, other)
-        words, other = other, words
-    given = words, other, out, ties, codes, ends, left, leaf, low
-    run_kernel(WORK * (end - start), _kernel(sort_leaves), *given)
-    long = np.flatnonzero((np.diff(ends) > leaf) & (left > 0)).tolist()
-    return [(int(ends[i]), int(ends[i + 1]), int(left[i]), words, other) for i in long]
+    leaf: int,
+) -> list[Run]:
+    """Sort the runs between `ends` by their bits from `low` on, and return those that are too long for one thread."""
+    count, runs = int(ends[-1] - ends[0]), len(bits)
+    batch = max(1, SLICE * runs // max(count, 1)) if runs > RUNS else 1
+    run_kernel(WORK * count, _sorting(), words, other, *written, ends, bits, leaf, batch, low)
+    long = np.flatnonzero((np.diff(ends) > leaf) & (bits > 0)).tolist()
+    return [(int(ends[i]), int(ends[i + 1]), int(bits[i]), words, other) for i in long]
 
 
 def _leaf(count: int) -> int:
@@ -269,43 +275,19 @@ def _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts):
 
 
 @partial(cached_njit, options=ALLOCATING)
-def sort_leaves(words, other, out, ties, codes, ends, left, leaf, low, control):
+def sort_leaves(words, other, out, ties, codes, ends, left, leaf, batch, low, control):
     """Sort the runs between `ends` by the bits that are left: those of `leaf` words at most, or of equal codes."""
     words, other, out, ties = borrow(words), borrow(other), borrow(out), borrow(ties)
     codes, ends, left, control = borrow(codes), borrow(ends), borrow(left), borrow(control)
     counts = np.empty(COUNTS, np.uint32)
     while True:
-        i = take_ticket(control, TICKET)
-        if i >= len(left):
+        first = take_ticket(control, TICKET) * batch
+        if first >= len(left):
             break
-        start, end, bits = ends[i], ends[i + 1], left[i]
-        if start < end and (end <= start + leaf or bits == 0):
-            _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts)
-
-
-@partial(cached_njit, options=ALLOCATING)
-def sort_runs(words, other, out, ties, tied, low, bits, long, number, control):
-    """Sort runs of rows that are tied with the one before, and list those that are too long for one thread."""
-    words, other, out, ties = borrow(words), borrow(other), borrow(out), borrow(ties)
-    tied, long, number, control = borrow(tied), borrow(long), borrow(number), borrow(control)
-    counts = np.empty(COUNTS, np.uint32)
-    while True:
-        at = take_ticket(control, TICKET) * SLICE
-        if at >= len(words):
-            break
-        stop = min(len(words), at + SLICE)
-        while at < stop and at > 0 and tied[at]:
-            at += 1
-        while at < stop:
-            end = at + 1
-            while end < len(words) and tied[end]:
-                end += 1
-            if end - at <= LEAF:
-                _sort_leaf(words, other, out, ties, words[:0], at, end, low, bits, counts)
-            else:
-                k = take_ticket(number, 0)
-                long[k, 0], long[k, 1] = at, end
-            at = end
+        for i in range(first, min(len(left), first + batch)):
+            start, end, bits = ends[i], ends[i + 1], left[i]
+            if start < end and (end <= start + leaf or bits == 0):
+                _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts)
 
 
 @numba.njit(**OPTIONS)
@@ -349,18 +331,11 @@ def move_words(words, other, start, end, size, shift, mask, ranges, places, cont
 _WORDS, _ROWS, _FLAGS = (array_type(np.dtype(d), layout="C") for d in ("u8", "i8", "u1"))
 _TABLE, _WORD = types.Array(types.int64, 2, "C"), types.int64
 
-_LEAF = (_WORDS, _WORDS, _ROWS, _FLAGS)
 
-_ARGUMENTS = {
-    sort_runs: (*_LEAF, _FLAGS, _WORD, _WORD, _TABLE, _ROWS, CONTROL),
-    sort_leaves: (*_LEAF, _WORDS, _ROWS, _ROWS, _WORD, _WORD, CONTROL),
-}
-"""The types of what each kernel takes."""
-
-
-@lru_cache(maxsize=4)
-def _kernel(function: Any) -> Kernel:
-    return entry(function, _ARGUMENTS[function])
+@lru_cache(maxsize=1)
+def _sorting() -> Kernel:
+    written = _ROWS, _FLAGS, _WORDS
+    return entry(sort_leaves, (_WORDS, _WORDS, *written, _ROWS, _ROWS, *[_WORD] * 3, CONTROL))
 
 
 @lru_cache(maxsize=2)
