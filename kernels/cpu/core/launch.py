@@ -154,8 +154,8 @@ Kernel = Callable[..., Any]
 WORD = np.dtype(np.int64)
 
 PARALLEL = 1 << 18
-"""Elements from which on a scan is worth a second thread: starting one costs about 60 microseconds. For fewer, whoever
-has a kernel calls it, and makes arrays by `numpy.empty`, as `empty` would."""
+"""Elements from which on a scan is worth a second thread: to wake one and wait for it takes 30 to 50 microseconds. For
+fewer, whoever has a kernel calls it, and makes arrays by `numpy.empty`, as `empty` would."""
 
 LONG = 1 << 23
 """Elements from which on the main thread waits for others rather than work itself, and so hears interrupts: a scan of
