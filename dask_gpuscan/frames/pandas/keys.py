@@ -19,8 +19,8 @@ from ..keys import (
 )
 from ..messages import column_title, first_line
 from ..types import DType, GroupIds, Values
-from .layouts import PandasArray, bare, layout_of, one_chunk, with_null
-from .texts import Texts, factorize_text, holds_text
+from .layouts import PandasArray, bare, holds_text, layout_of, one_chunk, with_null
+from .texts import Texts, factorize_text
 
 
 def comparable(array: PandasArray) -> PandasArray:

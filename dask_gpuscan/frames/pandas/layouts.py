@@ -315,6 +315,17 @@ def to_nullable(array: PandasArray) -> PandasArray:
     return found
 
 
+OFFSETS = {pa.string(): "i4", pa.binary(): "i4", pa.large_string(): "i8", pa.large_binary(): "i8"}
+"""Arrow's types of texts, and the dtype of the offsets at which these begin."""
+
+
+def holds_text(dtype: DType) -> bool:
+    """Return whether arrays of a dtype keep texts as Arrow does."""
+    if isinstance(dtype, pd.StringDtype):
+        return bool(dtype.storage == "pyarrow")
+    return isinstance(dtype, pd.ArrowDtype) and dtype.pyarrow_dtype in OFFSETS
+
+
 def raises_on_overflow(dtype: DType) -> bool:
     """Return whether sums of a dtype raise, rather than wrapping around."""
     return isinstance(dtype, pd.ArrowDtype) or dtype.kind == "m"

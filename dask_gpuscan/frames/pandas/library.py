@@ -34,6 +34,7 @@ from .layouts import (
     PandasArray,
     bare,
     holds_null,
+    holds_text,
     layout_of,
     masked_parts,
     one_chunk,
@@ -44,7 +45,7 @@ from .layouts import (
 from .lists import PandasLists
 from .ordering import PandasOrdering, time_keys
 from .schema import PandasDTypes
-from .texts import argsort, holds_text, taken_texts
+from .texts import argsort, taken_texts
 
 SUMMED = (np.dtype(np.float64), np.dtype(np.float32))
 """The dtypes of floats that kernels add."""

@@ -6,25 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from ... import kernels
-from ..types import DType, GroupIds, Values
-from .layouts import PandasArray
-
-OFFSETS = {pa.string(): "i4", pa.binary(): "i4", pa.large_string(): "i8", pa.large_binary(): "i8"}
-"""Arrow's types of texts, and the dtype of the offsets at which these begin."""
+from ..types import GroupIds, Values
+from .layouts import OFFSETS, PandasArray, holds_text
 
 LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
 """Types whose offsets may be too narrow for several chunks together, and those that take their place."""
-
-
-def holds_text(dtype: DType) -> bool:
-    """Return whether arrays of a dtype keep texts as Arrow does."""
-    if isinstance(dtype, pd.StringDtype):
-        return bool(dtype.storage == "pyarrow")
-    return isinstance(dtype, pd.ArrowDtype) and dtype.pyarrow_dtype in OFFSETS
 
 
 @dataclass(frozen=True)
