@@ -56,7 +56,7 @@ SUBSTITUTES: dict[str, dict[str, str]] = {
         "aggregate": "agg(...)",
         "apply": "reduce(op), with an operator made by dask_gpuscan.operator",
         "backfill": "bfill()",
-        "interpolate": "interpolate of groupby on asfreq(), or resample(rule) of the rows of one group",
+        "interpolate": "resample(rule) of the rows of one group",
         "ohlc": "agg(['first', 'max', 'min', 'last'])",
         "pad": "ffill()",
     },
