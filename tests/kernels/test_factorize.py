@@ -181,6 +181,14 @@ def test_texts_are_checked():
 # --- walks ------------------------------------------------------------------------------------------
 
 
+def test_no_groups(threads):
+    codes = np.zeros(ROWS, np.int32)
+    with pytest.raises(ValueError, match="codes must be from 0 to -1, found 0"):
+        kernels.scan_by_code(ADD, codes, np.ones(ROWS), groups=0)
+    with pytest.raises(ValueError, match="codes must be from 0 to -1, found 0"):
+        kernels.rows_before(codes, 0, 1)
+
+
 @pytest.mark.parametrize("groups", [1, 3, 16, 700, 20_000])
 @pytest.mark.parametrize("op", [ADD, FIRST, BUILT_IN["maximum"]], ids=lambda op: op.name)
 def test_walks_have_the_bits_of_one_thread(threads, op, groups, monkeypatch):

@@ -121,7 +121,12 @@ def factorize(array: PandasArray) -> tuple[Values, PandasArray]:
     array = bare(array)
     if array.dtype == object:
         return factorize_objects(array)
-    return factorize_text(array) if holds_text(array.dtype) else pd.factorize(comparable(array))
+    return _factorized(comparable(array))
+
+
+def _factorized(array: PandasArray) -> tuple[Values, PandasArray]:
+    """Factorize an array whose rows are equal where keys are."""
+    return factorize_text(array) if holds_text(array.dtype) else pd.factorize(array)
 
 
 def factorize_objects(array: np.ndarray) -> tuple[Values, np.ndarray]:
@@ -194,7 +199,7 @@ class PandasGrouping:
             array = comparable(column.array)
             if isinstance(array, pd.Categorical):
                 return array.codes.astype(np.int64), None
-            return factorize(array)[0], None
+            return _factorized(array)[0], None
         except (TypeError, pa.ArrowException) as error:
             reason = "" if isinstance(error, pa.ArrowException) else f": {first_line(error)}"
             raise TypeError(

@@ -36,7 +36,7 @@ from ..core.launch import (
     types_of,
 )
 from ..core.memory import borrow, take_ticket
-from ..core.shares import SHARES, chunks_for, gap_for, positions_of, row_at, run_shares
+from ..core.shares import SHARES, positions_of, row_at, run_shares, tables_for
 from ..core.steps import OperatorInputs, Output, scan_step
 from ..scan.scan import fold
 
@@ -81,35 +81,30 @@ def by_code(
     )
     (codes,) = contiguous((codes,))
     source = inputs_of(op, work, values, options)
-    chunks, stride = 1, groups
-    if not (write or work.sequential):
-        chunks, stride = chunks_for(len(codes), groups)
-    gap = gap_for(len(codes), groups) if chunks == 1 else 1
+    tables = tables_for(len(codes), groups, by_chunk=not (write or work.sequential))
     parts = zip(work.start, work.state, strict=True)
-    table = [np.full(chunks * stride * gap, part, d) for part, d in parts]
+    table = [np.full(tables.size, part, d) for part, d in parts]
+    found = [tables.states(field) for field in table]
     if carry_in is not None:
-        for field, states in zip(table, carry_parts(work, carry_in), strict=True):
-            field[::gap][slice(len(states)) if carry_codes is None else carry_codes] = states
-    states = table[0] if work.scalar_state else tuple(table)
+        for (field, *_), states in zip(found, carry_parts(work, carry_in), strict=True):
+            field[slice(len(states)) if carry_codes is None else carry_codes] = states
     out, output = None, None
     if write:
         outs = new_outputs(work, len(codes))
         out = outs[0] if work.scalar_output else outs
         output = Output(out, work.null_value, options.mark_nulls, options.exclusive)
-    walked = source, output, codes, states, groups
+    walked = table[0] if work.scalar_state else tuple(table)
     try:
-        wrong = run_shares(codes, groups, kernel, *walked, chunks=chunks, stride=stride)
+        wrong = run_shares(codes, tables, kernel, source, output, codes, walked, groups)
     except IndexError as error:
         raise outside(op, error) from error
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
-    if gap > 1:
-        near = [field[::gap].copy() for field in table]
-        states = near[0] if work.scalar_state else tuple(near)
-    if chunks > 1:
-        tables = [list(field.reshape(chunks, stride)[:, :groups]) for field in table]
-        states = fold(op, tables[0] if work.scalar_state else list(zip(*tables, strict=True)))
-    return out, states
+    if tables.number > 1:
+        every = [list(field) for field in found]
+        return out, fold(op, every[0] if work.scalar_state else list(zip(*every, strict=True)))
+    near = [np.ascontiguousarray(field[0]) for field in found]
+    return out, near[0] if work.scalar_state else tuple(near)
 
 
 def dtypes_of(values: tuple[np.ndarray, ...]) -> Form:

@@ -22,7 +22,7 @@ from ..core.launch import (
     run_team,
 )
 from ..core.memory import borrow, take_ticket
-from ..core.shares import SHARES, chunks_for, gap_for, positions_of, row_at, run_shares
+from ..core.shares import SHARES, positions_of, row_at, run_shares, tables_for
 
 SLICE = 1 << 16
 """Rows that a thread renumbers at once."""
@@ -51,17 +51,14 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
         wrong = codes[np.argmax((codes < 0) | (codes >= groups))]
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {wrong}")
     number = np.dtype(np.int32 if len(codes) < 1 << 31 else np.int64)  # less to keep in cache
-    chunks, stride = chunks_for(len(codes), groups)
-    gap = gap_for(len(codes), groups) if chunks == 1 else 1
-    rows = np.full(chunks * stride * gap, -1, number)
-    finding = _finding(codes.dtype, number)
-    run_shares(codes, groups, finding, codes, rows, chunks=chunks, stride=stride)
-    if (
-        chunks > 1
-    ):  # each with a table of its own: the first row of all is the least, and -1 above all
-        tables = rows.reshape(chunks, stride)[:, :groups]
-        rows = tables.view(f"u{number.itemsize}").min(axis=0).view(number)
-    rows = np.ascontiguousarray(rows[::gap])
+    tables = tables_for(len(codes), groups, by_chunk=True)
+    found = np.full(tables.size, -1, number)
+    run_shares(codes, tables, _finding(codes.dtype, number), codes, found)
+    each = tables.states(found)
+    if tables.number > 1:  # the first row of all is the least, and -1 is above all
+        rows = each.view(f"u{number.itemsize}").min(axis=0).view(number)
+    else:
+        rows = np.ascontiguousarray(each[0])
     first_rows = np.empty(min(groups, len(codes)) + 1, WORD)
     first_rows = first_rows[: _numbering(rows.dtype)(rows, first_rows)]
     if len(first_rows) < groups:
@@ -75,8 +72,9 @@ def first_met(codes: np.ndarray, groups: int) -> np.ndarray:
     """Return whether each row is the first one of its code; see `kernels.first_met`."""
     codes = np.require(codes, requirements=["C", "A"])
     found = empty(len(codes), np.dtype(np.bool_))
-    met = np.zeros(groups * gap_for(len(codes), groups), np.bool_)
-    run_shares(codes, groups, _meeting(codes.dtype), codes, met, found)
+    tables = tables_for(len(codes), groups)
+    met = np.zeros(tables.size, np.bool_)
+    run_shares(codes, tables, _meeting(codes.dtype), codes, met, found)
     return found
 
 

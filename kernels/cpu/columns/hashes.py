@@ -28,16 +28,13 @@ from ..core.launch import (
 )
 from ..core.memory import borrow, take_ticket
 from ..core.shares import ROW, hash_of, part_rows
-from .texts import Texts, are_one_text, as_texts, hashes_of, texts_type
+from .texts import WORK, Texts, are_one_text, as_texts, hashes_of, texts_type
 
 SLICE = 1 << 14
 """Rows that a thread looks up at once."""
 
 PARTS = 4
 """Tables a thread: a smaller one stays in its cache."""
-
-WORK = 4
-"""How many times the work of an element of a scan a word takes, at least: so many fewer are worth a thread."""
 
 SPACE = 1 << 10
 """Words that a table has room for at first."""

@@ -20,7 +20,7 @@ SLICE = 1 << 14
 """Texts that a thread reads at once."""
 
 WORK = 4
-"""How many times the work of an element of a scan a text takes, at least."""
+"""How many times the work of an element of a scan a text takes, or a word in a table, at least."""
 
 SEED = np.uint64(secrets.randbits(64))
 """Where hashes begin, so that nobody can choose texts whose hashes are equal."""
@@ -130,6 +130,16 @@ def hash_of_text(address, count, seed):
     return hash_of(found ^ read(last, np.uint64(0)))
 
 
+@numba.njit(**OPTIONS)
+def _bounds(offsets, row, size):
+    """Return where a text begins and ends; -1 for what is none, or is not within so many bytes."""
+    if row < len(offsets) - 1:
+        begin, end = np.int64(offsets[np.uintp(row)]), np.int64(offsets[np.uintp(row + 1)])
+        if 0 <= begin <= end <= size:
+            return begin, end
+    return np.int64(-1), np.int64(-1)
+
+
 @cached_njit
 def write_hashes(texts, size, seed, words, wrong, control):
     """Write the hash of each text; in `wrong`, a text that is not within the `size` bytes."""
@@ -140,8 +150,8 @@ def write_hashes(texts, size, seed, words, wrong, control):
         if start >= len(words):
             break
         for at in range(start, min(len(words), start + SLICE)):
-            begin, end = np.int64(offsets[np.uintp(at)]), np.int64(offsets[np.uintp(at + 1)])
-            if not 0 <= begin <= end <= size:
+            begin, end = _bounds(offsets, at, size)
+            if begin < 0:
                 wrong[0] = at
                 break
             words[at] = hash_of_text(address + begin, end - begin, seed)
@@ -158,8 +168,8 @@ def write_words(texts, size, words, wrong, control):
         if start >= rows:
             break
         for at in range(start, min(rows, start + SLICE)):
-            begin, end = np.int64(offsets[np.uintp(at)]), np.int64(offsets[np.uintp(at + 1)])
-            if not 0 <= begin <= end <= size:
+            begin, end = _bounds(offsets, at, size)
+            if begin < 0:
                 wrong[0] = at
                 break
             for number in range(count):
@@ -199,17 +209,14 @@ def measure_texts(texts, size, rows, lengths, wrong, control):
         if start >= len(rows):
             break
         for at in range(start, min(len(rows), start + SLICE)):
-            row, length = rows[np.uintp(at)], np.int64(0)
-            if row >= len(offsets) - 1:
+            row = rows[np.uintp(at)]
+            begin, end = np.int64(0), np.int64(0)
+            if row >= 0:
+                begin, end = _bounds(offsets, row, size)
+            if begin < 0:
                 wrong[0] = at
                 break
-            if row >= 0:
-                begin = np.int64(offsets[np.uintp(row)])
-                length = np.int64(offsets[np.uintp(row + 1)] - begin)
-                if not (length >= 0 and 0 <= begin <= size - length):
-                    wrong[0] = at
-                    break
-            lengths[np.uintp(at)] = length
+            lengths[np.uintp(at)] = end - begin
 
 
 @cached_njit

@@ -97,50 +97,62 @@ APART = 128
 TEAM = 4
 """Threads from which on groups are shared: to part the rows takes two threads as long as one takes for the walk."""
 
-
 CLOSE = 128
 """The most groups whose states lie `APART`. 20 million rows of 10 keys, the row before each: 897 ms on 16 cores with
 states side by side, 52 on two."""
 
 
-def gap_for(rows: int, groups: int) -> int:
-    """Return how many items states of groups lie apart, if groups are shared."""
-    return APART if groups <= CLOSE and _team_for(rows, groups) >= TEAM else 1
+class Tables(NamedTuple):
+    """How states of groups lie in memory: in one table, or in one for each chunk of rows."""
+
+    groups: int
+    number: int
+    stride: int
+    """Items from one table to the next."""
+    gap: int
+    """Items from the state of one group to that of the next."""
+
+    @property
+    def size(self) -> int:
+        """Items of all tables."""
+        return self.number * self.stride
+
+    def states(self, field: np.ndarray) -> np.ndarray:
+        """Return the states in an array of that size, a row for each table."""
+        return field.reshape(self.number, self.stride)[:, : self.groups * self.gap : self.gap]
+
+
+def tables_for(rows: int, groups: int, by_chunk: bool = False) -> Tables:
+    """Return how states of groups are kept while so many rows are walked.
+
+    There is one table if groups are too many or rows too few, though there could be one `by_chunk`.
+    """
+    if by_chunk and rows >= 2 * CHUNK and groups <= TABLE:
+        return Tables(groups, -(-rows // CHUNK), groups + APART, 1)
+    gap = APART if groups <= CLOSE and _team_for(rows, groups) >= TEAM else 1
+    return Tables(groups, 1, groups * gap, gap)
 
 
 def _team_for(rows: int, groups: int) -> int:
     """Return how many threads share groups; one if they are not shared."""
-    if rows < PARALLEL or groups == 1 or rows > np.iinfo(ROW).max:
+    if rows < PARALLEL or groups < 2 or rows > np.iinfo(ROW).max:
         return 1
     return helpers_for(rows) + 1
 
 
-def chunks_for(rows: int, groups: int) -> tuple[int, int]:
-    """Return for how many chunks of rows there are to be tables, and from the start of one to the next.
-
-    There is one table if the groups are too many, or the rows too few.
-    """
-    if rows < 2 * CHUNK or groups > TABLE:
-        return 1, groups
-    return -(-rows // CHUNK), groups + APART
-
-
-def run_shares(
-    codes: np.ndarray, groups: int, kernel: Kernel, *given: Any, chunks: int = 1, stride: int = 0
-) -> int:
+def run_shares(codes: np.ndarray, tables: Tables, kernel: Kernel, *given: Any) -> int:
     """Run a kernel that takes `Shares`, and shares as tickets; return the first row with a code of no group, or -1.
 
-    It hands out so many chunks of rows, whose tables begin `stride` items apart, or shares groups among threads, whose
-    states are apart as `gap_for` says.
+    It hands out chunks of rows, if each has a table, or shares groups among threads.
     """
-    count, rows, bounds = chunks, np.empty(0, ROW), np.empty(0, WORD)
+    count, groups = tables.number, tables.groups
+    rows, bounds, chunk = np.empty(0, ROW), np.empty(0, WORD), CHUNK if count > 1 else 0
     team = _team_for(len(codes), groups)
-    gap = gap_for(len(codes), groups) if chunks == 1 else 1
-    if chunks == 1 and team >= TEAM:
+    if count == 1 and team >= TEAM:
         count = min(team, groups)
         rows, bounds = part_rows(codes, count, count / groups)
-    chunk = CHUNK if chunks > 1 else 0
-    shares = Shares(count, chunk, stride, gap, rows, bounds, np.full(count, -1, WORD))
+    wrong = np.full(count, -1, WORD)
+    shares = Shares(count, chunk, tables.stride, tables.gap, rows, bounds, wrong)
     control = np.zeros(STATUS, WORD)
     if count == 1:
         kernel(*given, shares, control)

@@ -13,7 +13,7 @@ from ...options import Shifted
 from ..core.engine import STATUS, TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_team
 from ..core.memory import borrow, take_ticket
-from ..core.shares import SHARES, gap_for, positions_of, row_at, run_shares
+from ..core.shares import SHARES, positions_of, row_at, run_shares, tables_for
 
 SLICE = 1 << 18
 """Rows that a thread moves at once. Of 20 million float64, milliseconds of `shift` and `difference` by slices of
@@ -70,10 +70,10 @@ def _subtracted(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
 def rows_before(codes: np.ndarray, groups: int, periods: int) -> np.ndarray:
     """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
     codes, out = np.require(codes, requirements=["C", "A"]), empty(len(codes), WORD)
-    gap, width = gap_for(len(codes), groups), abs(periods)
-    rings, slots = np.full((groups, width + gap - 1), -1, WORD), np.zeros(groups * gap, WORD)
-    given = codes, rings, slots, width, periods < 0, out
-    wrong = run_shares(codes, groups, _finding(codes.dtype), *given)
+    tables, width = tables_for(len(codes), groups), abs(periods)
+    rings = np.full((groups, width + tables.gap - 1), -1, WORD)
+    given = codes, rings, np.zeros(tables.size, WORD), width, periods < 0, out
+    wrong = run_shares(codes, tables, _finding(codes.dtype), *given)
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
     return out
