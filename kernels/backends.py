@@ -120,7 +120,7 @@ class Backend(Protocol):
     def is_sorted(self, values: Any, heads: Any) -> bool:
         """Return whether values never decrease; see `kernels.is_sorted`."""
 
-    def tied_ranks(self, keys: Any, method: str) -> Any:
+    def tied_ranks(self, keys: Any, method: str, groups: Any) -> Any:
         """Return the ranks of sorted keys; see `kernels.tied_ranks`."""
 
     def take(self, array: Any, positions: Any, fill: Any) -> Any:

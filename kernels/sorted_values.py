@@ -13,15 +13,19 @@ from .messages import shown
 from .options import RANKS
 
 
-def tied_ranks(keys: Array, method: str) -> Any:
+def tied_ranks(keys: Array, method: str, groups: Array | None = None) -> Any:
     """Return the rank of each of sorted keys, from 1 on.
 
     Parameters
     ----------
     keys : array
-        1-d, of integers, bool, or floats without NaN, in order or in descending order, which is not checked.
+        1-d, of integers, bool, or floats, in order or in descending order, which is not checked. Ranks of NaN are
+        undefined.
     method : {"average", "min", "max"}
         Which of their places equal keys share.
+    groups : array of integers, optional
+        The group of each key, in order, which is not checked: ranks are those in the group, and keys are sorted in
+        each. By default all are in one.
 
     Returns
     -------
@@ -40,13 +44,22 @@ def tied_ranks(keys: Array, method: str) -> Any:
     --------
     >>> tied_ranks(np.array([3, 5, 5, 5, 8]), "average")
     array([1., 3., 3., 3., 5.])
+    >>> tied_ranks(np.array([3, 5, 5, 1, 2]), "min", groups=np.array([0, 0, 0, 1, 1]))
+    array([1., 2., 2., 1., 2.])
     """
     check_columns("keys", [keys])
     if not takes_ranks(keys.dtype):
         raise TypeError(f"keys must be integers, bool or floats, found {brief(keys)}")
     if method not in RANKS:
         raise ValueError(f"method must be one of {', '.join(map(repr, RANKS))}, found {method!r}")
-    return backend_of([keys]).tied_ranks(keys, method)
+    arrays = [keys]
+    if groups is not None:
+        arrays.append(groups)
+        check_columns("groups", [groups])
+        if groups.dtype.kind not in "iu":
+            raise TypeError(f"groups must be integers, found {brief(groups)}")
+        check_one_length("keys and groups", arrays)
+    return backend_of(arrays).tied_ranks(keys, method, groups)
 
 
 def takes_ranks(dtype: np.dtype) -> bool:

@@ -1,6 +1,7 @@
 """Sorting of arrays against NumPy's stable lexsort, for every dtype, direction and kind of nulls."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -292,6 +293,8 @@ def test_rows_by_position(backend, dtype):
 BAD = [
     (TypeError, "keys must be integers", lambda x: tied_ranks(x.astype("complex64"), "min")),
     (ValueError, "method must be one of", lambda x: tied_ranks(x, "first")),
+    (TypeError, "groups must be integers", lambda x: tied_ranks(x, "min", groups=x / 2)),
+    (ValueError, "keys and groups must have one", lambda x: tied_ranks(x, "min", groups=x[:2])),
     (TypeError, "keys must be arrays", lambda x: argsort("abc")),
     (TypeError, "keys must be arrays", lambda x: argsort([[1, 2]])),
     (TypeError, "do not sort arrays of dtype complex128", lambda x: argsort(x + 1j)),
@@ -346,6 +349,21 @@ def test_ranks_of_sorted_keys(backend, method, dtype, count):
         }
         found = tied_ranks(backend.array(keys), method)
         np.testing.assert_array_equal(backend.to_numpy(found), np.repeat(expected[method], lengths))
+
+
+@pytest.mark.parametrize("method", ["average", "min", "max"])
+@pytest.mark.parametrize("dtypes", [("int64", "int64"), ("int32", "float64"), ("uint8", "bool")])
+@pytest.mark.parametrize("count", [0, 1, 4095, 4096, 4097, 150_001])
+def test_ranks_of_sorted_keys_in_groups(backend, method, dtypes, count):
+    rng = np.random.default_rng()
+    for many in (1, 3, 200):
+        for distinct in (1, 3, 2 * count + 1):
+            groups = np.sort(rng.integers(0, many, count)).astype(dtypes[0])
+            values = rng.integers(0, distinct, count).astype(dtypes[1])
+            keys = values[np.lexsort([values, groups])]
+            expected = pd.Series(keys).groupby(groups).rank(method=method)
+            found = tied_ranks(backend.array(keys), method, groups=backend.array(groups))
+            np.testing.assert_array_equal(backend.to_numpy(found), expected)
 
 
 @pytest.mark.parametrize(("error", "message", "call"), BAD)

@@ -107,6 +107,13 @@ def _by_key(on: Any) -> Iterator[Any]:
     yield from kernels.reduce_by_key(BUILT_IN["add"], keys, x)[:2]
 
 
+def _ranks(on: Any) -> Iterator[Any]:
+    keys = on(_runs())
+    for how in kernels.RANKS:
+        yield kernels.tied_ranks(keys, how)
+        yield kernels.tied_ranks(keys, how, groups=keys // 3)
+
+
 FAMILIES: dict[str, Family] = {
     "scan": _scan,
     "select": lambda on: iter(kernels.select([on(_values())], on(_runs() % 3 == 0))),
@@ -122,7 +129,7 @@ FAMILIES: dict[str, Family] = {
     "mark_ties": _moves,
     "place_rows": _moves,
     "move_rows": _moves,
-    "tied_ranks": lambda on: iter([kernels.tied_ranks(on(_runs()), how) for how in kernels.RANKS]),
+    "tied_ranks": _ranks,
     "sorted_search": lambda on: iter([kernels.searchsorted_sorted(on(_runs()), on(_runs()[::7]))]),
     "by_code": _by_code,
     "rolling": _rolling,

@@ -212,13 +212,8 @@ class RankOptions:
             nulls_first=self.nulls == "top",
             positions="narrow",
         )
-        if (
-            self._shares_places
-            and groups is None
-            and missing is None
-            and kernels.takes_ranks(values.dtype)
-        ):
-            ranks = kernels.tied_ranks(keys[0], self.method)
+        if self._takes_ranks(values.dtype, nulls, missing, groups):
+            ranks = kernels.tied_ranks(keys[-1], self.method, keys[0] if outer else None)
             return kernels.put(ranks / count if self.pct else ranks, order)
         if values.dtype.kind == "V":  # of 128 bits, which only codes compare
             keys[-1] = library.dense_group_ids([library.array(column)]).array[order]
@@ -227,10 +222,17 @@ class RankOptions:
         ranks = found.ranks(self.method, found.sizes(self.method) if self.pct else None)
         return kernels.put(ranks.astype(FLOAT64, copy=False), order)
 
-    @property
-    def _shares_places(self) -> bool:
-        """Whether equal values share one of their places, or the average of these."""
-        return self.method in kernels.RANKS
+    def _takes_ranks(
+        self, dtype: np.dtype, nulls: kernels.Nulls, missing: Values | None, groups: Values | None
+    ) -> bool:
+        """Return whether `kernels.tied_ranks` gives the ranks of all values that are not null."""
+        if missing is not None and (
+            self.pct or self.nulls != "keep" or isinstance(nulls, kernels.Mask)
+        ):
+            return False
+        if groups is not None and self.pct:
+            return False
+        return self.method in kernels.RANKS and kernels.takes_ranks(dtype)
 
     def runs_of_sorted(self, library: Library, column: Any, groups: Values | None) -> SortedRuns:
         """Return the runs of rows that are sorted already, by group and value; at least one row."""

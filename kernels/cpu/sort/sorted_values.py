@@ -25,56 +25,71 @@ SLICE = 1 << 16
 FLOAT64 = np.dtype(np.float64)
 
 
-def tied_ranks(keys: np.ndarray, method: str) -> np.ndarray:
+def tied_ranks(keys: np.ndarray, method: str, groups: np.ndarray | None) -> np.ndarray:
     """Return the ranks of sorted keys; see `kernels.tied_ranks`."""
     out = empty(len(keys), FLOAT64)
-    run_kernel(len(keys), _kernel(keys.dtype), keys, *RANKS[method], out)
+    kernel = _kernel(keys.dtype, None if groups is None else groups.dtype)
+    run_kernel(len(keys), kernel, keys, groups, *RANKS[method], out)
     return out
 
 
 @numba.njit(**OPTIONS)
-def _run_on(keys, row, step, most):
-    """Return how many rows after one, or before it with step -1, have its key, at most so many."""
+def _alike(keys, groups, row, other):
+    """Return whether two rows are of one group, if there are groups, and have one key."""
+    alike = keys[row] == keys[other]
+    if groups is not None:
+        alike &= groups[row] == groups[other]
+    return alike
+
+
+@numba.njit(**OPTIONS)
+def _run_on(keys, groups, row, step, most):
+    """Return how many rows after one, or before it with step -1, are like it, at most so many."""
     known, reach = 0, 1
-    while known + reach <= most and keys[row + step * (known + reach)] == keys[row]:
+    while known + reach <= most and _alike(keys, groups, row + step * (known + reach), row):
         known += reach
         reach *= 2
     while reach:
-        if known + reach <= most and keys[row + step * (known + reach)] == keys[row]:
+        if known + reach <= most and _alike(keys, groups, row + step * (known + reach), row):
             known += reach
         reach //= 2
     return known
 
 
 @cached_njit
-def rank_rows(keys, more, share, out, control):
-    """Write the rank of each key: how many come before its run, and `more`, and a share of the run."""
+def rank_rows(keys, groups, more, share, out, control):
+    """Write the rank of each key in its group: how many come before its run, and `more`, and a share of the run."""
     keys, out, control = borrow(keys), borrow(out), borrow(control)
+    borrowed = borrow(groups)
     count = len(keys)
     while True:
         begin = take_ticket(control, TICKET) * SLICE
         if begin >= count:
             break
         end = min(begin + SLICE, count)
-        first = begin - _run_on(keys, begin, -1, begin)
+        first = begin - _run_on(keys, borrowed, begin, -1, begin)
+        base = 0 if groups is None else begin - _run_on(borrowed, None, begin, -1, begin)
         row = begin
         while row < end:
             stop = row + 1
-            while stop < end and keys[stop] == keys[row]:
+            while stop < end and _alike(keys, borrowed, stop, row):
                 stop += 1
             last = stop
             if stop == end and end < count:
-                last += _run_on(keys, end - 1, 1, count - end)
-            rank = first + more + share * (last - first)
+                last += _run_on(keys, borrowed, end - 1, 1, count - end)
+            rank = first - base + more + share * (last - first)
             for i in range(row, stop):
                 out[i] = rank
+            if groups is not None:
+                base = stop if borrowed[min(stop, end - 1)] != borrowed[row] else base
             first = row = stop
 
 
 @lru_cache(maxsize=16)
-def _kernel(dtype: np.dtype) -> Kernel:
-    number = numba.float64
-    return entry(rank_rows, (array_type(dtype, True), number, number, array_type(FLOAT64), CONTROL))
+def _kernel(dtype: np.dtype, group: np.dtype | None) -> Kernel:
+    groups = types.none if group is None else array_type(group, True)
+    number, out = numba.float64, array_type(FLOAT64)
+    return entry(rank_rows, (array_type(dtype, True), groups, number, number, out, CONTROL))
 
 
 def is_sorted(values: np.ndarray, heads: np.ndarray | None) -> bool:

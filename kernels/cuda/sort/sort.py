@@ -100,14 +100,16 @@ def are_sorted(arrays: Sequence[Any], heads: Any = None) -> bool:
     return not found[0]
 
 
-def tied_ranks(keys: Any, method: str) -> Any:
+def tied_ranks(keys: Any, method: str, groups: Any) -> Any:
     """Return the ranks of sorted keys; see `kernels.tied_ranks`."""
     out = cupy.ndarray(len(keys), np.float64)
     if len(keys):
+        keys = readable(keys)
+        groups = None if groups is None else readable(groups)
         code = KeyCode(keys.dtype.itemsize, KINDS[keys.dtype.kind])
-        plan = Plan((RankPass(code, method),))
+        plan = Plan((RankPass(code, method, 0 if groups is None else groups.itemsize),))
         begun = launch.Launch(launch.current_space(plan, Extent(len(keys))), False)
-        begun.run(0, [_bits(readable(keys)).data.ptr, out.data.ptr])
+        begun.run(0, [keys.data.ptr, 0 if groups is None else groups.data.ptr, out.data.ptr])
     return out
 
 

@@ -96,14 +96,15 @@ class TiesPass(PlainPass):
 
 @dataclass(frozen=True)
 class RankPass(PlainPass):
-    """Rank sorted keys."""
+    """Rank sorted keys, in groups whose numbers have so many bytes if they have any."""
 
     code: KeyCode
     method: str
     """What equal ones get, a key of `RANKS`."""
+    group: int = 0
     visitor: ClassVar[VisitorSpec] = TIED_RANKS
     name: ClassVar[str] = "ranks of sorted keys"
-    parameters: ClassVar[str] = "=4Q3q0s0s"
+    parameters: ClassVar[str] = "=5Q3q0s0s"
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,8 @@ def sort_source(each: SortPass, schedule: str, capability: Capability, relief: i
         types = [f"using Key = {_word(each.code.size)};"]
         constants = _code_constants(each.code)
     if isinstance(each, RankPass):
-        constants["METHOD"] = tuple(RANKS).index(each.method)
+        types.append(f"using Group = {_word(each.group or 1)};")
+        constants |= {"METHOD": tuple(RANKS).index(each.method), "GROUPED": each.group > 0}
     if isinstance(each, SearchPass):
         constants["RIGHT"] = each.right
     if isinstance(each, CountPass):

@@ -45,6 +45,7 @@ PASSES = {
     **{f"count-{name}": CountPass(code) for name, code in CODES.items()},
     **{f"ties-{name}": TiesPass(code) for name, code in CODES.items()},
     **{f"ranks-{name}": RankPass(code, "average") for name, code in CODES.items()},
+    **{f"ranks-grouped-{size}": RankPass(KeyCode(8, "floats"), "average", size) for size in (4, 8)},
     **{f"search-{name}": SearchPass(code, name == "i4") for name, code in CODES.items()},
     **{f"keys-{name}": DigitPass(code) for name, code in CODES.items()},
     **{f"positions-{name}": DigitPass(code, 4, positions=True) for name, code in CODES.items()},
