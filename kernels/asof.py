@@ -59,7 +59,7 @@ def asof(
     Notes
     -----
     On CPUs both sides are walked once, in parts by several threads, with a table of the last row of each group. On
-    GPUs rows are found by binary search: with groups, in the rows of the right side in the order of their groups.
+    GPUs both sides are merged, and scanned within groups.
 
     Examples
     --------

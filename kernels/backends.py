@@ -153,8 +153,8 @@ class Backend(Protocol):
     ) -> tuple[Answer, Answer]:
         """Scan, or without `write` reduce, groups of rows in any order; see `kernels.scan_by_code`."""
 
-    def max_groups(self) -> int | None:
-        """Return how many groups `by_code` takes at most; None if any number."""
+    def max_groups(self, length: int) -> int | None:
+        """Return how many groups of so many rows `by_code` takes at most; None if any number."""
 
     def rolling(
         self, op: Operator, arrays: tuple[Any, ...], windows: Windows, options: ScanOptions
@@ -189,6 +189,15 @@ class Backend(Protocol):
 
     def factorize(self, codes: Any, groups: int, *, check: bool) -> tuple[Any, Any]:
         """Return codes that each have a row; see `kernels.factorize`."""
+
+    def factorize_words(self, words: Any) -> tuple[Any, Any]:
+        """Return codes of words, and the first row of each; see `kernels.factorize_words`."""
+
+    def occurring(self, codes: Any, groups: int) -> Any:
+        """Return the codes that have a row; see `kernels.occurring`."""
+
+    def flags_at(self, rows: Any, length: int) -> Any:
+        """Return whether each row is among some; see `kernels.flags_at`."""
 
     def first_met(self, codes: Any, groups: int) -> Any:
         """Return whether each row is the first one of its code; see `kernels.first_met`."""

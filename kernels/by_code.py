@@ -28,14 +28,14 @@ def check_codes(codes: Any) -> None:
 
 
 def max_groups(codes: Array) -> int | None:
-    """Return how many groups `scan_by_code` takes at most for arrays like these codes; None if any number.
+    """Return how many groups `scan_by_code` takes at most for arrays as long as these codes; None if any number.
 
     Examples
     --------
     >>> max_groups(np.array([0, 1])) is None
     True
     """
-    return BACKENDS[frozenset([type(codes)])].max_groups()
+    return BACKENDS[frozenset([type(codes)])].max_groups(len(codes))
 
 
 def check_groups(groups: Any, backend: Backend, most: int | None = None) -> None:
@@ -102,7 +102,8 @@ def scan_by_code(
     -----
     On CPUs one pass in the rows' order by one thread, with one table of states: fast where the table stays in cache. On
     GPUs each warp has a table of states in shared memory for the rows of a chunk, after Merrill and Grimshaw,
-    *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03), multi-scan.
+    *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03), multi-scan. Rows of more groups are first
+    brought together by the leading bits of their codes, which takes two passes there and two back.
 
     Examples
     --------
@@ -160,7 +161,7 @@ def _by_code(
     if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
         check_codes(codes)
     backend, arrays = grouped_values(op, "codes", (codes,), values, options.nulls)
-    check_groups(groups, backend, backend.max_groups())
+    check_groups(groups, backend, backend.max_groups(len(codes)))
     if op.check and (not write or not isinstance(arrays[0], np.ndarray)):
         try_on(op, arrays, options)
     return backend.by_code(

@@ -46,10 +46,62 @@ def factorize(codes: Array, groups: int, *, check: bool = True) -> tuple[Any, An
     """
     check_codes(codes)
     backend = BACKENDS[frozenset([type(codes)])]
-    check_groups(groups, backend, backend.max_groups())
     if codes.ndim != 1:
         raise ValueError(f"codes must be 1-d, found {codes.ndim}-d")
+    check_groups(groups, backend, backend.max_groups(len(codes)))
     return backend.factorize(codes, groups, check=check)
+
+
+def occurring(codes: Array, groups: int) -> Any:
+    """Return the codes that have a row, in their order.
+
+    Parameters
+    ----------
+    codes : array of int32 or int64
+        From 0 to `groups` - 1, which is not checked.
+    groups : int
+
+    Returns
+    -------
+    array of int64
+
+    See Also
+    --------
+    factorize : Codes of these alone, for each row.
+
+    Examples
+    --------
+    >>> occurring(np.array([7, 3, 7, 4]), 8)
+    array([3, 4, 7])
+    """
+    check_codes(codes)
+    return BACKENDS[frozenset([type(codes)])].occurring(codes, groups)
+
+
+def flags_at(rows: Array, length: int) -> Any:
+    """Return whether each of `length` rows is among some.
+
+    Parameters
+    ----------
+    rows : array of int32 or int64
+        Positions, from 0 to `length` - 1, which is not checked.
+    length : int
+
+    Returns
+    -------
+    array of bool
+
+    See Also
+    --------
+    put : Rows at positions.
+
+    Examples
+    --------
+    >>> flags_at(np.array([2, 0]), 4)
+    array([ True, False,  True, False])
+    """
+    check_codes(rows)
+    return BACKENDS[frozenset([type(rows)])].flags_at(rows, length)
 
 
 def first_met(codes: Array, groups: int) -> Any:
@@ -199,6 +251,7 @@ def hash_codes(words: Array) -> tuple[Any, int]:
     See Also
     --------
     factorize : Codes without gaps.
+    factorize_words : The same of words, for CuPy's arrays too.
     hash_texts : The same of texts.
 
     Notes
@@ -213,6 +266,43 @@ def hash_codes(words: Array) -> tuple[Any, int]:
     """
     _check_words(words)
     return backend_of([words]).hash_codes(words)
+
+
+def factorize_words(words: Array) -> tuple[Any, Any]:
+    """Return codes without gaps that are equal where words are, and the first row of each.
+
+    Parameters
+    ----------
+    words : array of uint32 or uint64
+
+    Returns
+    -------
+    codes : array of int32 or int64
+    first_rows : array of int32 or int64
+
+    Raises
+    ------
+    TypeError
+        For other arrays.
+
+    See Also
+    --------
+    factorize : The same of codes.
+    hash_codes : Codes that may have gaps.
+
+    Notes
+    -----
+    By hash tables on CPUs, in no order. On GPUs words are sorted, and numbered in their order: a hash table of more
+    words than fit into the cache waits for memory at each row.
+
+    Examples
+    --------
+    >>> factorize_words(np.array([7, 3, 7], np.uint64))
+    (array([0, 1, 0], dtype=int32), array([0, 1]))
+    """
+    if not is_array(words) or words.dtype not in (np.uint32, np.uint64) or words.ndim != 1:
+        raise TypeError(f"words must be a 1-d array of uint32 or uint64, found {brief(words)}")
+    return backend_of([words]).factorize_words(words)
 
 
 def hash_texts(offsets: Array, data: Array) -> tuple[Any, int]:

@@ -290,7 +290,34 @@ def mixed_group_ids(
 
     def pair(a: GroupIds, b: GroupIds) -> GroupIds:
         ids = a.array.astype(dtype, copy=False) * dtype(b.groups) + b.array
-        return GroupIds(ids, a.groups * b.groups, a.ordered and b.ordered)
+        first, second = a.keys_of, b.keys_of
+        keys_of = None
+        if first is not None and second is not None:
+
+            def keys_of(codes: Values) -> list[Array]:
+                return [*first(codes // b.groups), *second(codes % b.groups)]
+
+        return GroupIds(ids, a.groups * b.groups, a.ordered and b.ordered, keys_of=keys_of)
+
+    return reduce(pair, found)
+
+
+def paired_group_ids(
+    found: Sequence[GroupIds],
+    most: int,
+    dtype: type[np.integer],
+    number: Callable[[Values], GroupIds],
+) -> GroupIds:
+    """Return group ids that are equal where all of these are.
+
+    They are of `dtype` if there are no more than `most`; else `number` gives those of words of 8 bytes.
+    """
+
+    def pair(a: GroupIds, b: GroupIds) -> GroupIds:
+        words = a.array.astype(np.uint64) * np.uint64(b.groups) + b.array.astype(np.uint64)
+        if a.groups * b.groups > most:
+            return number(words)
+        return GroupIds(words.view(np.int64).astype(dtype, copy=False), a.groups * b.groups)
 
     return reduce(pair, found)
 
@@ -302,17 +329,18 @@ def mixed_group_ids(
 
 
 def one_nan(values: Values) -> Values:
-    """Return floats or complex numbers of NumPy with 0.0 for -0.0, and with NaN of one kind."""
+    """Return floats or complex numbers with 0.0 for -0.0, and with NaN of one kind."""
     if values.dtype == np.clongdouble:
         values = values.astype(np.complex128)
     return np.where(np.isnan(values), np.nan, values + 0.0)
 
 
-def words_of(values: Values) -> Values:
-    """Return values of NumPy, of 8 bytes at most, as words that are equal where they are the same key."""
+def words_of(values: Values, least: int = 8) -> Values:
+    """Return values of 8 bytes at most as words of `least` bytes or more, equal where values are the same key."""
     if values.dtype.kind == "f":
         values = one_nan(values)
-    return values.view(f"u{values.itemsize}").astype(np.uint64, copy=False)
+    width = values.itemsize
+    return values.view(f"u{width}").astype(f"u{max(width, least)}", copy=False)
 
 
 class Missing(Enum):

@@ -10,8 +10,8 @@ from .columns.by_code import by_code, max_groups
 from .columns.by_key import reduce_by_key, scan_by_key
 from .columns.compact import compact, head_flags, run_lengths
 from .columns.distinct import count_distinct
-from .columns.factorize import factorize, first_met, value_range
-from .columns.hashes import hash_codes, hash_texts
+from .columns.factorize import factorize, first_met, flags_at, occurring, value_range
+from .columns.hashes import factorize_words, hash_codes, hash_texts
 from .columns.texts import take_texts, text_words
 from .core.launch import available
 from .grids.grids import box_filter, summed_area_table
@@ -34,7 +34,9 @@ __all__ = [
     "copy_intervals",
     "count_distinct",
     "factorize",
+    "factorize_words",
     "first_met",
+    "flags_at",
     "fold",
     "hash_codes",
     "hash_texts",
@@ -44,6 +46,7 @@ __all__ = [
     "max_groups",
     "most_arranged",
     "most_ring_rows",
+    "occurring",
     "order_statistics",
     "put",
     "reduce_by_key",

@@ -21,16 +21,18 @@ vars(np).setdefault("row_stack", np.vstack)
 require()
 
 from .asof import asof
-from .codes.by_code import (
+from .codes.by_code import by_code, max_groups
+from .codes.factorize import (
     arrange,
-    by_code,
     count_distinct,
     factorize,
+    factorize_words,
     first_met,
+    flags_at,
     hash_codes,
     hash_texts,
-    max_groups,
     most_arranged,
+    occurring,
     take_texts,
     text_words,
     value_range,
@@ -65,7 +67,9 @@ __all__ = [
     "copy_intervals",
     "count_distinct",
     "factorize",
+    "factorize_words",
     "first_met",
+    "flags_at",
     "hash_codes",
     "hash_texts",
     "head_flags",
@@ -74,6 +78,7 @@ __all__ = [
     "max_groups",
     "most_arranged",
     "most_ring_rows",
+    "occurring",
     "order_statistics",
     "put",
     "reduce_by_key",

@@ -1,11 +1,19 @@
-"""As-of matches of CuPy arrays, by binary search: with codes, in the right side's rows in the order of these."""
+"""As-of matches of CuPy arrays: places of one side among the other, and with codes a scan of both sides in order.
 
+Both sides are merged by the places of each among the other. The last row of the right side in the group of a row is
+then what a scan within groups of the positions of these rows gives. Where there are more groups than it takes, rows are
+found by binary search, in the right side's rows in the order of their groups.
+"""
+
+from functools import lru_cache
 from typing import Any
 
 import cupy
 import numpy as np
 
-from ..options import AsOfOptions, SortKey, Unsorted
+from ..operators.built_in import BUILT_IN
+from ..options import AsOfOptions, ScanOptions, SortKey, Unsorted
+from .codes.by_code import by_code, max_groups
 from .core.device_arrays import readable
 from .sort.sort import are_sorted, searchsorted_sorted, sort
 
@@ -15,7 +23,14 @@ def asof(left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -
     left, right = readable(left), readable(right)
     if not are_sorted([left, right]):
         raise Unsorted("left and right must not decrease")
-    rows, *other = [_one_way(left, right, codes, options.exact, w) for w in options.ways]
+    both = len(left) + len(right)
+    few = codes is not None and groups <= max_groups(both) and both < 1 << 31
+    rows, *other = [
+        _in_groups(left, right, codes, groups, options.exact, forward)
+        if few
+        else _one_way(left, right, codes, options.exact, forward)
+        for forward in options.ways
+    ]
     if other:
         rows = _nearer(left, right, rows, other[0])
     limit = options.limit(left.dtype)
@@ -24,6 +39,47 @@ def asof(left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -
         apart = cupy.where(found > left, _distance(found, left), _distance(left, found))
         rows = cupy.where(apart > limit, -1, rows)
     return rows
+
+
+def _in_groups(left: Any, right: Any, codes: Any, groups: int, exact: bool, forward: bool) -> Any:
+    """Return the nearest row of the right side in the group of each row of the left, -1 where none is."""
+    if not len(left):
+        return cupy.empty(0, np.int64)
+    places = searchsorted_sorted(left, right, right=exact != forward)
+    before = searchsorted_sorted(right, left, right=exact == forward)
+    both, none = len(left) + len(right), len(right) if forward else -1
+    merged_codes, rows = cupy.ndarray(both, np.int32), cupy.ndarray(both, np.int32)
+    last = both - 1 if forward else -1  # the first row behind is the last one from the end
+    _merge()(codes[0], places, np.int32(last), np.int32(none), merged_codes, rows)
+    _merge()(codes[1], before, np.int32(last), np.int32(-2), merged_codes, rows)
+    op = BUILT_IN["minimum" if forward else "maximum"]
+    options = ScanOptions()
+    found, _ = by_code(
+        op, merged_codes, (rows,), groups, options, None, None, write=True, check=False
+    )
+    return _unmerge()(places, np.int32(last), np.int32(none), found)
+
+
+@lru_cache(maxsize=1)
+def _merge() -> Any:
+    # what stands for a row of the right side, whose `none` is -2, is its position
+    text = """
+    const int at = last < 0 ? (int)(i + place) : last - (int)(i + place);
+    codes[at] = code;
+    rows[at] = none == -2 ? (int)i : none;
+    """
+    arguments = "C code, int64 place, int32 last, int32 none"
+    return cupy.ElementwiseKernel(arguments, "raw int32 codes, raw int32 rows", text, "merge_sides")
+
+
+@lru_cache(maxsize=1)
+def _unmerge() -> Any:
+    text = """
+    const int at = last < 0 ? (int)(i + place) : last - (int)(i + place);
+    row = found[at] == none ? -1 : found[at];
+    """
+    arguments = "int64 place, int32 last, int32 none, raw int32 found"
+    return cupy.ElementwiseKernel(arguments, "int64 row", text, "unmerge_sides")
 
 
 def _one_way(left: Any, right: Any, codes: Any, exact: bool, forward: bool) -> Any:

@@ -40,6 +40,47 @@ def test_nan_counts_as_null_and_comes_out_as_null(method, skipna):
     cudf.testing.assert_series_equal(ours, theirs)
 
 
+WIDE_KEYS = {
+    "int64": lambda rng, n: rng.choice(rng.integers(-(2**62), 2**62, 900), n),
+    "uint32": lambda rng, n: rng.choice(rng.integers(0, 2**32, 900, np.uint32), n),
+    "int16": lambda rng, n: rng.integers(-9, 9, n).astype("int16"),
+    "float64": lambda rng, n: rng.choice([-0.0, 0.0, np.nan, 1.5, -7e300, np.inf], n),
+    "float32": lambda rng, n: rng.choice(rng.normal(size=900), n).astype("float32"),
+    "datetime64[ns]": lambda rng, n: rng.choice(rng.integers(0, 2**60, 900), n).astype("M8[ns]"),
+    "str": lambda rng, n: rng.choice(["a", "b", "", "longer than that"], n),
+}
+
+
+@pytest.mark.parametrize("nulls", [False, True])
+@pytest.mark.parametrize(
+    "kinds",
+    [*((k,) for k in WIDE_KEYS), ("int64", "str"), ("float64", "uint32", "str"), ("str", "str")],
+)
+def test_group_ids_of_keys_without_a_range(kinds, nulls):
+    from dask_gpuscan.frames.cudf.keys import sorted_group_ids
+
+    n = 30_000
+    keys = [pd.Series(WIDE_KEYS[kind](RNG, n)) for kind in kinds]
+    if nulls:
+        keys = [
+            key.mask(RNG.random(n) < 0.1) if key.dtype.kind not in "iu" else key for key in keys
+        ]
+    on_device = [cudf.Series(key) for key in keys]
+    if nulls:
+        for i, key in enumerate(on_device):
+            where = RNG.random(n) < 0.1
+            on_device[i] = key.mask(cudf.Series(where))
+            keys[i] = on_device[i].to_pandas(nullable=key.dtype.kind in "iuf")
+    ids = sorted_group_ids([key._column for key in on_device])
+    codes = ids.array.get()
+    assert 0 <= codes.min() <= codes.max() < ids.groups
+    expected = (
+        pd.DataFrame(dict(enumerate(keys))).groupby([*range(len(keys))], dropna=False).ngroup()
+    )
+    pairs = set(zip(codes.tolist(), expected.tolist(), strict=True))
+    assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+
+
 @pytest.mark.parametrize("offset", [0, 1, 7, 8, 31, 33, 1000])
 @pytest.mark.parametrize("dtype", ["int8", "int32", "float64", "datetime64[ns]", "bool"])
 def test_slices_with_nulls(offset, dtype):

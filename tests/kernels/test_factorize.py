@@ -55,6 +55,10 @@ def test_hash_codes(threads, distinct, count):
     assert not count or 0 <= codes.min() <= codes.max() < groups
     pairs = {(int(w), int(c)) for w, c in zip(words, codes, strict=True)}
     assert len(pairs) == len({w for w, _ in pairs}) == len({c for _, c in pairs})
+    for dtype in ("u4", "u8"):
+        codes, rows = kernels.factorize_words(words.astype(dtype))
+        assert _numbers(codes) == _numbers(words.astype(dtype))
+        assert rows.tolist() == [codes.tolist().index(code) for code in range(len(rows))]
 
 
 def test_words_of_one_hash_have_their_own_codes(threads, monkeypatch):
@@ -274,6 +278,8 @@ def test_value_range(threads, dtype):
 def test_wrong_arguments():
     with pytest.raises(TypeError, match="words must be a 1-d array of uint64"):
         kernels.hash_codes(np.arange(3))
+    with pytest.raises(TypeError, match="words must be a 1-d array of uint32 or uint64"):
+        kernels.factorize_words(np.arange(3))
     with pytest.raises(TypeError, match="values must be an array of integers"):
         kernels.value_range(np.ones(3))
     with pytest.raises(TypeError, match="values must be an array of integers"):

@@ -80,7 +80,7 @@ def test_the_type_of_arrays_chooses_the_backend():
 
 
 def test_groups_that_a_backend_has_no_room_for(monkeypatch):
-    monkeypatch.setattr(cpu, "max_groups", lambda: 1)
+    monkeypatch.setattr(cpu, "max_groups", lambda length: 1)
     with pytest.raises(ValueError, match=r"^groups must be at most 1 of these arrays, found 2$"):
         scan_by_code(BUILT_IN["add"], np.array([0, 1]), np.array([1, 1]), 2)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import cudf
@@ -14,7 +14,7 @@ from cudf.core.column import ColumnBase
 
 from ... import kernels
 from ...kernels import BUILT_IN, Nulls, Operator
-from ..keys import mixed_group_ids
+from ..keys import mixed_group_ids, paired_group_ids, words_of
 from ..messages import column_title
 from ..types import DType, GroupIds, Values
 from .layouts import LAYOUT, layout_of, nulls_of, view_of
@@ -27,21 +27,13 @@ class CudfGrouping:
         if isinstance(column.dtype, cudf.CategoricalDtype):
             view = view_of(column._column.codes)
             return view.values, view.nulls
-        return self._group_ids([column._column]), None
+        return _encoded(column._column).array, None
 
     def reduces_groups(self, keys: list[cudf.Series], dtypes: list[DType]) -> bool:
         return False
 
-    def _group_ids(self, arrays: list[ColumnBase]) -> Values:
-        _, codes = plc.transform.encode(plc.Table([a.plc_column for a in arrays]))
-        return view_of(ColumnBase.create(codes, np.dtype(np.int32))).values
-
     def dense_group_ids(self, arrays: list[ColumnBase]) -> GroupIds:
-        found = range_group_ids(arrays)
-        if found is not None:
-            return found
-        codes = self._group_ids(arrays)
-        return GroupIds(codes, int(codes.max()) + 1 if len(codes) else 0)
+        return range_group_ids(arrays) or sorted_group_ids(arrays)
 
     def own_group_ids(self, array: ColumnBase) -> None:
         return None  # to join columns costs little
@@ -96,8 +88,50 @@ def range_group_ids(arrays: Sequence[ColumnBase]) -> GroupIds | None:
 
     None if an array holds no integers, or the ranges are too wide for so many rows.
     """
-    most = min(max(ROOM * len(arrays[0]), FEW), np.iinfo(np.int32).max)
-    return mixed_group_ids(arrays, _range_ids, most, np.int32)
+    return mixed_group_ids(arrays, _range_ids, _most_ids(len(arrays[0])), np.int32)
+
+
+def _most_ids(rows: int) -> int:
+    return min(max(ROOM * rows, FEW), np.iinfo(np.int32).max)
+
+
+def sorted_group_ids(arrays: Sequence[ColumnBase]) -> GroupIds:
+    """Return group ids that are equal where the rows of all arrays are, from sorts of these."""
+    most = _most_ids(len(arrays[0]))
+    found = [_range_ids(array, most) or _word_ids(array) for array in arrays if _in_words(array)]
+    others = [array for array in arrays if not _in_words(array)]
+    if others:
+        found.append(_encoded(*others))
+    return paired_group_ids(found, most, np.int32, _numbered)
+
+
+def _in_words(array: ColumnBase) -> bool:
+    """Return whether values, or the codes of categories, are numbers or times of at most 8 bytes."""
+    if isinstance(array.dtype, cudf.CategoricalDtype):
+        return True
+    return LAYOUT.matches(array.dtype) and LAYOUT.storage(array.dtype).kind in "biufmM"
+
+
+def _word_ids(array: ColumnBase) -> GroupIds:
+    """Return group ids of one array, by the words of its values."""
+    view = view_of(array.codes if isinstance(array.dtype, cudf.CategoricalDtype) else array)
+    found = _numbered(words_of(view.values, 4))
+    if view.nulls is None:
+        return found
+    found.array[view.missing()] = found.groups
+    return GroupIds(found.array, found.groups + 1)
+
+
+def _numbered(words: Values) -> GroupIds:
+    codes, first = kernels.factorize_words(words)
+    return GroupIds(codes, len(first), first_rows=first)
+
+
+def _encoded(*arrays: ColumnBase) -> GroupIds:
+    """Return group ids of arrays of any dtypes, by cuDF."""
+    _, found = plc.transform.encode(plc.Table([a.plc_column for a in arrays]))
+    codes = view_of(ColumnBase.create(found, np.dtype(np.int32))).values
+    return GroupIds(codes, int(codes.max()) + 1 if len(codes) else 0)
 
 
 def _range_ids(array: ColumnBase, most: int) -> GroupIds | None:
@@ -112,18 +146,25 @@ def _range_ids(array: ColumnBase, most: int) -> GroupIds | None:
         return None
     if values.dtype.kind == "b":
         values = values.view(np.uint8)
+    dtype = array.dtype
     low, high = map(int, kernels.reduce(_RANGE, values, nulls=view.nulls))
     if low > high:  # there is no value
         low = high = 0
     span = high - low + 1
     if span >= most:
         return None
+
+    def keys_of(codes: Values, low: int = low) -> list[ColumnBase]:
+        # a sum that fits is right whatever its signs are
+        stored = codes.astype(values.dtype, copy=False) + values.dtype.type(low)
+        return [LAYOUT.wrap(stored.view(LAYOUT.storage(dtype)), None, dtype)]
+
     if values.dtype == np.int32 and view.nulls is None and low >= 0 and high < most:
-        return GroupIds(values, high + 1, ordered=True)
+        return GroupIds(values, high + 1, ordered=True, keys_of=partial(keys_of, low=0))
     # a difference of unsigned numbers that fits is right whatever their signs are
     codes = _differences()(values, values.dtype.type(low))
     if view.nulls is None:
-        return GroupIds(codes, span, ordered=True)
+        return GroupIds(codes, span, ordered=True, keys_of=keys_of)
     return GroupIds(cp.where(view.missing(), np.int32(span), codes), span + 1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from ..keys import (
     key_value,
     mixed_group_ids,
     one_nan,
+    paired_group_ids,
     words_of,
 )
 from ..messages import column_title, first_line
@@ -281,7 +282,7 @@ def hashed_group_ids(arrays: Sequence[PandasArray]) -> GroupIds:
     """Return group ids that are equal where the rows of all arrays are, by hashes."""
     most = _most_ids(len(arrays[0]))
     found = [_range_ids(array, most) or _hashed_ids(array) for array in arrays]
-    return reduce(partial(_pair_ids, most), found)
+    return paired_group_ids(found, most, np.int64, lambda words: GroupIds(*hash_codes(words)))
 
 
 def _hashed_ids(array: PandasArray) -> GroupIds:
@@ -300,14 +301,6 @@ def _hashed_ids(array: PandasArray) -> GroupIds:
         return GroupIds(codes, groups)
     codes[view.missing()] = groups
     return GroupIds(codes, groups + 1)
-
-
-def _pair_ids(most: int, a: GroupIds, b: GroupIds) -> GroupIds:
-    """Return group ids that are equal where both are."""
-    words = a.array.astype(np.uint64) * np.uint64(b.groups) + b.array.astype(np.uint64)
-    if a.groups * b.groups <= most:
-        return GroupIds(words.view(np.int64), a.groups * b.groups)
-    return GroupIds(*hash_codes(words))
 
 
 def own_group_ids(array: PandasArray) -> GroupIds | None:

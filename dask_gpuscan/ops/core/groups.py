@@ -301,14 +301,19 @@ class NumberedGroups(ReducibleGroups):
     codes : GroupIds
     before : array, optional
         The codes of the groups that had rows before.
-    first_rows : array, optional
-        The row in which each code is met first.
+    occurring : array, optional
+        The codes that have rows, to whose groups reductions are restricted; by default all.
     """
 
     marks_nulls = True
 
-    def __init__(self, codes: GroupIds, before: Any = None, first_rows: Any = None) -> None:
-        self.codes, self.before, self.first_rows = codes, before, first_rows
+    def __init__(self, codes: GroupIds, before: Any = None, occurring: Any = None) -> None:
+        self.codes, self.before, self.occurring = codes, before, occurring
+
+    @property
+    def first_rows(self) -> Any:
+        """The row in which each code is met first, where that is known."""
+        return self.codes.first_rows
 
     def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
         codes = self.codes
@@ -324,7 +329,10 @@ class NumberedGroups(ReducibleGroups):
         states = kernels.reduce_by_code(
             op, codes.array, values, codes.groups, nulls=nulls, dtype=dtype, check=False
         )
-        return lambda: fields_of(states)
+        fields = fields_of(states)
+        if self.occurring is not None:
+            fields = tuple(field[self.occurring] for field in fields)
+        return lambda: fields
 
 
 class SortedGroups(Groups):

@@ -83,12 +83,19 @@ class NumberedRows:
         most = kernels.max_groups(self.ids.array)
         return most is None or self.ids.groups <= most
 
-    def reducible(self, adjacent: bool = False) -> tuple[NumberedGroups | AdjacentGroups, Any]:
-        """Return the groups that have rows, which can be reduced, and a new order of the rows or None."""
+    def reducible(
+        self, adjacent: bool = False, gaps: bool = False
+    ) -> tuple[NumberedGroups | AdjacentGroups, Any]:
+        """Return the groups that have rows, which can be reduced, and a new order of the rows or None.
+
+        With `gaps` there may be codes without rows, if the keys of groups are known.
+        """
         if self.are_few and not adjacent:
             ids = self.ids
-            codes, first_rows = kernels.factorize(ids.array, ids.groups, check=False)
-            return NumberedGroups(GroupIds(codes, len(first_rows)), first_rows=first_rows), None
+            if gaps and ids.keys_of is not None and ids.groups > SPARSE:
+                found = kernels.occurring(ids.array, ids.groups)
+                return NumberedGroups(ids, occurring=found), None
+            return NumberedGroups(ids.dense()), None
         order, keys = self.sorted()
         return AdjacentGroups(keys), order
 
@@ -99,9 +106,10 @@ class NumberedRows:
         if most and ids.groups <= SPARSE:
             flat, arrays = flat_columns(columns)
             if all(c.layout is not None for c in flat) and all(a.itemsize <= 8 for a in arrays):
-                codes, met = kernels.factorize(ids.array, ids.groups, check=False)
-                if len(met) <= most:
-                    starts, arrays = kernels.arrange_by_code(codes, len(met), arrays)
+                dense = ids.dense()
+                if dense.groups <= most:
+                    codes, met = dense.array, dense.first_rows
+                    starts, arrays = kernels.arrange_by_code(codes, dense.groups, arrays)
                     moved = [library.as_column(c.wrapped(arrays)) for c in flat]
                     return GroupedRows(moved, AdjacentGroups.at(starts, len(codes)), met)
         order, sorted_keys = self.sorted()
@@ -144,9 +152,9 @@ def first_rows(groups: NumberedGroups | AdjacentGroups, order: Any) -> Any:
 def order_met(groups: NumberedGroups | AdjacentGroups, first: Any) -> Any:
     """Return the groups in the order in which they are met first, given the rows where."""
     if isinstance(groups, NumberedGroups):
-        codes = groups.codes.array
-        if len(codes) < MANY_GROUPS * len(first):
-            return codes[kernels.first_met(codes, len(first))]
+        codes = groups.codes
+        if len(codes.array) < MANY_GROUPS * len(first):
+            return kernels.select([codes.array], codes.is_first())[0]
     return kernels.argsort(first)
 
 
@@ -156,11 +164,11 @@ MANY_GROUPS = 8
 
 def table(spec: GroupBySpec, partition: Any, adjacent: bool = False) -> Table:
     """Return the states of a partition by key; operations may need equal keys to be adjacent."""
-    return _grouped(spec, partition, adjacent)[0]
+    return _grouped(spec, partition, adjacent, spec.sort)[0]
 
 
 def _grouped(
-    spec: GroupBySpec, partition: Any, adjacent: bool
+    spec: GroupBySpec, partition: Any, adjacent: bool, gaps: bool
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     """Return the states of a partition by key, and the groups of its rows."""
     library = library_of(partition)
@@ -169,12 +177,16 @@ def _grouped(
         arrays = [library.array(c) for c in series]
         with named_keys(series):
             numbered = NumberedRows.of(library, arrays)
-            groups, order = numbered.reducible(adjacent)
+            groups, order = numbered.reducible(adjacent, gaps)
         begun = [
             p.operation.aggregate(in_order(library, spec.columns(partition, p), order), groups)
             for p in spec.parts
         ]
         states = [wait() for wait in begun]
+        if isinstance(groups, NumberedGroups) and groups.occurring is not None:
+            assert numbered.ids.keys_of is not None
+            keys = numbered.ids.keys_of(groups.occurring)
+            return Table(library, keys, states, schema_of(partition), numbered.ids.ordered), groups
         first = first_rows(groups, order)
         taken = [library.take(a, first) for a in arrays]
         found = Table(library, taken, states, schema_of(partition), numbered.ids.ordered)
@@ -277,7 +289,7 @@ class HashedScan(DataFrameCarry):
                 numbered = NumberedRows.of(library, arrays)
             if numbered.are_few and not self._adjacent:
                 ids = numbered.ids
-                rest = GroupIds(ids.array[before:], ids.groups)
+                rest = GroupIds(ids.array[before:], ids.groups) if before else ids
                 groups = NumberedGroups(rest, ids.array[:before])
             else:
                 order, keys = numbered.sorted()
@@ -300,7 +312,7 @@ class HashedScan(DataFrameCarry):
         """Do as `apply` and `combine` do, but number the keys of the partition once, and then only its groups."""
         if prefix is None or self.reverse or self._adjacent:
             return super().follow(partition, prefix)
-        own, groups = _grouped(self.spec, partition, False)
+        own, groups = _grouped(self.spec, partition, False, False)
         found, joint = _merged(self.spec, [prefix, own], False)
         if not (isinstance(groups, NumberedGroups) and isinstance(joint, NumberedGroups)):
             return self.apply(partition, prefix), found

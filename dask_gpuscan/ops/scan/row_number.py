@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...kernels import BUILT_IN
@@ -79,9 +78,7 @@ class FirstMet:
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         if prior is None and isinstance(groups, NumberedGroups):
-            codes = groups.codes
-            first = kernels.first_met(codes.array, codes.groups)
-            return library_of(columns[0]).from_integers(first)
+            return library_of(columns[0]).from_integers(groups.codes.is_first())
         before = None if prior is None else prior[0]
         met = groups.any_so_far(self._rows(columns), exclusive=True, carry_in=before)
         return library_of(columns[0]).from_integers(~met)

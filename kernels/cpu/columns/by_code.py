@@ -57,7 +57,7 @@ class Types:
     sequential: bool
 
 
-def max_groups() -> None:
+def max_groups(length: int) -> None:
     """Any number of groups is scanned by code."""
 
 

@@ -68,6 +68,18 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
     return codes, first_rows
 
 
+def occurring(codes: np.ndarray, groups: int) -> np.ndarray:
+    """Return the codes that have a row; see `kernels.occurring`."""
+    return np.flatnonzero(flags_at(codes, groups))
+
+
+def flags_at(rows: np.ndarray, length: int) -> np.ndarray:
+    """Return whether each row is among some; see `kernels.flags_at`."""
+    flags = np.zeros(length, np.bool_)
+    flags[rows] = True
+    return flags
+
+
 def first_met(codes: np.ndarray, groups: int) -> np.ndarray:
     """Return whether each row is the first one of its code; see `kernels.first_met`."""
     codes = np.require(codes, requirements=["C", "A"])

@@ -28,6 +28,7 @@ from ..core.launch import (
 )
 from ..core.memory import borrow, take_ticket
 from ..core.shares import ROW, hash_of, part_rows
+from .factorize import factorize
 from .texts import WORK, Texts, are_one_text, as_texts, hashes_of, texts_type
 
 SLICE = 1 << 14
@@ -63,6 +64,11 @@ RARE = 8
 def hash_codes(words: np.ndarray) -> tuple[np.ndarray, int]:
     """Return codes that are equal where words are, and a number above all of them; see `kernels.hash_codes`."""
     return _numbered(np.require(words, requirements=["C", "A"]), None)
+
+
+def factorize_words(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return codes of words, and the first row of each; see `kernels.factorize_words`."""
+    return factorize(*hash_codes(words.astype(np.uint64, copy=False)), check=False)
 
 
 def hash_texts(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, int]:

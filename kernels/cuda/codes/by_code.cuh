@@ -1,13 +1,20 @@
-// Scans and reductions within groups of rows in any order, where groups are few: no row is moved.
+// Scans and reductions within groups of rows in any order.
+//
+// Where groups are few, no row is moved:
 //
 // A warp takes a chunk of rows and keeps a state a group in shared memory. First every chunk is reduced, which makes a
 // table with a row of states a chunk; then the table is scanned down its columns; then chunks are scanned from their row
 // of it. Rows of a warp that are in the same group find each other, and combine their states by hops from each to the one
 // before it, which double. The order of combinations depends on the number of rows and of groups alone.
 // After Merrill and Grimshaw, Revisiting sorting for GPGPU stream architectures (UVA CS2010-03): multi-scan.
+//
+// Where groups are many, rows have been brought together by the leading bits of their codes (PARTED), and a warp walks a
+// part whole, with the states of its groups alone. If there are long parts, these are cut into pieces, and pieces take the
+// place of chunks.
 #pragma once
 
-enum Step { REDUCE_CHUNKS, SCAN_TABLE, SCAN_CHUNKS };
+enum Step { REDUCE_CHUNKS, SCAN_TABLE, SCAN_CHUNKS, WALK_PARTS };
+constexpr bool WRITES = STEP == SCAN_CHUNKS || (STEP == WALK_PARTS && SCANS);
 
 constexpr int THREADS = 32 * WARPS, PARTS = THREADS / COLUMNS;
 constexpr u32 NO_GROUP = ~u32(0);
@@ -21,6 +28,9 @@ struct Params {
   const u8* initial[FIELDS];  // one item a group, or null
   u8* states[FIELDS];         // likewise, after the last row
   u64* wrong;                 // a code of no group, if there is one: never 0; null where it is not asked
+  const i64* bounds;          // PARTED: where each part or piece starts, and the last one ends
+  const int* owners;          // the part of each piece
+  const int* pieces;          // the first piece of each part, and how many there are
   u64* scratch;
   u8* carry_out;
   i64 mask_offset;
@@ -29,6 +39,7 @@ struct Params {
   i64 chunks;
   i64 groups;
   i64 null;
+  i64 low;  // PARTED: bits of a code that are left within a part
   Numbers numbers;
 };
 
@@ -40,6 +51,13 @@ __device__ __forceinline__ State initial_state(const Params& p, i64 group) {
       Part<k.value>::of(s) = reinterpret_cast<const T*>(p.initial[k.value])[group];
     });
   return s;
+}
+
+__device__ __forceinline__ void write_state(const Params& p, i64 group, State state) {
+  unroll<FIELDS>([&](auto k) {
+    using T = typename Part<k.value>::type;
+    reinterpret_cast<T*>(p.states[k.value])[group] = Part<k.value>::of(state);
+  });
 }
 
 // A row as it is read: nothing waits for it yet.
@@ -65,8 +83,8 @@ struct Row {
   bool missing;
   Element element;
 };
-__device__ __forceinline__ Row row_of(const Params& p, const Unread& read, i64 at, bool there) {
-  Row row = {u32(read.code), !there, read.element};
+__device__ __forceinline__ Row row_of(const Params& p, const Unread& read, i64 at, bool there, i64 base) {
+  Row row = {u32(read.code - Code(base)), !there, read.element};
   if (u64(read.code) >= u64(p.groups)) {
     if (there && p.wrong) atomicMax(p.wrong, u64(read.code) > 1 ? u64(read.code) : 1);
     there = false;
@@ -144,7 +162,7 @@ __device__ __forceinline__ void walk(State* table, const Batch& batch, int i, Wr
   State after = combine(before, batch.states[i]);
   if (there && batch.is_last[i]) table[group] = after;
   __syncwarp();
-  if constexpr (STEP == SCAN_CHUNKS) {
+  if constexpr (WRITES) {
     if constexpr (EXCLUSIVE) {
       State within = from_lane(batch.states[i], batch.previous[i] & 31);
       if (batch.previous[i] >= 0) before = combine(before, within);
@@ -155,15 +173,20 @@ __device__ __forceinline__ void walk(State* table, const Batch& batch, int i, Wr
 
 __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  State* table = states + warp * p.groups;
-  const int bits = 32 - __clz(int(p.groups) - 1);  // of the largest code
+  const i64 width = PARTED ? i64(1) << p.low : p.groups;  // states of a warp
+  State* table = states + warp * width;
+  const int bits = PARTED ? int(p.low) : 32 - __clz(int(p.groups) - 1);  // of the largest code
   u32 lower_lanes;
   asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lower_lanes));
   for (i64 chunk = i64(blockIdx.x) * WARPS + warp; chunk < p.chunks; chunk += i64(gridDim.x) * WARPS) {
-    State* row_of_chunk = p.table + chunk * p.groups;
-    for (i64 g = lane; g < p.groups; g += 32) table[g] = STEP == SCAN_CHUNKS ? row_of_chunk[g] : identity();
+    State* row_of_chunk = p.table + chunk * width;
+    const i64 begin = PARTED ? p.bounds[chunk] : chunk * p.chunk;
+    const i64 end = PARTED ? p.bounds[chunk + 1] : begin + p.chunk < p.length ? begin + p.chunk : p.length;
+    const i64 base = PARTED ? (STEP == WALK_PARTS ? chunk : i64(p.owners[chunk])) << p.low : 0;
+    const i64 groups = !PARTED || p.groups - base > width ? width : p.groups - base;
+    for (i64 g = lane; g < groups; g += 32)
+      table[g] = STEP == SCAN_CHUNKS ? row_of_chunk[g] : STEP == WALK_PARTS ? initial_state(p, base + g) : identity();
     __syncwarp();
-    const i64 end = (chunk + 1) * p.chunk < p.length ? (chunk + 1) * p.chunk : p.length;
     Unread ahead[BATCH];  // the rows of the next batch are on their way while a batch is walked
     auto read_ahead = [&](i64 first) {
 #pragma unroll
@@ -172,13 +195,13 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
         ahead[i] = read_row(p, at < end ? at : end - 1);
       }
     };
-    read_ahead(chunk * p.chunk);
-    for (i64 first = chunk * p.chunk; first < end; first += 32 * BATCH) {
+    if (begin < end) read_ahead(begin);
+    for (i64 first = begin; first < end; first += 32 * BATCH) {
       Batch batch;
 #pragma unroll
       for (int i = 0; i < BATCH; i++) {
         i64 at = first + 32 * i + lane;
-        batch.rows[i] = row_of(p, ahead[i], at, at < end);
+        batch.rows[i] = row_of(p, ahead[i], at, at < end, base);
       }
       read_ahead(first + 32 * BATCH);
       combine_rows(batch, bits, lower_lanes, lane);
@@ -189,7 +212,9 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
         });
     }
     if constexpr (STEP == REDUCE_CHUNKS)
-      for (i64 g = lane; g < p.groups; g += 32) row_of_chunk[g] = table[g];
+      for (i64 g = lane; g < groups; g += 32) row_of_chunk[g] = table[g];
+    if constexpr (STEP == WALK_PARTS)
+      for (i64 g = lane; g < groups; g += 32) write_state(p, base + g, table[g]);
     __syncwarp();
   }
 }
@@ -222,11 +247,7 @@ __device__ __forceinline__ void scan_columns(const Params& p, State* sums) {
       State before = initial_state(p, group);
       for (int i = 0; i < mine; i++) before = combine(before, sums[i * COLUMNS + column]);
       if (mine == PARTS - 1) {
-        State all = combine(before, sum);
-        unroll<FIELDS>([&](auto k) {
-          using T = typename Part<k.value>::type;
-          reinterpret_cast<T*>(p.states[k.value])[group] = Part<k.value>::of(all);
-        });
+        write_state(p, group, combine(before, sum));
       }
       if (SCANS)
         each_row([&](i64 c, const State& row) {
@@ -238,11 +259,36 @@ __device__ __forceinline__ void scan_columns(const Params& p, State* sums) {
   }
 }
 
+// A thread scans the states of a group over the pieces of its part.
+__device__ __forceinline__ void scan_pieces(const Params& p) {
+  const i64 threads = i64(gridDim.x) * THREADS;
+  for (i64 group = i64(blockIdx.x) * THREADS + threadIdx.x; group < p.groups; group += threads) {
+    const i64 part = group >> p.low, end = p.pieces[part + 1];
+    State before = initial_state(p, group);
+    for (i64 c = p.pieces[part]; c < end; c += BATCH) {
+      State* at = p.table + (c << p.low) + (group - (part << p.low));
+      State rows[BATCH];
+#pragma unroll
+      for (int i = 0; i < BATCH; i++)
+        if (c + i < end) rows[i] = at[i64(i) << p.low];
+#pragma unroll
+      for (int i = 0; i < BATCH; i++)
+        if (c + i < end) {
+          at[i64(i) << p.low] = before;
+          before = combine(before, rows[i]);
+        }
+    }
+    write_state(p, group, before);
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   extern __shared__ __align__(16) u8 memory[];
   State* states = reinterpret_cast<State*>(memory);
-  if constexpr (STEP == SCAN_TABLE)
+  if constexpr (STEP == SCAN_TABLE && PARTED)
+    scan_pieces(p);
+  else if constexpr (STEP == SCAN_TABLE)
     scan_columns(p, states);
   else
     walk_chunks(p, states);

@@ -1,7 +1,8 @@
-"""Scans and reductions of CuPy arrays within groups of rows in any order, where groups are few."""
+"""Scans and reductions of CuPy arrays within groups of rows in any order."""
 
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
@@ -12,22 +13,64 @@ from ...operators.signature import Signature, signature_of
 from ...options import Exclusive, ScanOptions
 from ..core import launch
 from ..core.closure_constants import shared_code
-from ..core.device_arrays import kind_of_nulls, mask_buffer, readable
+from ..core.device_arrays import kind_of_nulls, mask_buffer, readable, valid_elements
 from ..core.devices import device
 from ..core.plan import Extent, Form, Plan, state_dtype, typed
 from ..core.tuning import LARGE_SHARED
 from ..scan.scan import check_markers
 from ..scan.sequential_product import StableProduct, stable_product
+from ..sort.partition import Partition, leading_bits
 from .code_pass import STEPS, CodePass
-from .tuning import CHUNKS, FEW_CODES, LEAST_ROWS, MOST_ROWS
+from .factorize import value_range
+from .tuning import CHUNKS, FEW_CODES, LEAST_ROWS, LONG_PART, MOST_ROWS, PARTED_FROM
 
 BUCKET = 4096
 """Bytes of states by which passes differ, so that there are not too many of them."""
 
 
-def max_groups() -> int:
-    """Return how many groups `by_code` takes on the current device."""
+def max_groups(length: int) -> int:
+    """Return how many groups of so many rows `by_code` takes on the current device."""
+    return _few_groups() << (leading_bits(length) if length >= PARTED_FROM else 0)
+
+
+def _few_groups() -> int:
+    """Return how many groups a warp of the current device has room for."""
     return FEW_CODES[device(launch.current_device()).capability in LARGE_SHARED]
+
+
+class Pieces(NamedTuple):
+    """The parts of rows, or pieces of these if some are long."""
+
+    number: int
+    bounds: Any
+    """Where each starts, and the last one ends."""
+    owners: Any = None
+    """The part of each piece."""
+    firsts: Any = None
+    """The first piece of each part, and how many there are."""
+
+    @staticmethod
+    def of(bounds: Any) -> "Pieces":
+        """Return the parts between bounds, or their pieces."""
+        if int((bounds[1:] - bounds[:-1]).max()) <= LONG_PART:
+            return Pieces(len(bounds) - 1, bounds)
+        starts = cupy.asnumpy(bounds)
+        counts = np.maximum(1, -(-np.diff(starts) // LONG_PART))
+        firsts = np.append(0, np.cumsum(counts)).astype(np.int32)
+        owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        within = np.arange(len(owners)) - firsts[owners]
+        begins = np.append(starts[owners] + within * LONG_PART, starts[-1])
+        return Pieces(len(owners), *map(cupy.asarray, (begins, owners, firsts)))
+
+    @property
+    def are_cut(self) -> bool:
+        """Whether there are long parts."""
+        return self.owners is not None
+
+    @property
+    def pointers(self) -> list[int]:
+        """Return what kernels take."""
+        return [0 if a is None else a.data.ptr for a in (self.bounds, self.owners, self.firsts)]
 
 
 def chunk_rows(length: int, groups: int) -> int:
@@ -49,23 +92,34 @@ def by_code(
     check: bool,
 ) -> tuple[Any, Any]:
     """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
-    nulls, length = options.nulls, len(codes)
-    dtypes = tuple([v.dtype for v in values])
+    length, codes = len(codes), readable(codes)
+    partition: Partition | None = None
+    if groups > _few_groups() and length:
+        low, high = value_range(codes) if check else (0, 0)
+        if low < 0 or high >= groups:
+            raise ValueError(_no_group(groups, low if low < 0 else high))
+        partition, check = Partition(codes, groups), False
+        values, options = _arranged(partition, values, options)
+    nulls, dtypes = options.nulls, tuple([v.dtype for v in values])
+    width = groups if partition is None else 1 << partition.low
+    chunk = chunk_rows(length, groups) if partition is None else 0
     asked, types_, stable, passes, numbers = _steps(
         op, dtypes, options.dtype, codes.itemsize, kind_of_nulls(nulls), options.exclusive,
-        options.mark_nulls, groups, chunk_rows(length, groups), write,
+        options.mark_nulls, width, chunk, write,
     )  # fmt: skip
     outs = [cupy.ndarray(length, d) for d in types_.outputs] if write else []
     states = [cupy.ndarray(groups, d) for d in types_.state]
     if carry_in is not None and stable is not None:
         carry_in = stable.enter(_on_host(carry_in))
     initial = _initial(types_, carry_in, carry_codes, groups)
-    reduce, scan_table, scan_chunks = passes
-    chunks = -(-length // reduce.chunk)
-    table = cupy.ndarray(max(1, chunks * groups), state_dtype(types_.state))
+    pieces = Pieces(-(-length // chunk) if chunk else 0, None)
+    if partition is not None:
+        pieces, codes = Pieces.of(partition.bounds), partition.codes
+    work = _work(passes, partition is not None, pieces, length, groups, write)
+    table_rows = pieces.number * width if len(work) > 1 else 0
+    table = cupy.ndarray(max(1, table_rows), state_dtype(types_.state))
     wrong = cupy.zeros(1, np.uint64) if check else None
     arrays = [readable(v, d) for v, d in zip(values, types_.inputs, strict=True)]
-    codes = readable(codes)
     mask, offset, null = 0, 0, 0
     if isinstance(nulls, Mask):
         buffer = mask_buffer(nulls)
@@ -74,16 +128,17 @@ def by_code(
     pointers += [codes.data.ptr, mask, table.data.ptr]
     pointers += [0 if f is None else f.data.ptr for f in initial]
     pointers += [f.data.ptr for f in states] + [0 if wrong is None else wrong.data.ptr]
-    work = [(reduce, length), (scan_table, groups), (scan_chunks, length)]
-    for each, extent in work if write else work[:2]:
+    pointers += pieces.pointers
+    for each, extent in work:
         if not extent:
             continue
         begun = launch.Launch(launch.current_space(Plan((each,)), Extent(extent)), False)
-        integers = reduce.chunk, chunks, groups, null
+        integers = chunk, pieces.number, groups, null, 0 if partition is None else partition.low
         begun.run(0, pointers, offsets=(offset,), options=integers, numbers=numbers)
     if wrong is not None and (code := np.uint64(wrong[0].get())):  # its bits
-        found_code = code.astype(f"u{codes.itemsize}").view(codes.dtype)
-        raise ValueError(f"codes must be from 0 to {groups - 1}, found {found_code}")
+        raise ValueError(_no_group(groups, code.astype(f"u{codes.itemsize}").view(codes.dtype)))
+    if partition is not None:
+        outs = [partition.restore(out) for out in outs]
     out = None
     if write:
         out = outs[0] if types_.scalar_output else tuple(outs)
@@ -94,89 +149,33 @@ def by_code(
     return out, found
 
 
-@lru_cache(maxsize=1)
-def _find_first() -> Any:
-    # most rows see a row before them, and write nothing
-    text = "if (first[code] > i) atomicMin(&first[code], (R)i)"
-    return cupy.ElementwiseKernel("C code", "raw R first", text, "find_first")
+def _no_group(groups: int, code: Any) -> str:
+    return f"codes must be from 0 to {groups - 1}, found {code}"
 
 
-@lru_cache(maxsize=1)
-def _is_first() -> Any:
-    return cupy.ElementwiseKernel(
-        "C code, raw R first", "bool found", "found = first[code] == i", "is_first"
-    )
+def _arranged(
+    partition: Partition, values: tuple[Any, ...], options: ScanOptions
+) -> tuple[tuple[Any, ...], ScanOptions]:
+    """Return values in the order of parts, and options with their nulls so."""
+    nulls = options.nulls
+    if isinstance(nulls, Mask):
+        valid = partition.arrange(valid_elements(nulls, len(values[0])).view(np.uint8))
+        options = replace(options, nulls=Mask(valid, 0, 0, 0))
+    return tuple([partition.arrange(readable(v)) for v in values]), options
 
 
-def _first_rows(codes: Any, groups: int) -> Any:
-    """Return the first row of each code, and the number of all rows where there is none."""
-    length = len(codes)
-    first = cupy.ndarray(groups, np.int32 if length < 1 << 31 else np.int64)
-    first.fill(length)
-    _find_first()(codes, first)
-    return first
-
-
-def first_met(codes: Any, groups: int) -> Any:
-    """Return whether each row is the first one of its code; see `kernels.first_met`."""
-    return _is_first()(codes, _first_rows(codes, groups))
-
-
-def factorize(codes: Any, groups: int, *, check: bool) -> tuple[Any, Any]:
-    """Return codes that each have a row; see `kernels.factorize`."""
-    length = len(codes)
-    low, high = value_range(codes) if check and length else (0, -1)
-    if low < 0 or high >= groups:
-        raise ValueError(f"codes must be from 0 to {groups - 1}, found {low if low < 0 else high}")
-    first = _first_rows(codes, groups)
-    there = cupy.flatnonzero(first < length)
-    first = first.astype(np.int64, copy=False)
-    if len(there) == groups:
-        return codes, first
-    numbers = cupy.zeros(groups, codes.dtype)
-    numbers[there] = cupy.arange(len(there))
-    return numbers[codes], first[there]
-
-
-def most_arranged() -> int:
-    """Return that rows of no groups are brought together so: the sort of positions is as fast."""
-    return 0
-
-
-def arrange(codes: Any, groups: int, arrays: Any) -> tuple[Any, list[Any]]:
-    """Raise a TypeError: rows are sorted by their codes."""
-    raise TypeError("arrange_by_code takes NumPy arrays; sort others by their codes")
-
-
-def count_distinct(words: Any, ends: Any, missing: Any) -> Any:
-    """Raise a TypeError: the values of segments are sorted."""
-    raise TypeError("count_distinct takes NumPy arrays; sort the segments of others")
-
-
-def hash_codes(words: Any) -> tuple[Any, int]:
-    """Raise a TypeError: cuDF numbers the keys of its columns."""
-    raise TypeError("hash_codes takes NumPy arrays; cuDF numbers the keys of its columns")
-
-
-def hash_texts(offsets: Any, data: Any) -> tuple[Any, int]:
-    """Raise a TypeError: cuDF numbers the keys of its columns."""
-    raise TypeError("hash_texts takes NumPy arrays; cuDF numbers the keys of its columns")
-
-
-def text_words(offsets: Any, data: Any, count: int) -> Any:
-    """Raise a TypeError: cuDF sorts its columns of strings."""
-    raise TypeError("text_words takes NumPy arrays; cuDF sorts its columns of strings")
-
-
-def take_texts(offsets: Any, data: Any, rows: Any) -> tuple[Any, Any]:
-    """Raise a TypeError: cuDF takes rows of its columns of strings."""
-    raise TypeError("take_texts takes NumPy arrays; cuDF takes rows of its columns of strings")
-
-
-def value_range(values: Any) -> tuple[int, int]:
-    """Return the least and the greatest of some integers; see `kernels.value_range`."""
-    low, high = cupy.stack([values.min(), values.max()]).get()
-    return int(low), int(high)
+def _work(
+    passes: "Steps", parted: bool, pieces: Pieces, length: int, groups: int, write: bool
+) -> list[tuple[CodePass, int]]:
+    """Return the passes, and over how many items each goes."""
+    if not parted:
+        every = [(passes.reduce, length), (passes.table, groups), (passes.scan, length)]
+    elif not pieces.are_cut:
+        return [(passes.walk, pieces.number)]
+    else:
+        each = [replace(p, parted=True) for p in (passes.reduce, passes.table, passes.scan)]
+        every = list(zip(each, (pieces.number, groups, pieces.number), strict=True))
+    return every if write else every[:2]
 
 
 def _on_host(states: Any) -> Any:
@@ -198,6 +197,15 @@ def _initial(types_: Signature, carry_in: Any, carry_codes: Any, groups: int) ->
     return found
 
 
+class Steps(NamedTuple):
+    """The passes of scans by code."""
+
+    reduce: CodePass
+    table: CodePass
+    scan: CodePass
+    walk: CodePass
+
+
 @lru_cache(maxsize=1024)
 def _steps(
     op: Operator,
@@ -210,7 +218,7 @@ def _steps(
     groups: int,
     chunk: int,
     write: bool,
-) -> tuple[Signature, Signature, StableProduct | None, list[CodePass], bytes]:
+) -> tuple[Signature, Signature, StableProduct | None, Steps, bytes]:
     """Return the types that were asked for, those of the operator that is run, what it stands for, passes, numbers."""
     asked = types_ = signature_of(op, inputs, dtype)
     if mark_nulls:
@@ -221,8 +229,9 @@ def _steps(
     op, numbers = shared_code(op, types_.inputs)
     of = typed(op, types_)
     bytes_ = -(-groups * state_dtype(types_.state).itemsize // BUCKET) * BUCKET
-    passes = [
+    reduce, table, scan, walk = (
         CodePass(of, step, code, nulls, exclusive, mark_nulls, write, bytes_, chunk)
         for step in STEPS
-    ]
-    return asked, types_, stable, passes, numbers
+    )
+    steps = Steps(reduce, table, scan, replace(walk, parted=True))
+    return asked, types_, stable, steps, numbers

@@ -41,7 +41,7 @@ from .tuning import (
     TABLE_WARPS,
 )
 
-STEPS = ("reduce chunks", "scan table", "scan chunks")
+STEPS = ("reduce chunks", "scan table", "scan chunks", "walk parts")
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ class CodePass(OfOperator):
         Of what a warp keeps of all groups, or somewhat more.
     chunk : int
         Rows of a chunk.
+    parted : bool, default False
+        Whether rows lie in parts by the leading bits of their codes, and chunks are parts or pieces of them.
     """
 
     operator: TypedOperator
@@ -76,6 +78,7 @@ class CodePass(OfOperator):
     scans: bool
     bytes: int
     chunk: int
+    parted: bool = False
     visitor: ClassVar[VisitorSpec] = BY_CODE
     carry: ClassVar[np.dtype] = NO_CARRY
 
@@ -83,8 +86,8 @@ class CodePass(OfOperator):
     def parameters(self) -> str:
         """As by_code.cuh declares them."""
         of = self.operator
-        pointers = len(of.inputs) + len(of.outputs) + 2 * len(of.state) + 6
-        return f"={pointers}Q8q0s{numbers_size(of.op, of.inputs)}s"
+        pointers = len(of.inputs) + len(of.outputs) + 2 * len(of.state) + 9
+        return f"={pointers}Q9q0s{numbers_size(of.op, of.inputs)}s"
 
     def sized(self, capability: Capability) -> "CodePass":
         """Return the pass: its chunks have one size on every GPU."""
@@ -104,12 +107,14 @@ class CodePass(OfOperator):
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
         if self.step == "scan table":
-            warps, items, blocks = TABLE_WARPS, TABLE_COLUMNS, 2
+            warps, blocks = TABLE_WARPS, 2
+            items = 32 * warps if self.parted else TABLE_COLUMNS
             shared = warps * 32 * state_dtype(self.operator.state).itemsize
         else:
             room = CODE_SHARED[capability in LARGE_SHARED]
             warps = self.warps(capability)
-            items, shared = warps * self.chunk, warps * self.bytes
+            # a launch over parts goes over as many items
+            items, shared = warps * (1 if self.parted else self.chunk), warps * self.bytes
             blocks = max(1, min(CODE_BLOCKS, room // (shared + 1024)))
         return Geometry(
             threads=32 * warps, shared=shared, items=items, lines=1, blocks=blocks, descriptor=0,
@@ -132,6 +137,7 @@ def code_source(each: CodePass, schedule: str, capability: Capability, relief: i
         "EXCLUSIVE": exclusive_bits(each.exclusive, len(of.outputs)),
         "MARK_NULLS": each.mark_nulls,
         "SCANS": each.scans,
+        "PARTED": each.parted,
     }
     lines = include("words", "int128") + constants_source(constants)
     lines += numbers_source(of) + operator_source(of)

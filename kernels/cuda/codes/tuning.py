@@ -24,3 +24,7 @@ chunks, so that more are slower where rows are many; fewer leave warps idle wher
 TABLE_WARPS, TABLE_COLUMNS, TABLE_BATCH = 16, 8, 8
 """Warps of a block that scans columns of the table of states, columns of a block, and rows of the table that a thread
 asks for at once."""
+
+PARTED_FROM, LONG_PART = 1 << 22, 1 << 14
+"""Rows from which on those of many groups are brought together in parts, and rows of a part from which on it is cut: a
+warp walks a part alone, and the others must not wait for it."""

@@ -38,6 +38,16 @@ def mask_buffer(mask: Mask) -> Any:
     return readable(mask.buffer, _BYTE)
 
 
+def valid_elements(mask: Mask, count: int) -> Any:
+    """Return which elements a mask does not tell missing, as an array of bool."""
+    buffer = mask_buffer(mask)
+    if mask.shift == 0:
+        return buffer[mask.offset : mask.offset + count] != mask.null
+    first = mask.offset // 8
+    bits = cupy.unpackbits(buffer[first : (mask.offset + count + 7) // 8], bitorder="little")
+    return bits[mask.offset % 8 :][:count] != mask.null
+
+
 def shrink(array: Any, count: int) -> Any:
     """Return the first rows of an array, without the memory behind them if that is much."""
     if count * SHRINK_FROM >= len(array):

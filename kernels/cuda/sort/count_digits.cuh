@@ -1,4 +1,4 @@
-// Counts of all digits of all keys, in one pass: COPIES of a block's counts lie side by side in shared memory, so that
+// Counts of all digits of all keys, from a bit of theirs on, in one pass: COPIES of a block's counts lie side by side in shared memory, so that
 // few lanes wait for each other: none with one copy a lane, as each then has a bank of its own. The last block makes them
 // the positions where digits start.
 #pragma once
@@ -9,6 +9,7 @@ struct Params {
   u32* scratch;
   u64* carry;  // DIGITS x BINS counts, for the host
   i64 length, lines, tiles;
+  i64 shift;
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const __grid_constant__ Params p) {
@@ -18,7 +19,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const 
   __syncthreads();
   u32* mine = counts + threadIdx.x % COPIES;
   auto count = [&](Key key) {
-    Key code = code_of(key);
+    Key code = Key(code_of(key) >> p.shift);
 #pragma unroll
     for (int d = 0; d < DIGITS; d++) atomicAdd(&mine[(d * BINS + (u32(code >> (8 * d)) & (BINS - 1))) * COPIES], 1);
   };

@@ -71,7 +71,7 @@ def radix_sort(
     """
     length = len(word)
     may_spare = spare and word.code.size >= SPARED_FROM and length >= SPARE_FROM
-    counting, starts = _begin_count(word)
+    counting, starts = begin_count(word)
     sorting = Sorting(word, starts, values, positions, wants_keys or may_spare, widens)
     if not may_spare:
         # the lowest digit seldom agrees in all keys, and if it does, sorting by it moves no row
@@ -125,11 +125,11 @@ def begin(passes: Sequence[Any], length: int, waits: bool = False) -> launch.Lau
     return launch.Launch(launch.current_space(Plan(tuple(passes)), Extent(length)), waits)
 
 
-def _begin_count(word: Word) -> tuple[launch.Launch, Any]:
-    """Count how often each digit has each value, and where each value starts, the latter on the device."""
+def begin_count(word: Word, shift: int = 0, waits: bool = True) -> tuple[launch.Launch, Any]:
+    """Count how often digits, from a bit on, have each value, and where each value starts, the latter on the device."""
     starts = cupy.zeros((word.code.size, BINS), np.uint64)
-    begun = begin((CountPass(word.code),), len(word), waits=True)
-    begun.run(0, [word.keys.data.ptr, starts.data.ptr])
+    begun = begin((CountPass(word.code),), len(word), waits)
+    begun.run(0, [word.keys.data.ptr, starts.data.ptr], options=(shift,))
     return begun, starts
 
 

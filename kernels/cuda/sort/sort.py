@@ -1,7 +1,8 @@
 """Sorting of CuPy arrays: keys as words that are sorted one by one, and arrays in their order; ranks and searches.
 
-Rows are sorted by the first word; those that tie are sorted by the words behind it and put back where they stood. Rows
-whose first key is null are sorted by themselves, by the other keys.
+Rows are sorted by the first word; those that tie are sorted by the words behind it and put back where they stood. If
+most tie, all are sorted by the words behind it, and then by the first word. Rows whose first key is null are sorted
+by themselves, by the other keys.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +17,12 @@ from ...nulls import InBand, Mask
 from ...options import Positions, SortKey
 from ..columns.compact import compact
 from ..core import launch
-from ..core.device_arrays import mask_buffer, readable
+from ..core.device_arrays import readable, valid_elements
 from ..core.plan import Extent, Plan
 from .permute import CARRIED
 from .radix_sort import Word, move, radix_sort, rows_at, tied_slots
 from .sort_pass import KeyCode, RankPass, SearchPass
+from .tuning import MOSTLY_TIED
 
 KINDS = {"b": "unsigned", "u": "unsigned", "i": "signed", "f": "floats", "m": "times", "M": "times"}
 """How codes are made, by the kind of a dtype."""
@@ -150,7 +152,10 @@ def _order(levels: Sequence[Level]) -> Any:
     if not rest:
         return order
     slots = tied_slots(Word(keys, word.code))
-    if len(slots):
+    if len(slots) > MOSTLY_TIED * len(keys):
+        order = _order(rest)
+        _, order = radix_sort(word.take(order), order, wants_keys=False)
+    elif len(slots):
         rows = rows_at(order, slots)
         rows = _rows(rows, rest)
         _, again = radix_sort(word.take(rows), positions=True, wants_keys=False)
@@ -183,7 +188,7 @@ def _levels(key: SortKey) -> list[Level]:
     """Return the words of a key, the most significant first."""
     values, valid = key.values, None
     if isinstance(key.nulls, Mask):
-        valid = _valid(key.nulls, len(values))
+        valid = valid_elements(key.nulls, len(values))
     if is_int128(values.dtype):
         halves = [(values["high"], "signed"), (values["low"], "unsigned")]
     else:
@@ -196,16 +201,6 @@ def _levels(key: SortKey) -> list[Level]:
         found.append(Level(Word(_bits(readable(half)), code), valid, key.nulls_first, left))
         valid = None
     return found
-
-
-def _valid(mask: Mask, count: int) -> Any:
-    """Return which elements a mask does not tell missing, as an array of bool."""
-    buffer = mask_buffer(mask)
-    if mask.shift == 0:
-        return buffer[mask.offset : mask.offset + count] != mask.null
-    first = mask.offset // 8
-    bits = cupy.unpackbits(buffer[first : (mask.offset + count + 7) // 8], bitorder="little")
-    return bits[mask.offset % 8 :][:count] != mask.null
 
 
 def searchsorted_sorted(needles: Any, haystack: Any, *, right: bool) -> Any:

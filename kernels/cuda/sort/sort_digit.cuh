@@ -4,6 +4,9 @@
 // looks back for how many of each digit come before it; then it writes runs of equal digits. A descriptor is a count and
 // its status: that of the tile alone, or of all tiles up to it. Tiles are taken by ticket, so a tile waits only for
 // tiles that have begun. After Adinets and Merrill, Onesweep (arXiv 2206.01784).
+//
+// With RESTORES a tile finds in the same way where its keys went, reads values there, and writes them where the keys are:
+// what a pass over the same keys has moved is put back, and no row needs its position.
 #pragma once
 
 constexpr int WARPS = THREADS / 32;
@@ -142,7 +145,7 @@ __device__ __forceinline__ void sort_tile(const Params& p, const Shared& shared,
     shared.keys[rank] = keys[i];
     if constexpr (VALUES) ranks[i / 2] = i % 2 ? ranks[i / 2] | rank << 16 : rank;
   }
-  if constexpr (VALUES) {
+  if constexpr (VALUES && !RESTORES) {
     Value values[ITEMS];
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
@@ -164,6 +167,22 @@ __device__ __forceinline__ void sort_tile(const Params& p, const Shared& shared,
     shared.places[threadIdx.x] = Count(p.starts[threadIdx.x]) + before - start;
   }
   __syncthreads();
+  if constexpr (RESTORES) {
+    Value values[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+      const u32 at = i * THREADS + threadIdx.x;
+      if (FULL || at < rows) values[i] = p.values[shared.places[digit_of(shared.keys[at], shift)] + at];
+    }
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) shared.values[i * THREADS + threadIdx.x] = values[i];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++)
+      if (FULL || 32 * i < left)
+        p.sorted_values[first + 32 * i] = shared.values[i % 2 ? ranks[i / 2] >> 16 : ranks[i / 2] & 0xffff];
+    return;
+  }
 #pragma unroll
   for (int i = 0; i < ITEMS; i++) {
     u32 at = i * THREADS + threadIdx.x;

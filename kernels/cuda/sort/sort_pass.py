@@ -60,7 +60,7 @@ class CountPass(PlainPass):
     """Threads of a block, rows of a thread at once, copies of its counts, and blocks on a multiprocessor."""
     visitor: ClassVar[VisitorSpec] = COUNT_DIGITS
     name: ClassVar[str] = "the digits of a sort"
-    parameters: ClassVar[str] = "=4Q3q0s0s"
+    parameters: ClassVar[str] = "=4Q4q0s0s"
 
     @property
     def carry(self) -> np.dtype:
@@ -165,6 +165,8 @@ class DigitPass(PlainPass):
         Whether values, which are positions, are written as int64.
     wide : bool
         Whether counts of rows need more than 30 bits.
+    restores : bool
+        Whether values that a pass over the same keys has moved are put back.
     shape : tuple of int
         Threads of a block, rows of a thread, and blocks that should fit on a multiprocessor.
     """
@@ -175,6 +177,7 @@ class DigitPass(PlainPass):
     writes_keys: bool = True
     widens: bool = False
     wide: bool = False
+    restores: bool = False
     shape: tuple[int, int, int] = SMALL_DIGIT_SHAPE
     visitor: ClassVar[VisitorSpec] = SORT_DIGIT
     name: ClassVar[str] = "a digit of a sort"
@@ -229,6 +232,7 @@ def sort_source(each: SortPass, schedule: str, capability: Capability, relief: i
         constants |= {
             "VALUES": each.value > 0,
             "POSITIONS": each.positions,
+            "RESTORES": each.restores,
             "WRITES_KEYS": each.writes_keys,
             "BATCH": DIGIT_BATCH,
             "RESIDENT": max(1, resident - relief),

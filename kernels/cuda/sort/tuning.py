@@ -40,3 +40,10 @@ to any place 8.5, near by one digit 8.4, by two 6.8, by two and then in order by
 
 PLACE_BITS, PLACE_BITS_AT_MOST = 12, 13
 """Rows of a tile that is put in order in shared memory, as a power of two: as few as two digits leave."""
+
+PART_BITS, PART_ROWS = 16, 1024
+"""Leading bits of codes by which rows are parted at most, two digits, and rows that a part has on average at least: so
+there are more parts than warps, and each is long enough to be read ahead."""
+
+MOSTLY_TIED = 1 / 2
+"""The share of rows that tie in the first of several words from which on all are sorted by the others first."""

@@ -1,6 +1,7 @@
 """Every kind of kernel of sorting and of scans by code compiles, without a GPU and without register spills."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,10 +53,16 @@ PASSES = {
     **{f"pairs-{size}": DigitPass(CODES["i4"], size) for size in (1, 2, 4, 8)},
     "last": DigitPass(CODES["f8"], 4, writes_keys=False, widens=True),
     "wide": DigitPass(CODES["f8"], 8, wide=True),
+    **{f"restore-{size}": DigitPass(CODES["i4"], size, restores=True) for size in (1, 4, 8)},
+    "restore-wide": DigitPass(KeyCode(8), 8, wide=True, writes_keys=False, restores=True),
     **{f"move-{size}": MovePass(size, 4, size > 4) for size in (1, 2, 4, 8, 16)},
     **{f"place-{size}": PlacePass(size, 4, 1 << 13) for size in (1, 2, 4, 8)},
     **{f"add-{each.step}": each for each in by_code("add", ["f8"], "bits", True)},
     **{f"last-{each.step}": each for each in by_code("last", ["i4"], "bytes", groups=2048)},
+    **{
+        f"pieces-{each.step}": replace(each, parted=True)
+        for each in by_code("add", ["f8"], "bytes")
+    },
     **{f"pair-{each.step}": each for each in by_code(pair, ["i8"], exclusive=(True, False))},
     **{f"welford-{each.step}": each for each in by_code("welford", ["f8"], "in band")},
 }

@@ -1,0 +1,147 @@
+"""Codes of groups of CuPy arrays: without gaps, of words by a sort, and where each is met first."""
+
+from functools import lru_cache
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...operators.built_in import BUILT_IN
+from ...options import ScanOptions
+from ...selection import Runs
+from ..columns.compact import compact
+from ..columns.selection import head_flags
+from ..core.device_arrays import readable
+from ..scan.scan import scan
+from ..sort.partition import Partition
+from ..sort.permute import put
+from ..sort.radix_sort import Word, radix_sort
+from ..sort.sort_pass import KeyCode
+from ..sort.tuning import PLACED_FROM
+
+
+@lru_cache(maxsize=1)
+def _find_first() -> Any:
+    # most rows see a row before them, and write nothing
+    text = "if (first[code] > i) atomicMin(&first[code], (R)i)"
+    return cupy.ElementwiseKernel("C code", "raw R first", text, "find_first")
+
+
+@lru_cache(maxsize=1)
+def _mark() -> Any:
+    # most rows find the mark of a row before them, and write nothing
+    text = "if (!there[code]) there[code] = true"
+    return cupy.ElementwiseKernel("C code", "raw bool there", text, "mark")
+
+
+@lru_cache(maxsize=1)
+def _is_first() -> Any:
+    return cupy.ElementwiseKernel(
+        "C code, raw R first", "bool found", "found = first[code] == i", "is_first"
+    )
+
+
+def _first_rows(codes: Any, groups: int) -> Any:
+    """Return the first row of each code, and the number of all rows where there is none."""
+    length = len(codes)
+    first = cupy.ndarray(groups, np.int32 if length < 1 << 31 else np.int64)
+    first.fill(length)
+    _find_first()(codes, first)
+    return first
+
+
+def first_met(codes: Any, groups: int) -> Any:
+    """Return whether each row is the first one of its code; see `kernels.first_met`."""
+    return _is_first()(codes, _first_rows(codes, groups))
+
+
+def factorize(codes: Any, groups: int, *, check: bool) -> tuple[Any, Any]:
+    """Return codes that each have a row; see `kernels.factorize`."""
+    length = len(codes)
+    low, high = value_range(codes) if check and length else (0, -1)
+    if low < 0 or high >= groups:
+        raise ValueError(f"codes must be from 0 to {groups - 1}, found {low if low < 0 else high}")
+    first = _first_rows(codes, groups)
+    there = cupy.flatnonzero(first < length)
+    first = first.astype(np.int64, copy=False)
+    if len(there) == groups:
+        return codes, first
+    numbers = cupy.zeros(groups, codes.dtype)
+    numbers[there] = cupy.arange(len(there))
+    return numbers[codes], first[there]
+
+
+def most_arranged() -> int:
+    """Return that rows of no groups are brought together so: the sort of positions is as fast."""
+    return 0
+
+
+def arrange(codes: Any, groups: int, arrays: Any) -> tuple[Any, list[Any]]:
+    """Raise a TypeError: rows are sorted by their codes."""
+    raise TypeError("arrange_by_code takes NumPy arrays; sort others by their codes")
+
+
+def count_distinct(words: Any, ends: Any, missing: Any) -> Any:
+    """Raise a TypeError: the values of segments are sorted."""
+    raise TypeError("count_distinct takes NumPy arrays; sort the segments of others")
+
+
+def hash_codes(words: Any) -> tuple[Any, int]:
+    """Raise a TypeError: words are sorted."""
+    raise TypeError("hash_codes takes NumPy arrays; use factorize_words for others")
+
+
+def factorize_words(words: Any) -> tuple[Any, Any]:
+    """Return the places of words among the distinct ones in order; see `kernels.factorize_words`."""
+    dtype = np.dtype(np.int32 if len(words) < 1 << 31 else np.int64)
+    if not len(words):
+        return cupy.empty(0, dtype), cupy.empty(0, np.int64)
+    keys, order = radix_sort(Word(readable(words), KeyCode(words.itemsize)), positions=True)
+    heads = head_flags(Runs((keys,), (None,)))
+    numbers, _ = scan(
+        BUILT_IN["add"],
+        (heads.view(np.uint8),),
+        ScanOptions(dtype=dtype),
+        dtype.type(-1),
+        write=True,
+        waits=False,
+    )
+    (first,), _ = compact([order], heads, False, False, False)
+    return put(numbers, order), first.astype(dtype, copy=False)
+
+
+def occurring(codes: Any, groups: int) -> Any:
+    """Return the codes that have a row; see `kernels.occurring`."""
+    there = cupy.zeros(groups, np.bool_)
+    _mark()(codes, there)
+    return cupy.flatnonzero(there)
+
+
+def flags_at(rows: Any, length: int) -> Any:
+    """Return whether each row is among some; see `kernels.flags_at`."""
+    flags = cupy.zeros(length, np.bool_)
+    if len(rows) >= PLACED_FROM:
+        rows = Partition(rows, length).codes
+    flags[rows] = True
+    return flags
+
+
+def hash_texts(offsets: Any, data: Any) -> tuple[Any, int]:
+    """Raise a TypeError: cuDF numbers the keys of its columns."""
+    raise TypeError("hash_texts takes NumPy arrays; cuDF numbers the keys of its columns")
+
+
+def text_words(offsets: Any, data: Any, count: int) -> Any:
+    """Raise a TypeError: cuDF sorts its columns of strings."""
+    raise TypeError("text_words takes NumPy arrays; cuDF sorts its columns of strings")
+
+
+def take_texts(offsets: Any, data: Any, rows: Any) -> tuple[Any, Any]:
+    """Raise a TypeError: cuDF takes rows of its columns of strings."""
+    raise TypeError("take_texts takes NumPy arrays; cuDF takes rows of its columns of strings")
+
+
+def value_range(values: Any) -> tuple[int, int]:
+    """Return the least and the greatest of some integers; see `kernels.value_range`."""
+    low, high = cupy.stack([values.min(), values.max()]).get()
+    return int(low), int(high)
