@@ -17,6 +17,7 @@ import pandas as pd
 from timing_gpu import GpuBench, arguments, finish, same, start
 
 import dask_gpuscan
+from dask_gpuscan import kernels
 
 MEAN_RUN = 500
 LOOK_BACK = 1 << 14
@@ -104,11 +105,68 @@ def frames(bench: GpuBench) -> None:
         filters(versus, n)
     if bench.wanted("groupby_unsorted"):
         unsorted(bench)
+    if any(bench.wanted(name) for name in ("drop_duplicates", "value_counts", "factorize")):
+        distinct(bench)
     if bench.wanted("merge_asof"):
         merges(bench)
     names = ("groupby_sum", "groupby_cumsum", "rle", "unique_consecutive", "sessionize")
     if any(bench.wanted(f"frame_{name}") for name in names):
         groups(versus, n)
+
+
+def distinct(bench: GpuBench) -> None:
+    """Distinct integers without a range, their counts and their numbers: most are there once."""
+    n = bench.scale(1 << 26, 1 << 20)
+    key = cp.random.default_rng(20261126).integers(0, 1 << 30, n, dtype=cp.int32)
+    df = cudf.DataFrame({"key": key})
+
+    def counts(ours: Any, theirs: Any) -> None:
+        assert bool((ours.values == theirs.values).all()), "counts differ"
+        alike(ours.sort_index(), theirs.sort_index())
+
+    def numbers(ours: Any, theirs: Any) -> None:
+        codes, first = ours
+        assert len(first) == len(theirs[1]), "numbers of distinct keys differ"
+        assert bool((key[first[codes]] == key).all()), "a code is that of another key"
+
+    works: list[tuple[str, Any, Any, Any, int]] = [
+        (
+            "drop_duplicates",
+            lambda: df.gpuscan.drop_duplicates("key"),
+            lambda: df.drop_duplicates("key"),
+            alike,
+            16,
+        ),
+        (
+            "value_counts",
+            lambda: df["key"].gpuscan.value_counts(),
+            lambda: df["key"].value_counts(),
+            counts,
+            16,
+        ),
+        (
+            "factorize",
+            lambda: kernels.factorize_words(key.view(cp.uint32)),
+            lambda: df["key"].factorize(),
+            numbers,
+            8,
+        ),
+    ]
+    for name, ours, theirs, check, moved in works:
+        if bench.wanted(name):
+            bench.compare(
+                name,
+                ours,
+                {"cudf": theirs},
+                dtype="int32",
+                n=n,
+                check=check,
+                rounds=bench.scale(7, 3),
+                calls=4,
+                moved=n * moved,
+                targets={"cudf": "ratio >= 2"},
+                keys=1 << 30,
+            )
 
 
 def merges(bench: GpuBench) -> None:

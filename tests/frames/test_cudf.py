@@ -40,6 +40,27 @@ def test_nan_counts_as_null_and_comes_out_as_null(method, skipna):
     cudf.testing.assert_series_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "datetime64[ns]", "bool"])
+@pytest.mark.parametrize("positions", ["int32", "int64"])
+@pytest.mark.parametrize("count", [0, 1, 31, 33, 70_001])
+def test_rows_by_position_some_null(dtype, positions, count):
+    import cupy
+
+    from dask_gpuscan.frames.cudf.library import CUDF
+
+    whole = pd.Series(RNG.integers(0, 2, 1003)).astype(dtype)
+    column = cudf.Series(whole).iloc[3:]._column
+    for least in (-1, 0):
+        rows = RNG.integers(least, 1000, count).astype(positions)
+        found = CUDF.take(column, cupy.asarray(rows), nulls=True)
+        assert found.null_count == (rows < 0).sum()
+        expected = whole.iloc[3:].reset_index(drop=True).reindex(rows).isna().to_numpy()
+        ours = cudf.Series._from_column(found)
+        np.testing.assert_array_equal(ours.isna().to_numpy(), expected)
+        kept = whole.iloc[3:].to_numpy()[rows[rows >= 0]]
+        np.testing.assert_array_equal(ours.dropna().to_numpy(), kept)
+
+
 WIDE_KEYS = {
     "int64": lambda rng, n: rng.choice(rng.integers(-(2**62), 2**62, 900), n),
     "uint32": lambda rng, n: rng.choice(rng.integers(0, 2**32, 900, np.uint32), n),

@@ -72,11 +72,66 @@ def valid_bits(rows: Values) -> tuple[Values, int]:
     kind = {"b": "bool", "f": "float" if rows.itemsize == 4 else "double"}[rows.dtype.kind]
     bits, nulls = _bits(rows.size), cupy.full(1, rows.size, np.uint64)
     rows = cupy.ascontiguousarray(rows)
-    most = BLOCKS * device(cupy.cuda.runtime.getDevice()).multiprocessors
-    blocks = min(-(-rows.size // (THREADS * WORDS)), most)
+    blocks = _blocks(rows.size)
     if blocks:
         _valid_bits(kind)((blocks,), (THREADS,), (rows, bits, nulls, np.int64(rows.size)))
     return bits, int(nulls[0])
+
+
+_TAKEN_OR_NULL = """
+extern "C" __global__ void taken_or_null(const POSITION* rows, const VALUE* values, VALUE* out, unsigned* bits,
+                                         unsigned long long* nulls, unsigned long long size, long long count) {
+  const int lane = threadIdx.x % 32;
+  unsigned found = 0;
+  const long long warps = gridDim.x * (blockDim.x / 32LL), words = (count + 31) / 32;
+  for (long long at = blockIdx.x * (blockDim.x / 32LL) + threadIdx.x / 32; at < words; at += WORDS * warps) {
+    unsigned long long row[WORDS];
+    VALUE value[WORDS];
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+      const long long i = 32 * (at + k * warps) + lane;
+      row[k] = i < count ? (unsigned long long)(long long)rows[i] : size;
+    }
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) value[k] = row[k] < size ? values[row[k]] : (VALUE)0;
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+      const long long word = at + k * warps, i = 32 * word + lane;
+      if (i < count) out[i] = value[k];
+      const unsigned valid = __ballot_sync(0xffffffff, row[k] < size);
+      if (lane == 0 && word < words) bits[word] = valid, found += __popc(valid);
+    }
+  }
+  if (lane == 0 && found) atomicAdd(nulls, -(unsigned long long)found);
+}
+"""
+"""As above; rows that are negative, or from `size` on, are null."""
+
+
+@lru_cache(maxsize=8)
+def _taken_or_null(position: int, value: int) -> Any:
+    words = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
+    signed = {4: "int", 8: "long long"}
+    text = _TAKEN_OR_NULL.replace("POSITION", signed[position]).replace("VALUE", words[value])
+    return cupy.RawKernel(text.replace("WORDS", str(WORDS)), "taken_or_null")
+
+
+def taken_or_null(values: Values, rows: Values) -> tuple[Values, Values, int]:
+    """Return values of 8 bytes at most at these positions, a bitmap of those that are there, and how many are not."""
+    out = cupy.ndarray(rows.size, values.dtype)
+    bits, nulls = _bits(rows.size), cupy.full(1, rows.size, np.uint64)
+    kernel = _taken_or_null(rows.itemsize, values.itemsize)
+    values, rows = cupy.ascontiguousarray(values), cupy.ascontiguousarray(rows)
+    pointers = rows, values, out, bits, nulls
+    blocks = _blocks(rows.size)
+    if blocks:
+        kernel((blocks,), (THREADS,), (*pointers, np.uint64(values.size), np.int64(rows.size)))
+    return out, bits, int(nulls[0])
+
+
+def _blocks(rows: int) -> int:
+    most = BLOCKS * device(cupy.cuda.runtime.getDevice()).multiprocessors
+    return min(-(-rows // (THREADS * WORDS)), most)
 
 
 @lru_cache(maxsize=1)

@@ -108,6 +108,10 @@ class CudfLayout:
         mask = bits_of(valid, len(values)) if null_count else None
         return _column(values, mask, null_count, dtype)
 
+    def wrap_bits(self, values: Values, bits: Values, nulls: int, dtype: DType) -> ColumnBase:
+        """Return a column that is valid where bits are set."""
+        return _column(values, bits if nulls else None, nulls, dtype)
+
     def wrap_nan(self, values: Values) -> ColumnBase:
         """Return a column that is null where values are NaN."""
         mask, null_count = valid_bits(values)

@@ -25,7 +25,7 @@ from ..pandas.library import PANDAS
 from ..protocol import Library
 from ..registry import LIBRARY_OF
 from ..types import Column, DType, Scalar, Values
-from .bitmaps import copied, seek_bit
+from .bitmaps import copied, seek_bit, taken_or_null
 from .keys import CudfGrouping, CudfOrdering
 from .layouts import LAYOUT, floats_of, moved_layout_of, nulls_of, view_of
 from .lists import CudfLists
@@ -212,9 +212,14 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         return LAYOUT.wrap(cupy.asarray(values), None, dtype)
 
     def take(self, array: ColumnBase, positions: Values, nulls: bool = False) -> ColumnBase:
+        plain = self._is_plain(array)
+        if nulls and plain and positions.dtype in (_INT32, _INT64):
+            values = view_of(array).values
+            if values.itemsize <= 8:
+                return LAYOUT.wrap_bits(*taken_or_null(values, positions), array.dtype)
         if nulls:  # negative ones would count from the end
             positions = cupy.where(positions < 0, array.size, positions)
-        elif self._is_plain(array):
+        elif plain:
             if positions.dtype.kind == "i":
                 positions = positions.astype(_INT64, copy=False)
             taken = kernels.take(view_of(array).values, positions)

@@ -92,7 +92,7 @@ class NumberedRows:
         """
         if self.are_few and not adjacent:
             ids = self.ids
-            if gaps and ids.keys_of is not None and ids.groups > SPARSE:
+            if gaps and ids.keys_of is not None:
                 found = kernels.occurring(ids.array, ids.groups)
                 return NumberedGroups(ids, occurring=found), None
             return NumberedGroups(ids.dense()), None

@@ -50,6 +50,7 @@ from .tuning import (
     lookbacks_for,
     panel_for,
     rakes,
+    row_vector_for,
     strided_for,
     tile_for,
 )
@@ -93,6 +94,11 @@ class ScanPass(OfOperator):
     def panel(self) -> Panel:
         """How lines that lie side by side are cut."""
         return panel_for(self.operator.inputs, self.words)
+
+    @cached_property
+    def row_vector(self) -> int:
+        """How many neighbouring items of a short line a lane has."""
+        return row_vector_for(self.operator.inputs, self.words, self.operator.outputs)
 
     @cached_property
     def rakes(self) -> bool:
@@ -206,7 +212,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         constants["ACROSS"] = STRIDED[schedule]
         constants["RESIDENT"] = max(1, PANEL_BLOCKS >> relief)
     if schedule == "rows":  # no number of blocks is asked for, or one
-        constants["RESIDENT"] = int(relief > 0)
+        constants |= {"VN": each.row_vector, "ROWS": 1, "RESIDENT": int(relief > 0)}
     visitor = each.visitor
     lines = include("words", "int128") + constants_source(constants)
     lines += numbers_source(of) + operator_source(of)

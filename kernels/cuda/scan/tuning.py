@@ -16,6 +16,9 @@ SCAN_LIMITS = Limits(shared=200 << 10, shared_elsewhere=88 << 10, stages=12, blo
 SHORT_LINE = 512
 """Items up to which a line is always walked by one warp."""
 
+ROW_STATE_WORDS = 8
+"""Four-byte words of the states of a lane's items of a short line."""
+
 WARPS_OF_SCAN, ITEM_WORDS = 8, 48
 """Warps of a squad, and four-byte words of states that a thread has for a row (its items, and one more). Products of
 float64, whose states have five, with 4 warps: 2.281, 8: 1.864, of which 4 reduced tiles."""
@@ -94,6 +97,14 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     ):
         rows *= 2
     return Tile(vector, rows, warps)
+
+
+def row_vector_for(inputs: Form, words: int, outputs: Form) -> int:
+    """Return how many neighbouring items of a short line a lane has, for states of so many words."""
+    vector = max(1, LANE_BYTES // max(d.itemsize for d in (*inputs, *outputs)))
+    while vector > 1 and vector * words > ROW_STATE_WORDS:
+        vector //= 2
+    return vector
 
 
 def rakes(inputs: Form, words: int, outputs: int) -> bool:
