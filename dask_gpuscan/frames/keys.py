@@ -302,6 +302,21 @@ def mixed_group_ids(
     return reduce(pair, found)
 
 
+def dense_ids(ids: GroupIds) -> GroupIds:
+    """Return ids of the groups that have rows, in the order of their numbers, and the first row of each."""
+    if ids.first_rows is not None:
+        return ids
+    codes, first = kernels.factorize(ids.array, ids.groups, check=False)
+    return GroupIds(codes, len(first), ids.ordered, first)
+
+
+def is_first_of_group(ids: GroupIds) -> Values:
+    """Return whether each row is the first one of its group."""
+    if ids.first_rows is None:
+        return kernels.first_met(ids.array, ids.groups)
+    return kernels.flags_at(ids.first_rows, len(ids.array))
+
+
 def paired_group_ids(
     found: Sequence[GroupIds],
     most: int,

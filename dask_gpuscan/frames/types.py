@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from .. import kernels
 from ..kernels import Nulls
 
 T = TypeVar("T")
@@ -84,19 +83,6 @@ class GroupIds:
 
     def __repr__(self) -> str:
         return f"<GroupIds of {len(self.array)} rows in {self.groups} groups>"
-
-    def dense(self) -> GroupIds:
-        """Return ids of the groups that have rows, in the order of their numbers, and the first row of each."""
-        if self.first_rows is not None:
-            return self
-        codes, first = kernels.factorize(self.array, self.groups, check=False)
-        return GroupIds(codes, len(first), self.ordered, first)
-
-    def is_first(self) -> Values:
-        """Return whether each row is the first one of its group."""
-        if self.first_rows is None:
-            return kernels.first_met(self.array, self.groups)
-        return kernels.flags_at(self.first_rows, len(self.array))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ... import kernels
-from ...frames.keys import Keys, any_null, named_keys
+from ...frames.keys import Keys, any_null, dense_ids, is_first_of_group, named_keys
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of
 from ...frames.types import GroupIds
@@ -95,7 +95,7 @@ class NumberedRows:
             if gaps and ids.keys_of is not None:
                 found = kernels.occurring(ids.array, ids.groups)
                 return NumberedGroups(ids, occurring=found), None
-            return NumberedGroups(ids.dense()), None
+            return NumberedGroups(dense_ids(ids)), None
         order, keys = self.sorted()
         return AdjacentGroups(keys), order
 
@@ -106,7 +106,7 @@ class NumberedRows:
         if most and ids.groups <= SPARSE:
             flat, arrays = flat_columns(columns)
             if all(c.layout is not None for c in flat) and all(a.itemsize <= 8 for a in arrays):
-                dense = ids.dense()
+                dense = dense_ids(ids)
                 if dense.groups <= most:
                     codes, met = dense.array, dense.first_rows
                     starts, arrays = kernels.arrange_by_code(codes, dense.groups, arrays)
@@ -154,7 +154,7 @@ def order_met(groups: NumberedGroups | AdjacentGroups, first: Any) -> Any:
     if isinstance(groups, NumberedGroups):
         codes = groups.codes
         if len(codes.array) < MANY_GROUPS * len(first):
-            return kernels.select([codes.array], codes.is_first())[0]
+            return kernels.select([codes.array], is_first_of_group(codes))[0]
     return kernels.argsort(first)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...frames.keys import is_first_of_group
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...kernels import BUILT_IN
@@ -78,7 +79,7 @@ class FirstMet:
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         if prior is None and isinstance(groups, NumberedGroups):
-            return library_of(columns[0]).from_integers(groups.codes.is_first())
+            return library_of(columns[0]).from_integers(is_first_of_group(groups.codes))
         before = None if prior is None else prior[0]
         met = groups.any_so_far(self._rows(columns), exclusive=True, carry_in=before)
         return library_of(columns[0]).from_integers(~met)
