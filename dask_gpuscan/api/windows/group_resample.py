@@ -56,10 +56,8 @@ class GroupByResample(GroupBySorted[Obj, SeriesT, FrameT]):
         TypeError
             If there are no datetimes in the index, or in `on`.
         ValueError
-            For several units of a calendar as `rule`, such as ``"2ME"``, or months that are closed on the right but
-            for their ends, for groups made with ``sort=False`` or
-            ``as_index=False``, and as for `Gpuscan.resample`. At compute time, for times that are null, or that
-            decrease within a group.
+            For units of a calendar that are closed on the right but for their ends, such as ``"MS"``, and as for
+            `Gpuscan.resample`. At compute time, for times that are null, or that decrease within a group.
 
         See Also
         --------
@@ -69,7 +67,8 @@ class GroupByResample(GroupBySorted[Obj, SeriesT, FrameT]):
         -----
         Answers are those of `pandas.api.typing.DataFrameGroupBy.resample`, with keys as the first levels of the index
         and times as the last: a group has buckets from its first to its last time, those without rows too. The
-        label of a bucket is one more key, so groups may be in any order, or clustered.
+        label of a bucket is one more key, so groups may be in any order, or clustered. With ``as_index=False`` the
+        index has times alone.
 
         Examples
         --------
@@ -84,15 +83,11 @@ class GroupByResample(GroupBySorted[Obj, SeriesT, FrameT]):
         b  2026-01-01 09:00:00    2
         Name: x, dtype: int64
         """
-        if self._options.sort is False or not self._options.as_index:
-            raise ValueError(
-                "resample of groups has keys as its index and in order; leave out sort=False and as_index=False"
-            )
         time_column, buckets = checked_buckets(self._meta, rule, closed, label, on, origin, offset)
-        if not buckets.is_fixed and buckets.depends_on_first:
+        if buckets.begins_empty:
             raise ValueError(
-                f"rule must be one unit of a calendar in groups, closed as by default, found {shown(rule)} closed on "
-                f"the {buckets.closed}; resample the rows of one group"
+                f"rule must be closed as by default in groups, found {shown(rule)} closed on the {buckets.closed}; "
+                f"resample the rows of one group"
             )
         grouping, selected = self._grouping, self._selected
         if self._meta.ndim == 1:
@@ -110,11 +105,13 @@ class GroupEdges(Edges):
     """A frame of keys and edges, in the order of edges."""
     keys: Sequence[Hashable]
     edge: Hashable
-    labels: list[Hashable]
-    """The names of the levels of the answer's index."""
+    row: Hashable
+    """The row of an edge in the answer."""
+    labels: dict[Hashable, Hashable]
+    """The columns that are levels of the answer's index, and their names there."""
 
     def match(self, way: Way, **options: Any) -> Any:
-        """Return for each edge the row of its group that an as-of merge finds, in the order of keys and edges."""
+        """Return for each edge the row of its group that an as-of merge finds, in the order of the answer."""
         found = merge_asof(
             self.grid,
             self.rows,
@@ -124,13 +121,12 @@ class GroupEdges(Edges):
             direction=way,
             **options,
         )
-        levels = [*self.keys, self.edge]
         names = [*self.names, self.time, *self.groups]
         return self.engine.map_partitions(
-            found.gpuscan.sort_values(levels),
+            found.gpuscan.sort_values(self.row),
             with_levels,
-            levels,
-            self.labels,
+            list(self.labels),
+            list(self.labels.values()),
             names,
             keeps_divisions=False,
         )
@@ -194,6 +190,13 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
             return self[name]
         raise no_attribute(self, "groupby.resample", name, columns)
 
+    def _answer(self, out: Any) -> Any:
+        """Return an answer of buckets, whose index has keys if they are asked for there, and times."""
+        return super()._answer(out) if self._options.as_index else self._named(out)
+
+    def _sizes(self, found: Any) -> Any:
+        return self._answer(found)
+
     def _columns(self, numeric_only: bool = False) -> list[Hashable]:
         names = super()._columns(numeric_only)
         return [n for n in names if self._selected is not None or n != self._time_column.on]
@@ -205,19 +208,20 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
         sources = [name for part in parts for name in part.sources]
         on, engine = self._time_column.on, self._engine
         rows = self._needed(sources if on is None else [*sources, on])
-        rows, label = self._with_labels(rows)
+        rows, label, order = self._with_labels(rows)
         spec = GroupBySpec(
-            By((*self._by.columns, label), self._by.levels),
+            By((*order, *self._by.columns, label), self._by.levels),
             f"resample-{parts[0].operation.name if len(parts) == 1 else 'agg'}",
             tuple(parts),
             as_series,
             self._dropna,
             named,
         )
-        order = KeyOrder.ADJACENT if self._clustered else KeyOrder.ANYWHERE
+        way = KeyOrder.ADJACENT if self._clustered else KeyOrder.ANYWHERE
         like = library_of(self._meta).no_rows(meta_of(rows))
-        fill = FillBuckets(spec, like, self._time_column, self._buckets, engine.IN_PARTS)
-        return run(run(rows, strategy(spec, order)), fill)
+        dropped = len(order) + (0 if self._options.as_index else len(self._by.columns))
+        fill = FillBuckets(spec, like, self._time_column, self._buckets, engine.IN_PARTS, dropped)
+        return run(run(rows, strategy(spec, way)), fill)
 
     def _edges(self, timed: bool = False) -> GroupEdges:
         names, engine, by = self._columns(), self._engine, self._by
@@ -226,18 +230,21 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
             [unused_name(f"{title} {i}", known) for i in range(len(by.columns))]
             for title in ("key", "group")
         )
-        edge, time = unused_name("edge", known), unused_name("time", known)
+        edge, time, row = (unused_name(title, known) for title in ("edge", "time", "row"))
         buckets = replace(self._buckets, label=self._buckets.closed)
         owner: Any = type(self)
-        sizes = owner(
-            self._grouping, self._options, self._selected, self._time_column, buckets
-        ).size()
+        options = replace(self._options, as_index=True)
+        sizes = owner(self._grouping, options, self._selected, self._time_column, buckets).size()
+        levels = [*keys, edge]
+        labels = zip(levels, library_of(meta_of(sizes)).index_names(meta_of(sizes)), strict=True)
+        kept = dict(list(labels)[0 if self._options.as_index else len(keys) :])
         on = self._time_column.on
         rows = engine.map_partitions(
             self._needed(names if on is None else [*names, on]), keyed_rows, by, self._time_column,
             [keys, groups], time, names, keeps_divisions=False,
         )  # fmt: skip
         grid = engine.map_partitions(sizes, keyed_edges, keys, edge, keeps_divisions=False)
+        grid = engine.with_column(grid, grid.gpuscan.cumcount(), row)
         return GroupEdges(
             engine=engine,
             grid=grid.gpuscan.sort_values(edge),
@@ -247,11 +254,15 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
             groups=tuple(groups),
             keys=keys,
             edge=edge,
-            labels=library_of(meta_of(sizes)).index_names(meta_of(sizes)),
+            row=row,
+            labels=kept,
         )
 
-    def _with_labels(self, rows: Any) -> tuple[Any, Hashable]:
-        """Return rows with the label of their bucket as one more column, and its name."""
+    def _with_labels(self, rows: Any) -> tuple[Any, Hashable, list[Hashable]]:
+        """Return rows with the label of their bucket as one more column, its name, and that of the order of groups.
+
+        Groups in order of appearance have the number of their first row as a key before all others.
+        """
         engine = self._engine
         known = [str(name) for name in names_of(meta_of(rows))]
         timed = engine.map_partitions(
@@ -280,4 +291,11 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
             first,
             unused_name("bucket", known),
         )
-        return rows, names_of(meta_of(rows))[-1]
+        label = names_of(meta_of(rows))[-1]
+        if self._options.sort is not False or self._clustered:
+            return rows, label, []
+        rows = engine.with_column(rows, rows.gpuscan.cumcount(), unused_name("row", known))
+        number = names_of(meta_of(rows))[-1]
+        numbers = rows.gpuscan.groupby(list(self._by.columns), dropna=self._dropna)[number]
+        rows = engine.with_column(rows, numbers.cummin(), unused_name("group", known))
+        return rows, label, [names_of(meta_of(rows))[-1]]

@@ -144,10 +144,14 @@ class Buckets:
     def depends_on_first(self) -> bool:
         """Whether the edges of buckets depend on the first of all times."""
         if not self.is_fixed:
-            # pandas puts an empty bucket before the one of a time that is after the start of a day
-            return bool(self.freq.n > 1) or (self.closed == "right" and not self._ends_days)
+            return bool(self.freq.n > 1) or self.begins_empty
         divides_day = self.zone is None and self._day % self.width == 0
         return self.origin == "start" or (self.origin == "start_day" and not divides_day)
+
+    @property
+    def begins_empty(self) -> bool:
+        """Whether pandas may put an empty bucket before the first: before that of a time after the start of a day."""
+        return not self.is_fixed and self.closed == "right" and not self._ends_days
 
     @property
     def _ends_days(self) -> bool:
@@ -241,14 +245,38 @@ class Buckets:
         if not len(times):
             return times
         if not self.is_fixed:
-            ends = int(times.min()), int(times.max())
-            side = "right" if self.closed == "left" else "left"
-            edges = library.xp.asarray(self._edges(*ends))
-            labels = library.xp.asarray(stored(self._labels_until(*ends, self.label)))
-            return labels[library.xp.searchsorted(edges, times, side=side) - 1]
+            return self._calendar_labels(library, times, firsts)
         start = self._origins(library, firsts)
         number = (times - start - (self.closed == "right")) // self.width
         return start + (number + (self.label == "right")) * self.width
+
+    def _calendar_labels(self, library: Library, times: Values, firsts: Values | None) -> Values:
+        """Return the labels of buckets of one unit of a calendar, or of several counted from the first times."""
+        several, one = self.freq.n - 1, replace(self, freq=self.freq.base)
+        low, high = int(times.min()), int(times.max())
+        if several:
+            assert firsts is not None
+            days = self._times(int(firsts.min()), high).tz_localize(None).normalize()
+            days = pd.DatetimeIndex([days[0] - self.freq, days[1] + self.freq])
+            low, high = map(int, stored(self._localized(days)))
+        side = "right" if self.closed == "left" else "left"
+        edges = library.xp.asarray(one._edges(low, high))
+        labels = library.xp.asarray(stored(one._labels_until(low, high, self.label)))
+        units = library.xp.searchsorted(edges, times, side=side) - 1
+        if several:
+            start = library.xp.searchsorted(edges, firsts, side=side) - 1
+            start -= several if self.closed == "right" else 0
+            units -= (units - start) % self.freq.n
+            units += several if self.label == "right" else 0
+        return labels[units]
+
+    def _localized(self, days: pd.DatetimeIndex) -> pd.DatetimeIndex:
+        """Return the starts of days in the zone of the times."""
+        days = days.as_unit(self.unit)
+        if self.zone is None:
+            return days
+        first = np.ones(len(days), np.bool_)
+        return days.tz_localize(self.zone, ambiguous=first, nonexistent="shift_forward")
 
     def _origins(self, library: Library, firsts: Values | None) -> Any:
         """Return from where buckets of one width are counted, given the first times."""
@@ -266,16 +294,12 @@ class Buckets:
         return library.xp.asarray(stored(days)) + offset
 
     def between(self, library: Library, labels: Values) -> Values | None:
-        """Return the labels of all buckets from the first to the last of some; None of buckets of one width."""
+        """Return the labels of all units from the first to the last of some; None of buckets of one width."""
         if self.is_fixed or not len(labels):
             return None
         ends = self._times(int(labels.min()), int(labels.max())).tz_localize(None).normalize()
-        found = pd.date_range(*ends, freq=self.freq, unit=self.unit)
-        if self.zone is not None:
-            found = found.tz_localize(
-                self.zone, ambiguous=np.ones(len(found), np.bool_), nonexistent="shift_forward"
-            )
-        return library.xp.asarray(stored(found))
+        found = pd.date_range(*ends, freq=self.freq.base, unit=self.unit)
+        return library.xp.asarray(stored(self._localized(found)))
 
     def count(self, first: int, last: int) -> int:
         """Return the number of all buckets."""

@@ -83,6 +83,8 @@ class FillBuckets(DataFrameCarry):
     buckets: Buckets
     may_be_empty: bool
     """Whether dtypes are those of answers with nulls, whether there are nulls or not."""
+    dropped: int = 0
+    """How many of the keys, the first ones, are no levels of the answer's index."""
 
     label = "resample-fill"
 
@@ -144,10 +146,11 @@ class FillBuckets(DataFrameCarry):
         if prefix is not None and boundary_key(keys, 0).values == prefix.key.values:
             follows[:1], previous[:1] = True, prefix.label
         grid = self.buckets.between(library, xp.concatenate([previous[:1], labels]))
-        places, step = labels, 1
+        places = labels
         if grid is None:
             step = self.buckets.width
         else:
+            step = self.buckets.freq.n
             places, previous = xp.searchsorted(grid, labels), xp.searchsorted(grid, previous)
         lengths = xp.where(follows, (places - previous) // step, 1)
         numbers = xp.arange(1, len(labels) + 1, dtype=INT64)
@@ -164,4 +167,4 @@ class FillBuckets(DataFrameCarry):
         assert layout is not None
         times = layout.wrap(labels.astype(layout.storage(dtype)), None, dtype)
         names = [*self.spec.by.columns[:-1], self.time_column.column(self.like).name]
-        return library.key_index([*keys, times], names)
+        return library.key_index([*keys, times][self.dropped :], names[self.dropped :])

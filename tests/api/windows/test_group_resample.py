@@ -77,7 +77,7 @@ def test_as_pandas(backend, rule, zone):
         frame = measured(RULES[rule], zone, seed)
         days = ["D", "2D"] if pd.__version__.startswith("3.0.") else ["D"] if zone else []
         if options.get("closed") == "right" and rule in (*RULES_FROM_FIRST, *days):
-            with pytest.raises(ValueError, match="rule must be one unit of a calendar"):
+            with pytest.raises(ValueError, match="rule must be closed as by default in groups"):
                 frame.gpuscan.groupby("k").resample(rule, **options)
             continue
         if zone and rule == "2D":
@@ -92,6 +92,56 @@ def test_as_pandas(backend, rule, zone):
         sorted_frame = frame.sort_values("k", kind="stable")
         for found in answers(backend, sorted_frame, ask, clustered=True):
             agree(backend, found, expected, 0)
+
+
+CALENDARS = {
+    "2MS": "20D", "3MS": "40D", "2ME": "20D", "2QS": "30D", "3QE": "50D", "2YS": "90D", "2W": "5D", "3W-TUE": "4D",
+    "2B": "13h", "2SMS": "9D",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("rule", CALENDARS)
+def test_several_units_of_a_calendar(backend, rule, zone):
+    """They are counted from the first time of each group."""
+    for seed, options in enumerate(({}, {"label": "right"}, {"closed": "left"})):
+        frame = measured(CALENDARS[rule], zone, seed)
+        for name in ("sum", "ffill"):
+            given = distinct(frame) if name == "ffill" else frame
+
+            def ask(groups, name=name, options=options):
+                return getattr(groups.resample(rule, **options)[["x", "n"]], name)()
+
+            expected = ask(given.groupby("k")).astype("float64")
+            for found in answers(backend, given, ask):
+                agree(backend, found, expected, 0 if name == "sum" else None)
+
+
+@pytest.mark.parametrize(
+    "options", [{"sort": False}, {"as_index": False}, {"sort": False, "as_index": False}]
+)
+@pytest.mark.parametrize("name", ["sum", "ffill", "size", "agg"])
+def test_groups_in_order_of_appearance_and_without_their_keys(name, options):
+    frame = distinct(measured("5h", seed=3))
+    for rule in ("7h", "2ME"):
+
+        def ask(groups, rule=rule):
+            buckets = groups.resample(rule)
+            if name == "agg":
+                return buckets["n"].agg(["sum", "size"])
+            return buckets.size() if name == "size" else getattr(buckets[["x", "n"]], name)()
+
+        expected = ask(frame.groupby("k", **options))
+        if name == "size" and "as_index" in options:  # pandas has keys as rows
+            expected = ask(frame.groupby("k", sort=options.get("sort", True))).droplevel(0)
+        for at in FINE:
+            d = frame if at is None else partitioned(frame, at)
+            (found,) = dask.compute(ask(d.gpuscan.groupby("k", **options)))
+            if name in ("size", "agg"):
+                assert found.index.tolist() == expected.index.tolist()
+                assert found.to_numpy().tolist() == expected.to_numpy().tolist()
+            else:
+                agree(CPU, found, expected.astype("float64"))
 
 
 REDUCTIONS = [
@@ -211,7 +261,11 @@ def test_few_rows():
 
 
 WRONG = [
-    (lambda g: g.resample("2ME"), ValueError, "rule must be one unit of a calendar in groups"),
+    (
+        lambda g: g.resample("2MS", closed="right"),
+        ValueError,
+        "rule must be closed as by default in groups",
+    ),
     (lambda g: g.resample("x"), ValueError, "rule must be a duration"),
     (lambda g: g.resample("D", on="n"), TypeError, "resample needs datetimes"),
     (lambda g: g.resample("D")["y"], KeyError, "'y' is not a column"),
@@ -235,9 +289,6 @@ def test_times_without_order_and_options_of_groups():
             lazy = d.assign(k=1).gpuscan.groupby("k", clustered=clustered).resample("D")
             with pytest.raises(ValueError, match="times must not decrease within a group"):
                 dask.compute(lazy["n"].sum())
-    for option in ("sort", "as_index"):
-        with pytest.raises(ValueError, match=f"leave out .*{option}=False"):
-            frame.gpuscan.groupby("k", **{option: False}).resample("D")
     found = frame.gpuscan.groupby("k").resample("D")
     assert repr(found) == "<GroupResampler by 'k' and D of the index>"
 
