@@ -235,7 +235,7 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
         owner: Any = type(self)
         options = replace(self._options, as_index=True)
         sizes = owner(self._grouping, options, self._selected, self._time_column, buckets).size()
-        levels = [*keys, edge]
+        levels: list[Hashable] = [*keys, edge]
         labels = zip(levels, library_of(meta_of(sizes)).index_names(meta_of(sizes)), strict=True)
         kept = dict(list(labels)[0 if self._options.as_index else len(keys) :])
         on = self._time_column.on
