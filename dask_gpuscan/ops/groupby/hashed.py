@@ -146,7 +146,7 @@ SPARSE = 1 << 18
 
 def first_rows(groups: NumberedGroups | AdjacentGroups, order: Any) -> Any:
     """Return the row in which each group is met first."""
-    return groups.first_rows if order is None else order[groups.first_rows]
+    return groups.first_rows if order is None else kernels.take(order, groups.first_rows)
 
 
 def order_met(groups: NumberedGroups | AdjacentGroups, first: Any) -> Any:

@@ -186,7 +186,8 @@ class Quantiles(SortedReduction):
             return xp.zeros(len(starts), values.dtype)
         lower, part = _place(xp, counts, q)
         at = xp.minimum(starts + lower, len(values) - 1)
-        below, above = values[at], values[xp.minimum(at + (part > 0), len(values) - 1)]
+        behind = xp.minimum(at + (part > 0), len(values) - 1)
+        below, above = kernels.take(values, at), kernels.take(values, behind)
         if values.dtype.kind == "f":  # of zeros of two signs, it is not said which is selected
             below, above = below + 0, above + 0
         if self.interpolation == "lower":
