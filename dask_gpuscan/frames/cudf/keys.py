@@ -136,9 +136,11 @@ def _encoded(*arrays: ColumnBase) -> GroupIds:
 
 def _range_ids(array: ColumnBase, most: int) -> GroupIds | None:
     """Return group ids of one array; None if there would be more than `most`."""
-    if isinstance(array.dtype, cudf.CategoricalDtype):
+    dtype = array.dtype
+    is_category = isinstance(dtype, cudf.CategoricalDtype)
+    if is_category:
         array = array.codes
-    elif layout_of(array.dtype) is None:
+    elif layout_of(dtype) is None:
         return None
     view = view_of(array)
     values = view.values
@@ -146,7 +148,6 @@ def _range_ids(array: ColumnBase, most: int) -> GroupIds | None:
         return None
     if values.dtype.kind == "b":
         values = values.view(np.uint8)
-    dtype = array.dtype
     low, high = map(int, kernels.reduce(_RANGE, values, nulls=view.nulls))
     if low > high:  # there is no value
         low = high = 0
@@ -154,18 +155,23 @@ def _range_ids(array: ColumnBase, most: int) -> GroupIds | None:
     if span >= most:
         return None
 
-    def keys_of(codes: Values, low: int = low) -> list[ColumnBase]:
-        # a sum that fits is right whatever its signs are
-        stored = codes.astype(values.dtype, copy=False) + values.dtype.type(low)
-        return [LAYOUT.wrap(stored.view(LAYOUT.storage(dtype)), None, dtype)]
-
+    keys_of = None if is_category else partial(_keys_from, dtype, values.dtype.type(low))
     if values.dtype == np.int32 and view.nulls is None and low >= 0 and high < most:
-        return GroupIds(values, high + 1, ordered=True, keys_of=partial(keys_of, low=0))
+        keys_of = keys_of and partial(_keys_from, dtype, np.int32(0))
+        return GroupIds(values, high + 1, ordered=True, keys_of=keys_of)
     # a difference of unsigned numbers that fits is right whatever their signs are
     codes = _differences()(values, values.dtype.type(low))
     if view.nulls is None:
         return GroupIds(codes, span, ordered=True, keys_of=keys_of)
     return GroupIds(cp.where(view.missing(), np.int32(span), codes), span + 1)
+
+
+def _keys_from(dtype: DType, low: Any, codes: Values) -> list[ColumnBase]:
+    """Return the keys whose numbers are counted from the least one."""
+    stored = (
+        codes.astype(low.dtype, copy=False) + low
+    )  # a sum that fits is right whatever its signs are
+    return [LAYOUT.wrap(stored.view(LAYOUT.storage(dtype)), None, dtype)]
 
 
 _NESTED = (cudf.ListDtype, cudf.StructDtype)
