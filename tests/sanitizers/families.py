@@ -38,6 +38,7 @@ def _scan(on: Any) -> Iterator[Any]:
     for width in (7, 30, 70):
         rows = x[: len(x) // width * width].reshape(-1, width)
         yield kernels.scan(BUILT_IN["add"], rows, axis=0)[0]
+        yield kernels.scan(BUILT_IN["add"], rows, axis=1)[0]
 
 
 def _sorts(on: Any) -> Iterator[Any]:
@@ -45,6 +46,8 @@ def _sorts(on: Any) -> Iterator[Any]:
     yield kernels.sort(x)
     yield kernels.argsort(x)
     yield kernels.sort(few)
+    _, first = kernels.factorize_words(few.view("u4"))
+    yield kernels.flags_at(first, len(few))
 
 
 def _by_code(on: Any) -> Iterator[Any]:
