@@ -113,7 +113,7 @@ def measured(name: str, small: Path, source: Path, target: Path) -> tuple[float,
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     target.unlink()
-    seconds, peak = done.stdout.split()
+    seconds, peak = done.stdout.splitlines()[-1].split()  # behind the progress that DuckDB shows
     return float(seconds), int(peak)
 
 
@@ -139,6 +139,7 @@ def compare(bench: Bench, name: str, rows: int, small: Path, source: Path) -> No
     for _ in range(bench.scale(3, 1)):
         for one, taken in found.items():
             taken.append(measured(one, small, source, source.with_name("out.parquet")))
+            print(f"{one}: {taken[-1][0]:.1f} s, {taken[-1][1]} MiB", flush=True)
     seconds = {one: statistics.median(s for s, _ in taken) for one, taken in found.items()}
     peaks = {one: max(peak for _, peak in taken) for one, taken in found.items()}
     keys = {"keys": KEYS} if "groupby" in name else {}
