@@ -21,10 +21,10 @@ CODES = (np.int32, np.int64)
 """The dtypes of codes of groups."""
 
 
-def check_codes(codes: Any) -> None:
+def check_codes(codes: Any, name: str = "codes") -> None:
     """Check that an object is an array that can hold codes of groups."""
     if not is_array(codes) or codes.dtype not in CODES:
-        raise TypeError(f"codes must be an array of int32 or int64, found {brief(codes)}")
+        raise TypeError(f"{name} must be an array of int32 or int64, found {brief(codes)}")
 
 
 def max_groups(codes: Array) -> int | None:

@@ -65,6 +65,11 @@ def occurring(codes: Array, groups: int) -> Any:
     -------
     array of int64
 
+    Raises
+    ------
+    TypeError
+        For other arrays.
+
     See Also
     --------
     factorize : Codes of these alone, for each row.
@@ -91,6 +96,11 @@ def flags_at(rows: Array, length: int) -> Any:
     -------
     array of bool
 
+    Raises
+    ------
+    TypeError
+        For other arrays.
+
     See Also
     --------
     put : Rows at positions.
@@ -100,7 +110,7 @@ def flags_at(rows: Array, length: int) -> Any:
     >>> flags_at(np.array([2, 0]), 4)
     array([ True, False,  True, False])
     """
-    check_codes(rows)
+    check_codes(rows, "rows")
     return BACKENDS[frozenset([type(rows)])].flags_at(rows, length)
 
 

@@ -280,6 +280,10 @@ def test_wrong_arguments():
         kernels.hash_codes(np.arange(3))
     with pytest.raises(TypeError, match="words must be a 1-d array of uint32 or uint64"):
         kernels.factorize_words(np.arange(3))
+    with pytest.raises(TypeError, match="rows must be an array of int32 or int64"):
+        kernels.flags_at([1], 2)
+    with pytest.raises(TypeError, match="codes must be an array of int32 or int64"):
+        kernels.occurring(np.ones(2), 2)
     with pytest.raises(TypeError, match="values must be an array of integers"):
         kernels.value_range(np.ones(3))
     with pytest.raises(TypeError, match="values must be an array of integers"):

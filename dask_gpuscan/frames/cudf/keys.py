@@ -154,13 +154,14 @@ def _range_ids(array: ColumnBase, most: int) -> GroupIds | None:
     span = high - low + 1
     if span >= most:
         return None
-
-    keys_of = None if is_category else partial(_keys_from, dtype, values.dtype.type(low))
-    if values.dtype == np.int32 and view.nulls is None and low >= 0 and high < most:
-        keys_of = keys_of and partial(_keys_from, dtype, np.int32(0))
+    # such keys are their own numbers
+    own = values.dtype == np.int32 and view.nulls is None and low >= 0 and high < most
+    least = values.dtype.type(0 if own else low)
+    keys_of = None if is_category else partial(_keys_from, dtype, least)
+    if own:
         return GroupIds(values, high + 1, ordered=True, keys_of=keys_of)
     # a difference of unsigned numbers that fits is right whatever their signs are
-    codes = _differences()(values, values.dtype.type(low))
+    codes = _differences()(values, least)
     if view.nulls is None:
         return GroupIds(codes, span, ordered=True, keys_of=keys_of)
     return GroupIds(cp.where(view.missing(), np.int32(span), codes), span + 1)
@@ -168,9 +169,8 @@ def _range_ids(array: ColumnBase, most: int) -> GroupIds | None:
 
 def _keys_from(dtype: DType, low: Any, codes: Values) -> list[ColumnBase]:
     """Return the keys whose numbers are counted from the least one."""
-    stored = (
-        codes.astype(low.dtype, copy=False) + low
-    )  # a sum that fits is right whatever its signs are
+    # a sum that fits is right whatever its signs are
+    stored = codes.astype(low.dtype, copy=False) + low
     return [LAYOUT.wrap(stored.view(LAYOUT.storage(dtype)), None, dtype)]
 
 

@@ -21,7 +21,7 @@ from ..scan.scan import check_markers
 from ..scan.sequential_product import StableProduct, stable_product
 from ..sort.partition import Partition, leading_bits
 from .code_pass import STEPS, CodePass
-from .factorize import value_range
+from .factorize import check_range, no_group
 from .tuning import CHUNKS, FEW_CODES, LEAST_ROWS, LONG_PART, MOST_ROWS, PARTED_FROM
 
 BUCKET = 4096
@@ -95,9 +95,8 @@ def by_code(
     length, codes = len(codes), readable(codes)
     partition: Partition | None = None
     if groups > _few_groups() and length:
-        low, high = value_range(codes) if check else (0, 0)
-        if low < 0 or high >= groups:
-            raise ValueError(_no_group(groups, low if low < 0 else high))
+        if check:
+            check_range(codes, groups)
         partition, check = Partition(codes, groups), False
         values, options = _arranged(partition, values, options)
     nulls, dtypes = options.nulls, tuple([v.dtype for v in values])
@@ -136,7 +135,7 @@ def by_code(
         integers = chunk, pieces.number, groups, null, 0 if partition is None else partition.low
         begun.run(0, pointers, offsets=(offset,), options=integers, numbers=numbers)
     if wrong is not None and (code := np.uint64(wrong[0].get())):  # its bits
-        raise ValueError(_no_group(groups, code.astype(f"u{codes.itemsize}").view(codes.dtype)))
+        raise ValueError(no_group(groups, code.astype(f"u{codes.itemsize}").view(codes.dtype)))
     if partition is not None:
         outs = [partition.restore(out) for out in outs]
     out = None
@@ -147,10 +146,6 @@ def by_code(
         left = stable.leave(_on_host(found))
         found = cupy.asarray(left) if asked.scalar_state else tuple(map(cupy.asarray, left))
     return out, found
-
-
-def _no_group(groups: int, code: Any) -> str:
-    return f"codes must be from 0 to {groups - 1}, found {code}"
 
 
 def _arranged(

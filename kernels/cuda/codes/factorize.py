@@ -58,9 +58,8 @@ def first_met(codes: Any, groups: int) -> Any:
 def factorize(codes: Any, groups: int, *, check: bool) -> tuple[Any, Any]:
     """Return codes that each have a row; see `kernels.factorize`."""
     length = len(codes)
-    low, high = value_range(codes) if check and length else (0, -1)
-    if low < 0 or high >= groups:
-        raise ValueError(f"codes must be from 0 to {groups - 1}, found {low if low < 0 else high}")
+    if check and length:
+        check_range(codes, groups)
     first = _first_rows(codes, groups)
     there = cupy.flatnonzero(first < length)
     first = first.astype(np.int64, copy=False)
@@ -139,6 +138,18 @@ def text_words(offsets: Any, data: Any, count: int) -> Any:
 def take_texts(offsets: Any, data: Any, rows: Any) -> tuple[Any, Any]:
     """Raise a TypeError: cuDF takes rows of its columns of strings."""
     raise TypeError("take_texts takes NumPy arrays; cuDF takes rows of its columns of strings")
+
+
+def check_range(codes: Any, groups: int) -> None:
+    """Raise a ValueError for codes of no group; there is at least one, and the device is waited for."""
+    low, high = value_range(codes)
+    if low < 0 or high >= groups:
+        raise ValueError(no_group(groups, low if low < 0 else high))
+
+
+def no_group(groups: int, code: Any) -> str:
+    """Return the message for a code of no group."""
+    return f"codes must be from 0 to {groups - 1}, found {code}"
 
 
 def value_range(values: Any) -> tuple[int, int]:

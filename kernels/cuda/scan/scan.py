@@ -52,8 +52,8 @@ def scan(
     )  # fmt: skip
     types_ = work.types
     # a mask counts positions in C order, so with one the memory must be in that order as well
-    flipped = first.ndim > 1 and not masked and all(a.flags.f_contiguous for a in arrays)
-    flipped = flipped and not first.flags.c_contiguous
+    columns = not first.flags.c_contiguous and all(a.flags.f_contiguous for a in arrays)
+    flipped = first.ndim > 1 and not masked and columns
     if flipped:
         arrays, axis = tuple([a.T for a in arrays]), first.ndim - 1 - axis
         first = arrays[0]
