@@ -7,7 +7,9 @@ import pytest
 
 from helpers.backends import has_cuda
 
-HAS_EXTRA = all(find_spec(package) for package in ("cupy", "numba_cuda", "cuda"))
+HAS_EXTRA = all(find_spec(package) for package in ("cupy", "cuda")) and any(
+    find_spec(package) for package in ("numba_cuda", "numba_cuda_mlir")
+)
 
 if has_cuda() and os.environ.get("MEMCHECK"):
     import cupy

@@ -18,9 +18,10 @@ from numba.core.registry import cpu_target
 from dask_gpuscan import kernels
 
 ROOT = Path(kernels.__file__ or "").parent
-USERS = [*sorted((ROOT / "compiler").glob("*.py")), ROOT / "cuda" / "core" / "link.py"]
-PUBLIC = ("numba", "numba.extending", "numba.cuda")
-"""Modules of Numba whose names its documentation has."""
+USERS = [*sorted((ROOT / "compiler").glob("*.py")), ROOT / "cuda" / "core" / "ltoir.py"]
+PACKAGES = ("numba", "numba_cuda_mlir")
+PUBLIC = ("numba", "numba.extending", "numba.cuda", "numba_cuda_mlir")
+"""Modules whose names the documentation of Numba has."""
 
 
 def imported(path: Path) -> list[tuple[str, str]]:
@@ -28,7 +29,7 @@ def imported(path: Path) -> list[tuple[str, str]]:
     return [
         (node.module or "", name.name)
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "numba"
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PACKAGES
         for name in node.names
         if node.module not in PUBLIC
     ]
@@ -49,6 +50,7 @@ ATTRIBUTES: dict[str, Callable[[], Any]] = {
     "_engine": lambda: library().codegen,
     "set_env": lambda: library().codegen,
     "magic_tuple": lambda: library().codegen,
+    "_cached_cc": lambda: pytest.importorskip("numba_cuda_mlir.tools"),
     "_final_module": library,
     "_shared_module": library,
 }
@@ -61,8 +63,8 @@ def dropped(what: str) -> str:
 
 @pytest.mark.parametrize(("module", "name"), NAMES, ids=".".join)
 def test_private_names_exist(module: str, name: str) -> None:
-    if module.startswith("numba.cuda"):
-        pytest.importorskip("numba_cuda")
+    if "cuda" in module:
+        pytest.importorskip("numba_cuda" if module.startswith("numba.cuda") else "numba_cuda_mlir")
     try:
         found = hasattr(import_module(module), name)
     except ImportError:

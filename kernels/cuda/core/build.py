@@ -34,6 +34,7 @@ from ..sort.sort_pass import sort_source
 from ..windows.window_pass import window_source, window_starts_source
 from .devices import Device, check, device
 from .link import lto_functions, lto_predicate
+from .ltoir import package
 from .plan import Capability, Form, Pass
 from .tuning import RELIEFS
 
@@ -225,7 +226,7 @@ def _environment() -> str:
     ]
     for path in sorted([*FOLDER.rglob("*.cuh"), *FOLDER.rglob("*.py"), *shared]):
         digest.update(path.read_bytes())
-    packages = ("cuda-core", "cuda-bindings", "numba-cuda", "numba", "llvmlite")
+    packages = ("cuda-core", "cuda-bindings", package(), "numba", "llvmlite")
     libraries = ("nvidia-cuda-nvrtc", "nvidia-nvjitlink", "nvidia-cuda-nvcc", "nvidia-nvvm")
     return f"{digest.hexdigest()} {[(p, _version(p)) for p in packages + libraries]}"
 

@@ -1,6 +1,6 @@
 """An operator's Python functions as LTO-IR: functions of pointers to fields, under names that the engine calls.
 
-Numba compiles them without a GPU. The text that is executed here is generated from field counts alone; a user's
+They are compiled without a GPU. The text that is executed here is generated from field counts alone; a user's
 function is only ever called by it. Some steps of operators (kernels/operators/numerics.py) are replaced by a GPU's own.
 """
 
@@ -8,20 +8,21 @@ function is only ever called by it. Some steps of operators (kernels/operators/n
 # mypy: disable-error-code="no-untyped-def"
 
 from collections.abc import Callable
+from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-import numba
 import numpy as np
-from numba import cuda, types
-from numba.cuda.compiler import compile_cuda
 
 from ...compiler.function_fingerprint import rebuild
 from ...nulls import NAT
 from ...operators import numerics
 from ...operators.operator import Operator
 from .closure_constants import kernel_code, numbers_of
+from .ltoir import compiler
 from .plan import Form, TypedOperator
+
+_FLOAT = np.dtype(np.float64)
 
 
 def lto_functions(of: TypedOperator, capability: tuple[int, int]) -> list[bytes]:
@@ -115,40 +116,11 @@ def _read(pointer: str, dtype: np.dtype) -> str:
 
 
 def _gone(value: str, dtype: np.dtype) -> str:
-    if dtype.kind in "fc":
+    if dtype.kind == "c":  # by its parts: numba-cuda-mlir does not compare complex numbers
+        return f"({_gone(f'{value}.real', _FLOAT)} | {_gone(f'{value}.imag', _FLOAT)})"
+    if dtype.kind == "f":
         return f"({value} != {value})"
     return f"({value} == NAT)" if dtype == np.int64 else "False"
-
-
-def _pointer(dtype: np.dtype) -> Any:
-    return types.CPointer(types.uint8 if dtype.kind == "b" else numba.from_dtype(dtype))
-
-
-def _device_function(function: Any, capability: tuple[int, int]) -> Any:
-    """Make a function that others compiled for `capability` can call.
-
-    Numba's own ``cuda.jit(device=True)`` compiles for the current device, which need not be there.
-    """
-    dispatcher = cuda.jit(device=True)(function)
-
-    def compile_device(arguments: Any, return_type: Any = None) -> Any:
-        if arguments not in dispatcher.overloads:
-            compiled = compile_cuda(
-                function,
-                return_type,
-                arguments,
-                forceinline=True,
-                nvvm_options={"opt": 3, "fastmath": False},
-                cc=capability,
-            )
-            dispatcher.overloads[arguments] = compiled
-            compiled.target_context.insert_user_function(
-                compiled.entry_point, compiled.fndesc, [compiled.library]
-            )
-        return dispatcher.overloads[arguments]
-
-    dispatcher.compile_device = compile_device
-    return dispatcher
 
 
 def _compile(
@@ -173,61 +145,55 @@ def _compile(
     namespace |= {"NAT": NAT, "float_nan": np.nan, "float_inf": np.inf, "float_lowest": -np.inf}
     if function is not None:
         namespace["f"] = rebuild(
-            function, lambda plain: _device_function(on_device(plain), capability)
+            function, lambda plain: compiler().device_function(on_device(plain), capability)
         )
     exec("\n".join(body), namespace)
-    signature = types.void(*[_pointer(d) for form in (result, *arguments) for d in form])
+    pointers = [d for form in (result, *arguments) for d in form]
     try:
-        code, _ = cuda.compile(
-            namespace[name],
-            signature,
-            device=True,
-            cc=capability,
-            abi="c",
-            abi_info={"abi_name": f"op_{name}"},
-            output="ltoir",
-            forceinline=True,
-        )
+        return compiler().ltoir(namespace[name], pointers, f"op_{name}", capability)
     except Exception as error:
-        reason = next((line for line in reversed(str(error).splitlines()) if line.strip()), "")
-        raise TypeError(f"{op.name}: Numba cannot compile {name} for CUDA: {reason}") from error
-    return bytes(code)
+        raise TypeError(
+            f"{op.name}: Numba cannot compile {name} for CUDA: {_reason(error)}"
+        ) from error
 
 
-_reciprocal = cuda.declare_device("__nv_rcp64h", "float64(float64)", abi="c")
-"""libdevice's approximation, of the upper half of a number alone."""
+def _reason(error: Exception) -> str:
+    """Return the line that tells what is wrong: before it and after it, Numba tells where."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    telling = (line for line in lines if line and not line.startswith(("Failed in", "During:")))
+    return next(telling, type(error).__name__)
 
 
-def _flushed(number):
-    return number
+@lru_cache(maxsize=1)
+def _own_steps() -> dict[CodeType, Callable[..., Any]]:
+    """Return what GPUs do instead of functions, by the code of these."""
+    cuda = compiler().cuda
+    libdevice = cuda.libdevice
+    # libdevice's approximation, of the upper half of a number alone
+    reciprocal = cuda.declare_device("__nv_rcp64h", "float64(float64)", abi="c")
 
+    def flushed(number):
+        return number
 
-def _quotient(number, weight):
-    # Newton's iteration, then one step of Markstein's (IBM Journal of Research and Development 34, 1990)
-    r = _reciprocal(weight)
-    r = cuda.fma(r, cuda.fma(-weight, r, 1.0), r)
-    r = cuda.fma(r, cuda.fma(-weight, r, 1.0), r)
-    q = number * r
-    exact = cuda.fma(cuda.fma(-weight, q, number), r, q)
-    return exact if exact == exact else q  # an infinite number has no remainder
+    def quotient(number, weight):
+        # Newton's iteration, then one step of Markstein's (IBM Journal of Research and Development 34, 1990)
+        r = reciprocal(weight)
+        r = cuda.fma(r, cuda.fma(-weight, r, 1.0), r)
+        r = cuda.fma(r, cuda.fma(-weight, r, 1.0), r)
+        q = number * r
+        exact = cuda.fma(cuda.fma(-weight, q, number), r, q)
+        return exact if exact == exact else q  # an infinite number has no remainder
 
+    def bits_of(number):
+        return libdevice.double_as_longlong(np.float64(number))
 
-def _bits_of(number):
-    return cuda.libdevice.double_as_longlong(np.float64(number))
+    def from_bits(bits):
+        return libdevice.longlong_as_double(np.int64(bits))
 
-
-def _from_bits(bits):
-    return cuda.libdevice.longlong_as_double(np.int64(bits))
-
-
-_OWN: dict[CodeType, Callable[..., Any]] = {
-    numerics.flushed.__code__: _flushed,
-    numerics.quotient.__code__: _quotient,
-    numerics.bits_of.__code__: _bits_of,
-    numerics.from_bits.__code__: _from_bits,
-}
+    own = (flushed, quotient, bits_of, from_bits)
+    return {getattr(numerics, step.__name__).__code__: step for step in own}
 
 
 def on_device(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return what a GPU does instead of a function, which may be a copy; by default, itself."""
-    return _OWN.get(function.__code__, function)
+    return _own_steps().get(function.__code__, function)

@@ -21,15 +21,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cuda
 
 from ...operators.built_in import traits_of
 from ...operators.calls import make_constant
 from ...operators.operator import Operator
 from ...operators.segments import segmented
 from ...operators.signature import Signature
-
-libdevice = cuda.libdevice
+from ..core.ltoir import compiler
 
 HEADROOM = {4: 52, 8: 360}
 """Numbers stay between 2 to the power of -HEADROOM and HEADROOM, by their bytes, and are moved by twice as much.
@@ -71,8 +69,8 @@ def log_limits(dtype: np.dtype) -> LogLimits:
     return LogLimits(*map(np.float32, ends))
 
 
-def _functions(dtype: np.dtype) -> tuple[Callable[..., Any], ...]:
-    """Return combine, lift and lower for products in `dtype`."""
+def functions(dtype: np.dtype, libdevice: Any) -> tuple[Callable[..., Any], ...]:
+    """Return combine, lift and lower for products in `dtype`, by steps of CUDA's library of functions."""
     kind, headroom = dtype.type, HEADROOM[dtype.itemsize]
     highest, lowest, apart, step = log_limits(dtype)
     fraction, bias = (20, 1023) if dtype.itemsize == 8 else (23, 127)  # of the upper 32 bits
@@ -209,7 +207,7 @@ def stable_product(op: Operator, types_: Signature) -> StableProduct | None:
     number = types_.state[-1]
     if number.kind != "f" or not traits_of(op).is_product:
         return None
-    combine, lift, lower = _functions(number)
+    combine, lift, lower = functions(number, compiler().cuda.libdevice)
     product = Operator(combine, (1.0, 0.0, 0.0, 0.0), lift, lower, name=op.name)
     make_constant(product)
     flags = len(types_.state) - 1

@@ -8,7 +8,7 @@ from cuda.bindings import driver
 
 from dask_gpuscan.kernels import BUILT_IN, INT128, signature
 from dask_gpuscan.kernels.cuda.core import build, devices
-from dask_gpuscan.kernels.cuda.core.requirements import NEEDED, require
+from dask_gpuscan.kernels.cuda.core.requirements import require
 from dask_gpuscan.kernels.cuda.scan.scan import _advice, on_host
 
 
@@ -24,7 +24,7 @@ def modules(**versions):
 GOOD = {"cupy": "14.2.0", "numba_cuda": "0.30.4", "cuda.core": "1.2.0"}
 
 
-@pytest.mark.parametrize("name", NEEDED)
+@pytest.mark.parametrize("name", GOOD)
 @pytest.mark.parametrize("found", [None, "0.1"])
 def test_what_is_missing_or_too_old_is_named(name, found):
     versions = {**GOOD, name: found} if found else {k: v for k, v in GOOD.items() if k != name}
@@ -33,6 +33,14 @@ def test_what_is_missing_or_too_old_is_named(name, found):
         ImportError, match=rf"{name} .* found .*pip install 'dask-gpuscan\[cuda13\]'"
     ):
         require(modules(**versions))
+
+
+def test_either_compiler_will_do():
+    others = {name: version for name, version in GOOD.items() if name != "numba_cuda"}
+    require(modules(**others, numba_cuda_mlir="0.6.0"))
+    require(modules(**others, numba_cuda="0.1", numba_cuda_mlir="0.6.0"))
+    with pytest.raises(ImportError, match=r"numba_cuda 0\.30 or numba_cuda_mlir 0\.6 or later"):
+        require(modules(**others, numba_cuda_mlir="0.5.1"))
 
 
 def fake_gpu(monkeypatch, capability="90", version=13000):

@@ -1,0 +1,150 @@
+"""Python functions as LTO-IR: the one door to the package that compiles them, numba-cuda or its successor.
+
+numba-cuda-mlir takes the same functions and has the same ``cuda.compile``. It is used where numba-cuda is not
+installed, or where the environment variable ``DASK_GPUSCAN_COMPILER`` names it. Nothing else imports either.
+"""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.util import find_spec
+from threading import RLock
+from typing import Any
+
+import numba
+import numpy as np
+
+Function = Callable[..., Any]
+Capability = tuple[int, int]
+
+
+class Compiler(ABC):
+    """A package that compiles functions of pointers to LTO-IR, for a GPU that need not be there."""
+
+    cuda: Any
+    """Its module of what functions on a GPU can call: ``fma``, ``libdevice``, ``declare_device``."""
+    types: Any
+
+    @abstractmethod
+    def device_function(self, function: Function, capability: Capability) -> Any:
+        """Return what other functions compiled for `capability` can call."""
+
+    @abstractmethod
+    def from_dtype(self, dtype: np.dtype) -> Any:
+        """Return the type of a NumPy dtype."""
+
+    def ltoir(
+        self, function: Function, pointers: list[np.dtype], name: str, capability: Capability
+    ) -> bytes:
+        """Return the LTO-IR of a function of pointers to elements of these dtypes; bools are pointed to as bytes.
+
+        C code calls it as `name`. What the package raises tells why it cannot be compiled.
+        """
+        types = self.types
+        elements = [types.uint8 if d.kind == "b" else self.from_dtype(d) for d in pointers]
+        code, _ = self.cuda.compile(
+            function,
+            types.void(*map(types.CPointer, elements)),
+            device=True,
+            cc=capability,
+            abi="c",
+            abi_info={"abi_name": name},
+            output="ltoir",
+            forceinline=True,
+        )
+        return bytes(code)
+
+
+class NumbaCuda(Compiler):
+    """numba-cuda."""
+
+    def __init__(self) -> None:
+        from numba import cuda, types
+
+        self.cuda, self.types = cuda, types
+
+    def from_dtype(self, dtype: np.dtype) -> Any:
+        """Return Numba's type of a dtype."""
+        return numba.from_dtype(dtype)
+
+    def device_function(self, function: Function, capability: Capability) -> Any:
+        """Return a dispatcher; Numba's own ``cuda.jit(device=True)`` compiles for the GPU that is there."""
+        from numba.cuda.compiler import compile_cuda
+
+        dispatcher = self.cuda.jit(device=True)(function)
+
+        def compile_device(arguments: Any, return_type: Any = None) -> Any:
+            if arguments not in dispatcher.overloads:
+                compiled = compile_cuda(
+                    function,
+                    return_type,
+                    arguments,
+                    forceinline=True,
+                    nvvm_options={"opt": 3, "fastmath": False},
+                    cc=capability,
+                )
+                dispatcher.overloads[arguments] = compiled
+                compiled.target_context.insert_user_function(
+                    compiled.entry_point, compiled.fndesc, [compiled.library]
+                )
+            return dispatcher.overloads[arguments]
+
+        dispatcher.compile_device = compile_device
+        return dispatcher
+
+
+class NumbaCudaMlir(Compiler):
+    """numba-cuda-mlir, which compiles for the GPU that it believes is there."""
+
+    def __init__(self) -> None:
+        from numba_cuda_mlir import cuda, tools, types
+        from numba_cuda_mlir.numba_cuda.np.numpy_support import from_dtype
+
+        self.cuda, self.types = cuda, types
+        self._tools, self._from_dtype = tools, from_dtype
+        self._one_at_a_time = RLock()
+
+    def from_dtype(self, dtype: np.dtype) -> Any:
+        """Return its type of a dtype."""
+        return self._from_dtype(dtype)
+
+    def device_function(self, function: Function, capability: Capability) -> Any:
+        """Return a dispatcher, which is compiled with the function that calls it."""
+        return self.cuda.jit(device=True)(function)
+
+    def ltoir(
+        self, function: Function, pointers: list[np.dtype], name: str, capability: Capability
+    ) -> bytes:
+        """Return the LTO-IR, compiled while no other thread compiles for another GPU."""
+        with self._one_at_a_time:
+            believed = self._tools._cached_cc
+            self._tools._cached_cc = capability
+            try:
+                return super().ltoir(function, pointers, name, capability)
+            finally:
+                self._tools._cached_cc = believed
+
+
+COMPILERS: dict[str, type[Compiler]] = {"numba_cuda": NumbaCuda, "numba_cuda_mlir": NumbaCudaMlir}
+"""By the packages that are imported, the one that is preferred first."""
+
+
+def package() -> str:
+    """Return the package that compiles: the one asked for, or the first that is installed.
+
+    Raises
+    ------
+    ValueError
+        If ``DASK_GPUSCAN_COMPILER`` names another.
+    """
+    asked = os.environ.get("DASK_GPUSCAN_COMPILER", "").replace("-", "_")
+    if asked and asked not in COMPILERS:
+        raise ValueError(f"DASK_GPUSCAN_COMPILER is {asked}, not one of {', '.join(COMPILERS)}")
+    return asked or next((name for name in COMPILERS if find_spec(name)), "numba_cuda")
+
+
+@lru_cache(maxsize=1)
+def compiler() -> Compiler:
+    """Return what compiles Python functions here."""
+    return COMPILERS[package()]()

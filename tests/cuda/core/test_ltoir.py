@@ -1,0 +1,71 @@
+"""Both packages that compile Python functions for GPUs compile those of operators; none of this needs a GPU."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from dask_gpuscan.kernels import BUILT_IN, operator, segmented, signature
+from dask_gpuscan.kernels.cuda.core import link, ltoir
+from dask_gpuscan.kernels.cuda.core.plan import typed
+
+INSTALLED = [name for name in ltoir.COMPILERS if find_spec(name)]
+
+
+def larger(a, b):
+    return b[0] > a[0]
+
+
+OPERATORS = {
+    "maximum": (operator(lambda a, b: b if b > a else a, identity=-np.inf), "f8"),
+    "argmax": (
+        operator(
+            lambda a, b: b if larger(a, b) else a,
+            identity=(-np.inf, -1),
+            lift=lambda x: (x, 1),
+            lower=lambda s: s[1],
+        ),
+        "f4",
+    ),
+    "complex": (operator(lambda a, b: a * b, identity=1 + 0j), "c16"),
+    "segmented": (segmented(BUILT_IN["add"]), "?", "i8"),
+    "welford": (BUILT_IN["welford"], "f8"),
+}
+
+
+@pytest.fixture(params=INSTALLED)
+def compiler(request, monkeypatch):
+    chosen = ltoir.COMPILERS[request.param]()
+    monkeypatch.setattr(link, "compiler", lambda: chosen)
+    link._own_steps.cache_clear()
+    yield chosen
+    link._own_steps.cache_clear()
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("capability", [(9, 0), (7, 5)])
+def test_functions_of_operators_compile(compiler, name, capability):
+    op, *dtypes = OPERATORS[name]
+    types = signature(op, tuple(map(np.dtype, dtypes)), None)
+    functions = link.lto_functions(typed(op, types), capability)
+    assert len(functions) >= 6
+    assert all(functions)
+
+
+def test_what_is_wrong_is_told(compiler):
+    op = operator(lambda a, b: a + b.nothing, identity=0.0)
+    with pytest.raises(TypeError, match=r"Numba cannot compile combine for CUDA: .*nothing"):
+        link._compile(
+            op, "combine", op.combine, (np.dtype("f8"),), True, [(np.dtype("f8"),)] * 2,
+            "f(v0_0[0], v1_0[0])", (9, 0),
+        )  # fmt: skip
+
+
+def test_the_package_is_chosen(monkeypatch):
+    monkeypatch.delenv("DASK_GPUSCAN_COMPILER", raising=False)
+    assert ltoir.package() == INSTALLED[0]
+    monkeypatch.setenv("DASK_GPUSCAN_COMPILER", "numba-cuda-mlir")
+    assert ltoir.package() == "numba_cuda_mlir"
+    monkeypatch.setenv("DASK_GPUSCAN_COMPILER", "nvcc")
+    with pytest.raises(ValueError, match=r"nvcc, not one of numba_cuda, numba_cuda_mlir"):
+        ltoir.package()
