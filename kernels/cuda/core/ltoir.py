@@ -4,10 +4,12 @@ numba-cuda-mlir takes the same functions and has the same ``cuda.compile``. It i
 installed, or where the environment variable ``DASK_GPUSCAN_COMPILER`` names it. Nothing else imports either.
 """
 
+import operator
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from threading import RLock
 from typing import Any
@@ -104,6 +106,7 @@ class NumbaCudaMlir(Compiler):
         self.cuda, self.types = cuda, types
         self._tools, self._from_dtype = tools, from_dtype
         self._one_at_a_time = RLock()
+        _mend_not_equal()
 
     def from_dtype(self, dtype: np.dtype) -> Any:
         """Return its type of a dtype."""
@@ -124,6 +127,16 @@ class NumbaCudaMlir(Compiler):
                 return super().ltoir(function, pointers, name, capability)
             finally:
                 self._tools._cached_cc = believed
+
+
+def _mend_not_equal() -> None:
+    """Let NaN differ from itself: numba-cuda-mlir 0.6 compiles ``!=`` of floats as ordered and not equal."""
+    from numba_cuda_mlir._mlir.dialects import arith
+    from numba_cuda_mlir.lowering import math
+
+    steps = math._operator_mapping()
+    unordered = partial(arith.cmpf, arith.CmpFPredicate.UNE)
+    steps[operator.ne] = replace(steps[operator.ne], float=unordered)
 
 
 COMPILERS: dict[str, type[Compiler]] = {"numba_cuda": NumbaCuda, "numba_cuda_mlir": NumbaCudaMlir}

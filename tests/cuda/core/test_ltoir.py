@@ -69,3 +69,16 @@ def test_the_package_is_chosen(monkeypatch):
     monkeypatch.setenv("DASK_GPUSCAN_COMPILER", "nvcc")
     with pytest.raises(ValueError, match=r"nvcc, not one of numba_cuda, numba_cuda_mlir"):
         ltoir.package()
+
+
+def test_not_a_number_differs_from_itself(compiler, monkeypatch):
+    if isinstance(compiler, ltoir.NumbaCudaMlir):
+        monkeypatch.setattr(compiler._tools, "_cached_cc", (9, 0))
+
+    def differs(answer, x):
+        answer[0] = x[0] != x[0]
+
+    types = compiler.types
+    pointers = types.void(types.CPointer(types.uint8), types.CPointer(types.float64))
+    ptx, _ = compiler.cuda.compile(differs, pointers, device=True, abi="c", cc=(9, 0))
+    assert "setp" in ptx  # compared, not known to be equal
