@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo clicks test test-oldest foreign faults sanitize fuzz simulate threads spills routes check format docs dist bench bench-gpu clean
+.PHONY: help demo clicks test test-oldest test-newest foreign faults sanitize fuzz simulate threads spills routes check format docs dist bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
@@ -11,6 +11,7 @@ help:
 	@echo 'make clicks       the example on a click log of any size (examples/clicks_etl.py): CLICKS="--rows 2000000000 --gpus 2"'
 	@echo 'make test         all tests, with the doctests of the package and of docs/'
 	@echo 'make test-oldest  the same with the oldest versions that pyproject.toml allows'
+	@echo 'make test-newest  the same with the newest versions, pre-releases included'
 	@echo 'make foreign      tests of pandas, Dask, cuDF and CuPy, with our methods in the place of theirs'
 	@echo 'make spills       every CUDA kernel for every architecture: none may spill registers'
 	@echo 'make faults       workers, one for each method, and schedulers that die in mid-job; memory that runs out; interrupts'
@@ -35,8 +36,10 @@ EXTRAS_check  := check
 EXTRAS_docs   := docs
 EXTRAS_gpu    := cuda13
 EXTRAS_oldest := test
+EXTRAS_newest := test,cuda13
 EXTRAS_dist   := dist
 ALSO_gpu      := nvidia-cuda-sanitizer-api 'cudf-cu13>=26.10' 'dask-cudf-cu13>=26.10' 'dask-cuda>=26.10'
+ALSO_newest   := --pre
 ALSO_oldest    = $$($(PYTHON) tests/helpers/oldest.py)
 
 .PRECIOUS: .venv/%/ready
@@ -64,6 +67,11 @@ test: .venv/test/ready
 
 test-oldest: .venv/oldest/ready
 	.venv/oldest/bin/python -m pytest --numprocesses auto --dist worksteal $(PYTEST)
+
+test-newest:  # asks for the newest each time
+	rm -f .venv/newest/ready
+	$(MAKE) .venv/newest/ready
+	.venv/newest/bin/python -m pytest --numprocesses auto --dist worksteal $(PYTEST)
 
 foreign: .venv/test/ready
 	cd tests && DASK_GPUSCAN_CACHE=$${DASK_GPUSCAN_CACHE:-../.pytest_cache/kernels} ../.venv/test/bin/python -m foreign $(PYTEST)

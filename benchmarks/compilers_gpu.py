@@ -100,8 +100,8 @@ def main() -> None:
         "versions": versions(PACKAGES),
         "commit": commit(),
     }
-    rows = []
     for name in OPERATORS:
+        rows = []
         old, new = (in_a_process(name, compiler) for compiler in COMPILERS)
         assert old["digest"] == new["digest"], f"{name}: the bits differ"
         for of in ("compile", "scan"):
@@ -112,7 +112,7 @@ def main() -> None:
                  "ratio": round(peer / ours, 3), "limit_ms": None, **context}
             )  # fmt: skip
             print(f"{of:8} {name:16} mlir {ours:9.3f} ms  numba-cuda {peer:9.3f} ms", flush=True)
-    merge(given.output, rows)
+        merge(given.output, rows)
 
 
 if __name__ == "__main__":
