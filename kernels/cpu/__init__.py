@@ -13,7 +13,7 @@ from .columns.distinct import count_distinct
 from .columns.factorize import factorize, first_met, flags_at, occurring, value_range
 from .columns.hashes import factorize_words, hash_codes, hash_texts
 from .columns.texts import take_texts, text_words
-from .core.launch import available
+from .core.limits import available
 from .grids.grids import box_filter, summed_area_table
 from .intervals import copy_intervals, intervals
 from .scan.scan import fold, scan

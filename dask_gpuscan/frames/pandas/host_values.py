@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ... import kernels
 from ...kernels.arrays import check_memory
-from ...kernels.cpu.core.launch import available
+from ...kernels.cpu.core.limits import available
 from ..types import DType, Texts
 from .arrow import arrow_of_array
 from .layouts import PandasArray, bare

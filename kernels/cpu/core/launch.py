@@ -3,10 +3,8 @@
 import _thread
 import contextlib
 import os
-import re
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
@@ -23,6 +21,7 @@ from ...operators.operator import Operator
 from ...operators.signature import Signature, StateForm, joined, signature_of
 from ...options import ScanOptions, check_exclusive
 from .engine import FAILED, STATUS, TICKET, States, Tiles, walk_tiles
+from .limits import cores
 from .steps import OperatorInputs, Output
 from .visitors import record_type
 
@@ -125,29 +124,6 @@ def empty(count: int, dtype: Any) -> np.ndarray:
     return np.frombuffer(buffer, dtype)[:count]
 
 
-_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""Files in which Linux says how much memory the processes of a container may use together."""
-
-
-def available() -> float:
-    """Return the bytes of memory that could be used; infinity where the system does not tell."""
-    bounds = [_numbers(path, r"^(\d+)$") for path in _LIMITS]
-    found = _numbers("/proc/meminfo", r"^(?:MemAvailable|SwapFree):\s*(\d+) kB$")
-    if found:
-        bounds.append([1024.0 * sum(found)])
-    elif hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        bounds.append([float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))])
-    return min((number for bound in bounds for number in bound), default=float("inf"))
-
-
-def _numbers(path: str, pattern: str) -> list[float]:
-    try:
-        text = Path(path).read_text()
-    except OSError:
-        return []
-    return [float(number) for number in re.findall(pattern, text, re.MULTILINE)]
-
-
 Kernel = Callable[..., Any]
 """What calls a compiled kernel."""
 
@@ -196,8 +172,7 @@ def helpers_for(elements: int) -> int:
     """
     if elements < PARALLEL or threading.current_thread() is not threading.main_thread():
         return 0
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return min((cores or 1) - 1, elements // PARALLEL)
+    return min(cores() - 1, elements // PARALLEL)
 
 
 def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
