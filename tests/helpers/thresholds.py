@@ -30,9 +30,11 @@ def copy_threshold(frame: Any, count: int) -> Any:
     return _moved(type(library_of(frame)), "copy_threshold", count)
 
 
-def many_top_rows(count: int) -> Any:
+@contextmanager
+def many_top_rows(count: int) -> Iterator[None]:
     """Leave out what cannot be among the largest from `count` rows on."""
-    return _moved(top_rows, "MANY", count)
+    with _moved(top_rows, "MANY", count), _moved(top_rows, "MANY_ON_GPU", count):
+        yield
 
 
 def groups_without_a_table() -> Any:

@@ -80,9 +80,13 @@ class SortedReduction(WholeGroupReduction):
             nulls = None if are_nan else kernels.byte_mask(missing)
             before = xp.append(xp.zeros(1, INT64), xp.cumsum(missing, dtype=INT64))[offsets]
             counts = counts - (before[1:] - before[:-1])
-        if len(starts):
+        if len(values):  # then each group has a row
             (values,), _ = kernels.segmented_sort(
-                values, offsets=offsets, nulls=[nulls], kth=self.kth(xp, starts, counts)
+                values,
+                offsets=offsets,
+                nulls=[nulls],
+                kth=self.kth(xp, starts, counts),
+                check=False,
             )
         return SortedValues(library, values, starts, counts)
 

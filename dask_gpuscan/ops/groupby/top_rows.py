@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ... import kernels
 from ...frames.keys import By, any_null, named_keys
 from ...frames.messages import HINT, column_title
@@ -22,8 +24,10 @@ from .whole_groups import sorted_rows
 
 KEEP = ("first", "last", "all")
 
-MANY = 1 << 16
-"""From how many rows on those that cannot be among the answer are left out before the others are sorted."""
+MANY, MANY_ON_GPU = 1 << 16, 1 << 23
+"""From how many rows on those that cannot be among the answer are left out before the others are sorted.
+
+On a GPU to look for them takes the host longer than to sort all: 2**20 float64 3.5 ms on an H100, the sort 0.9."""
 
 
 @dataclass(frozen=True)
@@ -181,22 +185,26 @@ class TopOfAll(TreeReduction):
         library = library_of(frame)
         with library.acquire(frame):
             frame = self._near(library, frame)
-            order, places = self.top.order(library, self.by.series(frame), None, None, final=True)
-            return library.rows(frame, order[places < self.top.n])
+            return library.rows(frame, self._taken(library, frame, self.top.n, final=True))
 
     def _some(self, frame: Any) -> Any:
         """Return the rows that may be among the answer, in their own order."""
         library = library_of(frame)
         with library.acquire(frame):
             frame = self._near(library, frame)
-            order, places = self.top.order(library, self.by.series(frame), None, None, final=False)
-            return library.rows(frame, kernels.sort(order[places < self.top.most]))
+            rows = self._taken(library, frame, self.top.most, final=False)
+            return library.rows(frame, kernels.sort(rows))
+
+    def _taken(self, library: Library, frame: Any, most: int, final: bool) -> Values:
+        """Return the rows of so many places, in the order of their values."""
+        order, places = self.top.order(library, self.by.series(frame), None, None, final)
+        return order[places < most] if self.top.keep == "all" else order[:most]
 
     def _near(self, library: Library, frame: Any) -> Any:
         """Return the rows whose first value is the last that may be taken, or beyond it."""
-        if len(frame) < MANY:
-            return frame
         xp, column = library.xp, self.by.series(frame)[0]
+        if len(frame) < (MANY if xp is np else MANY_ON_GPU):
+            return frame
         missing, (values, _) = library.missing(column), library.sort_key(column)
         known = values if missing is None else values[~missing]
         most = self.top.n + 1
