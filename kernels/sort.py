@@ -6,7 +6,7 @@ numbers, nulls, descending order and several keys are more bits, not more compar
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -296,8 +296,10 @@ def segmented_sort(
     if within is not None:
         check_one_length("keys and within", [own[0], *runs(within).keys])
         starts, _ = run_length_encode(within)
+    elif check:
+        starts = _starts(offsets, len(own[0]))
     else:
-        starts = _starts(offsets, len(own[0])) if check else offsets[:-1]
+        starts = cast(Array, offsets)[:-1]
     found = _sorted(by, [*own, *arrays], starts, positions=positions, kth=kth)
     return found[: len(own)], found[len(own) :]
 
