@@ -27,10 +27,12 @@ extensions = [
     "plain_pages",
     "see_also",
     "sphinx_copybutton",
+    "sphinx_design",
 ]
 exclude_patterns = ["_build", "_drawn"]
 templates_path = ["_templates"]
 myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say it better
