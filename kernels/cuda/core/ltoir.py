@@ -130,13 +130,27 @@ class NumbaCudaMlir(Compiler):
 
 
 def _mend_not_equal() -> None:
-    """Let NaN differ from itself: numba-cuda-mlir 0.6 compiles ``!=`` of floats as ordered and not equal."""
-    from numba_cuda_mlir._mlir.dialects import arith
-    from numba_cuda_mlir.lowering import math
+    """Let NaN differ from itself: numba-cuda-mlir 0.6 compiles ``!=`` of floats as ordered and not equal.
 
-    steps = math._operator_mapping()
-    unordered = partial(arith.cmpf, arith.CmpFPredicate.UNE)
-    steps[operator.ne] = replace(steps[operator.ne], float=unordered)
+    Raises
+    ------
+    ImportError
+        If the package does not keep its steps where 0.6 does, and nobody has seen whether it is mended.
+    """
+    import numba_cuda_mlir
+
+    try:
+        from numba_cuda_mlir._mlir.dialects import arith
+        from numba_cuda_mlir.lowering import math
+
+        steps = math._operator_mapping()
+        unordered = partial(arith.cmpf, arith.CmpFPredicate.UNE)
+        steps[operator.ne] = replace(steps[operator.ne], float=unordered)
+    except (AttributeError, ImportError, KeyError, TypeError) as error:
+        raise ImportError(
+            f"numba-cuda-mlir {numba_cuda_mlir.__version__} may compare NaN in another way than Python: "
+            f"pip install 'dask-gpuscan[cuda13]', which brings numba-cuda"
+        ) from error
 
 
 COMPILERS: dict[str, type[Compiler]] = {"numba_cuda": NumbaCuda, "numba_cuda_mlir": NumbaCudaMlir}

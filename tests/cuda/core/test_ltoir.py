@@ -82,3 +82,10 @@ def test_not_a_number_differs_from_itself(compiler, monkeypatch):
     pointers = types.void(types.CPointer(types.uint8), types.CPointer(types.float64))
     ptx, _ = compiler.cuda.compile(differs, pointers, device=True, abi="c", cc=(9, 0))
     assert "setp" in ptx  # compared, not known to be equal
+
+
+def test_an_unknown_compiler_is_refused(monkeypatch):
+    math = pytest.importorskip("numba_cuda_mlir.lowering.math")
+    monkeypatch.delattr(math, "_operator_mapping")
+    with pytest.raises(ImportError, match=r"numba-cuda-mlir \d.* may compare NaN .* numba-cuda"):
+        ltoir.NumbaCudaMlir()
