@@ -1,7 +1,7 @@
 """Every example in the docstrings and in the Markdown pages is run as it stands.
 
 A fenced block in a page under the comment ``<!-- only with dask X.Y.Z -->`` shows what that version
-of Dask answers; it is run with that version alone.
+of Dask answers; it is run with that version alone. Tabs of cuDF are run on a GPU.
 """
 
 import doctest
@@ -15,6 +15,7 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan.kernels.operators import trial
+from helpers.backends import has_cuda
 
 ROOT = Path(__file__).parents[1]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -53,8 +54,12 @@ def test_docstrings(name: str) -> None:
         _run(test)
 
 
+TAB = re.compile(r"^:::\{tab-item\} cuDF\n.*?^:::$", re.MULTILINE | re.DOTALL)
+
+
 def _examples(text: str) -> str:
-    """Blank everything outside of the fenced examples, so that line numbers stay."""
+    """Blank everything outside of the fenced examples, and tabs of cuDF, so that line numbers stay."""
+    text = TAB.sub(lambda tab: "\n" * tab[0].count("\n"), text)
     lines = text.splitlines()
     kept = [""] * len(lines)
     run, fenced, version = True, False, None
@@ -80,6 +85,18 @@ def test_pages(page: Path) -> None:
     name = str(page.relative_to(ROOT))
     text = _examples(page.read_text(encoding="utf-8"))
     _run(doctest.DocTestParser().get_doctest(text, {}, name, str(page), 0))
+
+
+TABS = {page.name: tab for page in PAGES for tab in TAB.findall(page.read_text(encoding="utf-8"))}
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not has_cuda(), reason="needs a GPU")
+@pytest.mark.parametrize("page", TABS)
+def test_tabs_of_cudf(page: str) -> None:
+    found = doctest.DocTestParser().get_doctest(TABS[page].rpartition("```")[0], {}, page, None, 0)
+    assert len(found.examples) > 3
+    _run(found)
 
 
 def test_every_public_name_has_an_example() -> None:
