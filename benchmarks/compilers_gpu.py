@@ -3,7 +3,8 @@
     python benchmarks/compilers_gpu.py [--output benchmarks/results/h100.json]
 
 Each package has a process and an empty cache of its own for each operator. ``compile_*`` is the first scan less the
-second, without imports; ``scan_*`` is a scan of 2**27 rows on the device's clock. Both must give the same bits.
+second, with the import of the package that compiles; ``scan_*`` is a scan of 2**27 rows on the device's clock. Both
+must give the same bits.
 """
 
 import argparse

@@ -1,7 +1,9 @@
 """Write digests of the answers of all methods, or compare them with those of another processor or system.
 
-python -m helpers.answers answers.json            # on one machine
-python -m helpers.answers answers.json --compare  # on another one: names the methods that have other bits
+    python -m helpers.answers answers.json            # on one machine
+    python -m helpers.answers answers.json --compare  # on another one: names the methods that have other bits
+
+The calls are those of `fuzz.schedules`.
 """
 
 import argparse

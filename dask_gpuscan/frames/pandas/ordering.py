@@ -72,9 +72,8 @@ def _ranks(array: PandasArray) -> tuple[Values, Nulls]:
     elif found.dtype == object:
         found = time_keys(found)
     order = argsort(found)
-    ranks = np.empty(
-        len(found) + 1, np.int64
-    )  # as wide as words of texts, so that they share a kernel
+    # as wide as words of texts, so that they share a kernel
+    ranks = np.empty(len(found) + 1, np.int64)
     ranks[order], ranks[-1] = np.arange(len(found)), 0
     null = codes < 0
     return ranks[codes], byte_mask(null) if null.any() else None

@@ -34,8 +34,8 @@ from ..sort.sort_pass import sort_source
 from ..windows.window_pass import window_source, window_starts_source
 from .devices import Device, check, device
 from .link import lto_functions, lto_predicate
-from .ltoir import package
 from .plan import Capability, Form, Pass
+from .requirements import package
 from .tuning import RELIEFS
 
 FOLDER = Path(__file__).parents[1]

@@ -1,21 +1,22 @@
 """Python functions as LTO-IR: the one door to the package that compiles them, numba-cuda or its successor.
 
 numba-cuda-mlir takes the same functions and has the same ``cuda.compile``. It is used where numba-cuda is not
-installed, or where the environment variable ``DASK_GPUSCAN_COMPILER`` names it. Nothing else imports either.
+installed, or where the environment variable ``DASK_GPUSCAN_COMPILER`` names it (`requirements`). Nothing else
+imports either.
 """
 
 import operator
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
-from importlib.util import find_spec
 from threading import RLock
 from typing import Any
 
 import numba
 import numpy as np
+
+from .requirements import package
 
 Function = Callable[..., Any]
 Capability = tuple[int, int]
@@ -153,25 +154,10 @@ def _mend_not_equal() -> None:
         ) from error
 
 
-COMPILERS: dict[str, type[Compiler]] = {"numba_cuda": NumbaCuda, "numba_cuda_mlir": NumbaCudaMlir}
-"""By the packages that are imported, the one that is preferred first."""
-
-
-def package() -> str:
-    """Return the package that compiles: the one asked for, or the first that is installed.
-
-    Raises
-    ------
-    ValueError
-        If ``DASK_GPUSCAN_COMPILER`` names another.
-    """
-    asked = os.environ.get("DASK_GPUSCAN_COMPILER", "").replace("-", "_")
-    if asked and asked not in COMPILERS:
-        raise ValueError(f"DASK_GPUSCAN_COMPILER is {asked}, not one of {', '.join(COMPILERS)}")
-    return asked or next((name for name in COMPILERS if find_spec(name)), "numba_cuda")
+BY_PACKAGE: dict[str, type[Compiler]] = {"numba_cuda": NumbaCuda, "numba_cuda_mlir": NumbaCudaMlir}
 
 
 @lru_cache(maxsize=1)
 def compiler() -> Compiler:
     """Return what compiles Python functions here."""
-    return COMPILERS[package()]()
+    return BY_PACKAGE[package()]()

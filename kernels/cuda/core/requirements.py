@@ -1,18 +1,39 @@
 """The packages that the CUDA backend needs: checked before any is imported, so an error names what is missing."""
 
+import os
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-NEEDED = (
-    {"cupy": "14"},
-    {"numba_cuda": "0.30", "numba_cuda_mlir": "0.6"},
-    {"cuda.core": "1"},
-)
-"""Modules, and the oldest versions of them; one of each row."""
+COMPILERS = {"numba_cuda": "0.30", "numba_cuda_mlir": "0.6"}
+"""Modules that compile Python functions, of which one is needed, and the oldest versions; the first is preferred."""
+
+Find = Callable[[str], Any]
 
 
-def require(find: Callable[[str], Any] = import_module) -> None:
+def compilers() -> dict[str, str]:
+    """Return the modules of which one must compile: that which is asked for, or all.
+
+    Raises
+    ------
+    ValueError
+        If ``DASK_GPUSCAN_COMPILER`` names another.
+    """
+    asked = os.environ.get("DASK_GPUSCAN_COMPILER", "").replace("-", "_")
+    if not asked:
+        return COMPILERS
+    if asked not in COMPILERS:
+        raise ValueError(f"DASK_GPUSCAN_COMPILER is {asked}, not one of {', '.join(COMPILERS)}")
+    return {asked: COMPILERS[asked]}
+
+
+def package(find: Find = import_module) -> str:
+    """Return the module that compiles: the first that is there and new enough, if any is."""
+    either = compilers()
+    return _good(either, find) or next(iter(either))
+
+
+def require(find: Find = import_module) -> None:
     """Check that all that is needed is there.
 
     Raises
@@ -20,17 +41,22 @@ def require(find: Callable[[str], Any] = import_module) -> None:
     ImportError
         Naming what is missing or too old, and what installs it.
     """
-    for either in NEEDED:
-        found = {name: _found(name, find) for name in either}
-        if not any(_enough(found[name], least) for name, least in either.items()):
+    for either in ({"cupy": "14"}, compilers(), {"cuda.core": "1"}):
+        if _good(either, find) is None:
             needed = " or ".join(f"{name} {least}" for name, least in either.items())
+            found = ", ".join(_found(name, find) for name in either)
             raise ImportError(
-                f"{needed} or later is needed, found {', '.join(found.values())}: "
-                f"pip install 'dask-gpuscan[cuda13]'"
+                f"{needed} or later is needed, found {found}: pip install 'dask-gpuscan[cuda13]'"
             )
 
 
-def _found(name: str, find: Callable[[str], Any]) -> str:
+def _good(either: dict[str, str], find: Find) -> str | None:
+    """Return the first module that is new enough; those after it are not imported, which may take seconds."""
+    good = (name for name, least in either.items() if _enough(_found(name, find), least))
+    return next(good, None)
+
+
+def _found(name: str, find: Find) -> str:
     try:
         return str(find(name).__version__)
     except ImportError as error:

@@ -8,7 +8,7 @@ from cuda.bindings import driver
 
 from dask_gpuscan.kernels import BUILT_IN, INT128, signature
 from dask_gpuscan.kernels.cuda.core import build, devices
-from dask_gpuscan.kernels.cuda.core.requirements import require
+from dask_gpuscan.kernels.cuda.core.requirements import package, require
 from dask_gpuscan.kernels.cuda.scan.scan import _advice, on_host
 
 
@@ -41,6 +41,23 @@ def test_either_compiler_will_do():
     require(modules(**others, numba_cuda="0.1", numba_cuda_mlir="0.6.0"))
     with pytest.raises(ImportError, match=r"numba_cuda 0\.30 or numba_cuda_mlir 0\.6 or later"):
         require(modules(**others, numba_cuda_mlir="0.5.1"))
+
+
+def test_the_one_that_is_new_enough_compiles():
+    assert package(modules(numba_cuda="0.30.4", numba_cuda_mlir="0.6.0")) == "numba_cuda"
+    assert package(modules(numba_cuda="0.1", numba_cuda_mlir="0.6.0")) == "numba_cuda_mlir"
+    assert package(modules()) == "numba_cuda"
+
+
+def test_no_more_is_imported_than_is_needed():
+    imported = []
+
+    def find(name):
+        imported.append(name)
+        return modules(**GOOD, numba_cuda_mlir="0.6.0")(name)
+
+    require(find)
+    assert "numba_cuda_mlir" not in imported
 
 
 def fake_gpu(monkeypatch, capability="90", version=13000):

@@ -8,8 +8,9 @@ import pytest
 from dask_gpuscan.kernels import BUILT_IN, operator, segmented, signature
 from dask_gpuscan.kernels.cuda.core import link, ltoir
 from dask_gpuscan.kernels.cuda.core.plan import typed
+from dask_gpuscan.kernels.cuda.core.requirements import package
 
-INSTALLED = [name for name in ltoir.COMPILERS if find_spec(name)]
+INSTALLED = [name for name in ltoir.BY_PACKAGE if find_spec(name)]
 
 
 def larger(a, b):
@@ -35,7 +36,7 @@ OPERATORS = {
 
 @pytest.fixture(params=INSTALLED)
 def compiler(request, monkeypatch):
-    chosen = ltoir.COMPILERS[request.param]()
+    chosen = ltoir.BY_PACKAGE[request.param]()
     monkeypatch.setattr(link, "compiler", lambda: chosen)
     link._own_steps.cache_clear()
     yield chosen
@@ -63,12 +64,12 @@ def test_what_is_wrong_is_told(compiler):
 
 def test_the_package_is_chosen(monkeypatch):
     monkeypatch.delenv("DASK_GPUSCAN_COMPILER", raising=False)
-    assert ltoir.package() == INSTALLED[0]
+    assert package() == INSTALLED[0]
     monkeypatch.setenv("DASK_GPUSCAN_COMPILER", "numba-cuda-mlir")
-    assert ltoir.package() == "numba_cuda_mlir"
+    assert package() == "numba_cuda_mlir"
     monkeypatch.setenv("DASK_GPUSCAN_COMPILER", "nvcc")
     with pytest.raises(ValueError, match=r"nvcc, not one of numba_cuda, numba_cuda_mlir"):
-        ltoir.package()
+        package()
 
 
 def test_not_a_number_differs_from_itself(compiler, monkeypatch):

@@ -78,8 +78,8 @@ def test_kernels_compile_for_other_processors(modules, triple):
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(triple).create_target_machine(cpu=TRIPLES[triple], opt=2)
-    for module in modules:
-        text = COUNTED.sub("or i8 0, 0", module)
+    for code in modules:
+        text = COUNTED.sub("or i8 0, 0", code)
         text = re.sub(r"declare .*@llvm\.x86\.atomic.*", "", text)
         assert "llvm.x86" not in text
         module = llvm.parse_assembly(text)
