@@ -150,6 +150,8 @@ def first_met(codes: Array, groups: int) -> Any:
 def most_arranged(codes: Array) -> int:
     """Return how many groups `arrange_by_code` takes at most for arrays like these codes: of CuPy none.
 
+    Of NumPy arrays, more groups than these are never reduced in chunks of rows.
+
     Examples
     --------
     >>> most_arranged(np.array([0, 1]))

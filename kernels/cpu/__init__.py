@@ -5,7 +5,7 @@ pandas or CuPy.
 """
 
 from .asof import asof
-from .columns.arrange import arrange, most_arranged
+from .columns.arrange import arrange
 from .columns.by_code import by_code, max_groups
 from .columns.by_key import reduce_by_key, scan_by_key
 from .columns.compact import compact, head_flags, run_lengths
@@ -14,6 +14,7 @@ from .columns.factorize import factorize, first_met, flags_at, occurring, value_
 from .columns.hashes import factorize_words, hash_codes, hash_texts
 from .columns.texts import take_texts, text_words
 from .core.limits import available
+from .core.shares import most_arranged
 from .grids.grids import box_filter, summed_area_table
 from .intervals import copy_intervals, intervals
 from .scan.scan import fold, scan

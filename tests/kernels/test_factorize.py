@@ -42,6 +42,8 @@ def test_codes_without_gaps(threads, groups, dtype):
     assert first_rows.tolist() == rows.tolist()
     assert kernels.factorize(codes, groups, check=False)[0].tolist() == numbers.tolist()
     assert np.flatnonzero(kernels.first_met(codes, groups)).tolist() == sorted(rows.tolist())
+    assert kernels.flags_at(codes, groups).tolist() == np.isin(np.arange(groups), codes).tolist()
+    assert kernels.occurring(codes, groups).tolist() == np.unique(codes).tolist()
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, ROWS])

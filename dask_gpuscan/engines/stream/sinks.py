@@ -76,7 +76,7 @@ def _part(path: Path) -> Path:
 
 
 class _File:
-    """A file of Parquet that has its name once it is whole and on disk."""
+    """A file of Parquet that has its name once it is whole."""
 
     def __init__(self, path: Path, schema: pa.Schema, options: dict[str, Any]) -> None:
         self.path, self.rows = path, 0
@@ -87,10 +87,12 @@ class _File:
             self.writer.write_table(table)
         self.rows += table.num_rows
 
-    def close(self) -> None:
+    def close(self, on_disk: bool = False) -> None:
+        """Give the file its name, once it is whole, and if wanted, once it is on disk: what another file relies on."""
         self.writer.close()
-        with _part(self.path).open("rb+") as file:
-            os.fsync(file.fileno())
+        if on_disk:
+            with _part(self.path).open("rb+") as file:
+                os.fsync(file.fileno())
         _part(self.path).replace(self.path)
 
     def abandon(self) -> None:
@@ -141,7 +143,7 @@ def to_directory(
     def commit(state: State) -> None:
         nonlocal file, number
         if file is not None:
-            file.close()
+            file.close(on_disk=True)
             file, number = None, number + 1
         replace(state, files=number).save(path)
 

@@ -35,6 +35,9 @@ class CudfGrouping:
     def dense_group_ids(self, arrays: list[ColumnBase]) -> GroupIds:
         return range_group_ids(arrays) or sorted_group_ids(arrays)
 
+    def shared_group_ids(self, arrays: list[ColumnBase], others: list[ColumnBase]) -> None:
+        return None  # to join columns costs little
+
     def own_group_ids(self, array: ColumnBase) -> None:
         return None  # to join columns costs little
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from ..keys import (
     words_of,
 )
 from ..messages import column_title, first_line
-from ..types import DType, GroupIds, Values
+from ..types import DType, GroupIds, Values, View
 from .layouts import PandasArray, bare, holds_text, layout_of, one_chunk, with_null
 from .texts import Texts, factorize_text
 
@@ -212,6 +213,11 @@ class PandasGrouping:
         found = [bare(a) for a in arrays]
         return range_group_ids(found) or hashed_group_ids(found)
 
+    def shared_group_ids(
+        self, arrays: list[PandasArray], others: list[PandasArray]
+    ) -> tuple[GroupIds, GroupIds] | None:
+        return shared_group_ids([bare(a) for a in arrays], [bare(a) for a in others])
+
     def own_group_ids(self, array: PandasArray) -> GroupIds | None:
         return own_group_ids(bare(array))
 
@@ -267,6 +273,34 @@ def range_group_ids(arrays: Sequence[PandasArray]) -> GroupIds | None:
     return mixed_group_ids(arrays, _range_ids, _most_ids(len(arrays[0])), np.int64)
 
 
+def shared_group_ids(
+    arrays: Sequence[PandasArray], others: Sequence[PandasArray]
+) -> tuple[GroupIds, GroupIds] | None:
+    """Return group ids of rows of two kinds that are equal where the rows of all arrays are.
+
+    None if an array has nulls or holds no integers, or the ranges are too wide for so many rows.
+    """
+    ranges = []
+    for pair in zip(arrays, others, strict=True):
+        found = [
+            view.values for view in map(_integers, pair) if view is not None and view.nulls is None
+        ]
+        if len(found) < 2:
+            return None
+        ends = [value_range(values) for values in found if len(values)] or [(0, 0)]
+        ranges.append((min(low for low, _ in ends), max(high for _, high in ends)))
+
+    def ids(arrays: Sequence[PandasArray]) -> GroupIds | None:
+        given = iter(ranges)
+        return mixed_group_ids(
+            arrays, lambda a, most: _range_ids(a, most, next(given)), most, np.int64
+        )
+
+    most = _most_ids(len(arrays[0]) + len(others[0]))
+    one, other = ids(arrays), ids(others)
+    return None if one is None or other is None else (one, other)
+
+
 def _most_ids(rows: int) -> int:
     return max(FEW, min(ROOM * rows, WIDE), 2 * rows)
 
@@ -313,29 +347,51 @@ def own_group_ids(array: PandasArray) -> GroupIds | None:
     return found if found.array is layout.view(array).values else None
 
 
-def _range_ids(array: PandasArray, most: int) -> GroupIds | None:
-    """Return group ids of one array; None if there would be more than `most`."""
+def _integers(array: PandasArray) -> View | None:
+    """Return the values of an array that holds integers or bool, and their nulls; else None."""
+    layout = None if isinstance(array, pd.Categorical) else layout_of(array.dtype)
+    view = None if layout is None else layout.view(array)
+    if view is None or view.values.dtype.kind not in "biu" or isinstance(view.nulls, InBand):
+        return None
+    return view
+
+
+def _range_ids(
+    array: PandasArray, most: int, ends: tuple[int, int] | None = None
+) -> GroupIds | None:
+    """Return group ids of one array; None if there would be more than `most`.
+
+    Its values are from the first to the second of `ends`, if these are known.
+    """
     is_key = not isinstance(array, pd.Categorical)  # and not what stands for categories
     array = array if is_key else comparable(array)
     if isinstance(array, pd.Categorical):
         return GroupIds(array.codes.astype(np.int32) + 1, len(array.categories) + 1)
-    layout = layout_of(array.dtype)
-    view = None if layout is None else layout.view(array)
-    if view is None or view.values.dtype.kind not in "biu" or isinstance(view.nulls, InBand):
+    view = _integers(array)
+    if view is None:
         return None
     values, null = view.values, None if view.nulls is None else view.missing()
     if values.itemsize < 4:
         values = values.astype(np.int32)
     some = values if null is None else values[~null]
-    low, high = value_range(some) if len(some) else (0, 0)
+    low, high = ends or (value_range(some) if len(some) else (0, 0))
     span = high - low + 1
     if span >= most:
         return None
-    if null is None and low >= 0 and high < most and values.dtype.kind == "i":
-        return GroupIds(values, high + 1, ordered=is_key)
+    own = null is None and low >= 0 and high < most and values.dtype.kind == "i"
+    least = values.dtype.type(0 if own else low)
+    keys_of = partial(_keys_from, layout_of(array.dtype), array.dtype, least) if is_key else None
+    if own:
+        return GroupIds(values, high + 1, ordered=is_key, keys_of=keys_of)
     codes = np.empty(len(values), np.int32 if span < 1 << 31 else np.int64)
-    np.subtract(values, values.dtype.type(low), out=codes, casting="unsafe")
+    np.subtract(values, least, out=codes, casting="unsafe")
     if null is None:
-        return GroupIds(codes, span, ordered=is_key)
+        return GroupIds(codes, span, ordered=is_key, keys_of=keys_of)
     codes[null] = span
     return GroupIds(codes, span + 1)
+
+
+def _keys_from(layout: Any, dtype: DType, low: Any, codes: Values) -> list[PandasArray]:
+    """Return the keys whose numbers are counted from the least one."""
+    stored = codes.astype(low.dtype, copy=False) + low
+    return [layout.wrap(stored.astype(layout.storage(dtype), copy=False), None, dtype)]

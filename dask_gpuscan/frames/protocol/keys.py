@@ -24,6 +24,14 @@ class Grouping(Protocol):
         Nulls equal nulls. Some numbers may have no row.
         """
 
+    def shared_group_ids(
+        self, arrays: list[Array], others: list[Array]
+    ) -> tuple[GroupIds, GroupIds] | None:
+        """Return the groups of rows of two kinds, equal where the rows of all arrays are.
+
+        None if keys are not integers, or have nulls or a wide range for so many rows, or if this takes long here.
+        """
+
     def own_group_ids(self, array: Array) -> GroupIds | None:
         """Return an array's numbers, without a copy, if they can be group ids; else None."""
 

@@ -8,6 +8,7 @@ of groups must never be compared between two calls: tables that merge are number
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,13 +89,13 @@ class NumberedRows:
     ) -> tuple[NumberedGroups | AdjacentGroups, Any]:
         """Return the groups that have rows, which can be reduced, and a new order of the rows or None.
 
-        With `gaps` there may be codes without rows, if the keys of groups are known.
+        With `gaps` there may be codes without rows, if the keys of groups are known and groups are many.
         """
         if self.are_few and not adjacent:
             ids = self.ids
-            if gaps and ids.keys_of is not None:
-                found = kernels.occurring(ids.array, ids.groups)
-                return NumberedGroups(ids, occurring=found), None
+            found = with_gaps(ids, SPACE) if gaps else None
+            if found is not None:
+                return found, None
             return NumberedGroups(dense_ids(ids)), None
         order, keys = self.sorted()
         return AdjacentGroups(keys), order
@@ -140,6 +141,26 @@ class GroupedRows:
     """The row in which each group was met first."""
 
 
+def with_gaps(ids: GroupIds, space: float = math.inf) -> NumberedGroups | None:
+    """Return the groups that have rows, if their keys are known without rows and there are many; else None.
+
+    Of NumPy arrays, there are many if they are too many to be reduced in chunks of rows, for then the bits are those of
+    groups without gaps, and if there are no more than `space` numbers for each.
+    """
+    few = kernels.most_arranged(ids.array)
+    enough = max(few, ids.groups / space) if few else -1
+    if ids.keys_of is None or min(len(ids.array), ids.groups) <= enough:
+        return None
+    found = kernels.occurring(ids.array, ids.groups)
+    return NumberedGroups(ids, occurring=found) if len(found) > enough else None
+
+
+SPACE = 4
+"""The most numbers a group up to which their states are kept with gaps.
+
+Sums of 10**6 rows on two cores, milliseconds, without gaps and with them: 1.6 numbers a group 16.4, 8.6; 15 numbers 44,
+71; variances 35, 34; 64, 162."""
+
 SPARSE = 1 << 18
 """Numbers of groups up to which those that have rows are counted, before rows are sorted."""
 
@@ -183,41 +204,60 @@ def _grouped(
             for p in spec.parts
         ]
         states = [wait() for wait in begun]
-        if isinstance(groups, NumberedGroups) and groups.occurring is not None:
-            assert numbered.ids.keys_of is not None
-            keys = numbered.ids.keys_of(groups.occurring)
-            return Table(library, keys, states, schema_of(partition), numbered.ids.ordered), groups
-        first = first_rows(groups, order)
-        taken = [library.take(a, first) for a in arrays]
-        found = Table(library, taken, states, schema_of(partition), numbered.ids.ordered)
-        return (found if spec.sort else _by_appearance(found, groups, first)), groups
+        return _table(spec, numbered, arrays, groups, order, states, schema_of(partition)), groups
+
+
+def _table(
+    spec: GroupBySpec,
+    numbered: NumberedRows,
+    arrays: list[Any],
+    groups: NumberedGroups | AdjacentGroups,
+    order: Any,
+    states: list[Any],
+    schema: Schema,
+) -> Table:
+    """Return the table of groups of rows with these keys."""
+    library, ids = numbered.library, numbered.ids
+    if isinstance(groups, NumberedGroups) and groups.occurring is not None:
+        assert ids.keys_of is not None
+        return Table(library, ids.keys_of(groups.occurring), states, schema, ids.ordered)
+    first = first_rows(groups, order)
+    found = Table(library, [library.take(a, first) for a in arrays], states, schema, ids.ordered)
+    return found if spec.sort else _by_appearance(found, groups, first)
 
 
 def merge(spec: GroupBySpec, tables: Sequence[Table], adjacent: bool = False) -> Table:
     """Return one table for several, given in the order of their rows."""
-    return tables[0] if len(tables) == 1 else _merged(spec, tables, adjacent)[0]
+    return tables[0] if len(tables) == 1 else _merged(spec, tables, adjacent, spec.sort)[0]
 
 
 def _merged(
-    spec: GroupBySpec, tables: Sequence[Table], adjacent: bool
+    spec: GroupBySpec, tables: Sequence[Table], adjacent: bool, gaps: bool
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     """Return one table for several, and the groups of their keys."""
     library, schema = tables[0].library, common_schema([t.schema for t in tables])
     arrays = [_joined(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)]
-    fields = [
-        tuple(_joined(library, list(f)) for f in zip(*(t.states[i] for t in tables), strict=True))
-        for i in range(len(spec.parts))
-    ]
     numbered = NumberedRows.of(library, arrays)
-    groups, order = numbered.reducible(adjacent)
-    if order is not None:
-        fields = [tuple(_rows(library, f, order) for f in each) for each in fields]
-    pairs = zip(spec.parts, fields, strict=True)
-    states = [part.operation.merge(library, f, groups) for part, f in pairs]
-    first = first_rows(groups, order)
-    keys = [library.take(a, first) for a in arrays]
-    found = Table(library, keys, states, schema, numbered.ids.ordered)
-    return (found if spec.sort else _by_appearance(found, groups, first)), groups
+    groups, order = numbered.reducible(adjacent, gaps)
+    states = _merged_states(spec, library, [t.states for t in tables], groups, order)
+    return _table(spec, numbered, arrays, groups, order, states, schema), groups
+
+
+def _merged_states(
+    spec: GroupBySpec,
+    library: Library,
+    states: Sequence[list[tuple[Any, ...]]],
+    groups: NumberedGroups | AdjacentGroups,
+    order: Any,
+) -> list[tuple[Any, ...]]:
+    """Return the states of groups in which those of several tables are the rows, in this order or as they are."""
+    merged = []
+    for part, each in zip(spec.parts, zip(*states, strict=True), strict=True):
+        fields = tuple(_joined(library, list(field)) for field in zip(*each, strict=True))
+        if order is not None:
+            fields = tuple(_rows(library, field, order) for field in fields)
+        merged.append(part.operation.merge(library, fields, groups))
+    return merged
 
 
 def _by_appearance(found: Table, groups: NumberedGroups | AdjacentGroups, first: Any) -> Table:
@@ -312,24 +352,53 @@ class HashedScan(DataFrameCarry):
         """Do as `apply` and `combine` do, but number the keys of the partition once, and then only its groups."""
         if prefix is None or self.reverse or self._adjacent:
             return super().follow(partition, prefix)
+        return self._follow_by_range(partition, prefix) or self._follow_by_group(partition, prefix)
+
+    def _follow_by_range(self, partition: Any, prefix: Table) -> tuple[Any, Table] | None:
+        """Do so if keys are integers of no wide range and the partition has many: by numbers that both have."""
+        library, spec = library_of(partition), self.spec
+        with library.acquire(partition):
+            arrays = [library.array(c) for c in spec.by.series(partition)]
+            shared = library.shared_group_ids(prefix.keys, arrays)
+            if shared is None:
+                return None
+            before, ids = shared[0].array, shared[1]
+            own = with_gaps(ids)
+            if own is None or ids.keys_of is None:
+                return None
+            given = [(p.operation, spec.columns(partition, p)) for p in spec.parts]
+            waiting = [operation.aggregate(columns, own) for operation, columns in given]
+            states = [prefix.states, [wait() for wait in waiting]]
+            met = own.occurring.astype(before.dtype, copy=False)
+            codes = replace(ids, array=library.xp.concatenate([before, met]))
+            every = NumberedGroups(codes, occurring=kernels.occurring(codes.array, codes.groups))
+            merged = _merged_states(spec, library, states, every, None)
+            schema = common_schema([prefix.schema, schema_of(partition)])
+            table = Table(library, ids.keys_of(every.occurring), merged, schema, ids.ordered)
+            return self._scanned(partition, NumberedGroups(ids, before), prefix), table
+
+    def _follow_by_group(self, partition: Any, prefix: Table) -> tuple[Any, Table]:
+        """Do so where groups of the partition have numbers, by those of its groups among all."""
         own, groups = _grouped(self.spec, partition, False, False)
-        found, joint = _merged(self.spec, [prefix, own], False)
+        found, joint = _merged(self.spec, [prefix, own], False, False)
         if not (isinstance(groups, NumberedGroups) and isinstance(joint, NumberedGroups)):
             return self.apply(partition, prefix), found
-        library, spec, before = own.library, self.spec, len(prefix.keys[0])
-        with library.acquire(partition):
+        before = len(prefix.keys[0])
+        with own.library.acquire(partition):
             ids = joint.codes
             rows = GroupIds(ids.array[before:][groups.codes.array], ids.groups)
-            numbered = NumberedGroups(rows, ids.array[:before])
-            null = any_null(spec.by.series(partition)) if spec.dropna else None
-            pairs = zip(spec.parts, prefix.states, strict=True)
-            arrays = [
-                spec.in_groups(
-                    library, p.operation.apply(spec.columns(partition, p), numbered, prior), null
-                )
-                for p, prior in pairs
-            ]
-            return spec.build(partition, arrays, library.index(partition)), found
+            return self._scanned(partition, NumberedGroups(rows, ids.array[:before]), prefix), found
+
+    def _scanned(self, partition: Any, groups: NumberedGroups, prefix: Table) -> Any:
+        """Return the answer for rows of numbered groups, which go on from their states."""
+        library, spec = prefix.library, self.spec
+        null = any_null(spec.by.series(partition)) if spec.dropna else None
+        answers = [
+            p.operation.apply(spec.columns(partition, p), groups, prior)
+            for p, prior in zip(spec.parts, prefix.states, strict=True)
+        ]
+        arrays = [spec.in_groups(library, answer, null) for answer in answers]
+        return spec.build(partition, arrays, library.index(partition))
 
 
 # --- reductions --------------------------------------------------------------------------------------

@@ -19,21 +19,11 @@ from ..core.engine import TICKET
 from ..core.launch import CONTROL, Kernel, array_type, empty, entry, helpers_for, run_kernel
 from ..core.memory import borrow, take_ticket
 
-FEW = 1 << 12
-"""The most groups: values of a chunk are written to as many places at once, which must stay in a core's cache.
-
-20 million float64 of 1,000 groups on two cores: 25 ms, by a radix sort of positions and a gather 250."""
-
 CHUNKS = 4
 """Chunks a thread, so that none waits long for another."""
 
 ROWS = 1 << 16
 """Rows of a chunk at least."""
-
-
-def most_arranged() -> int:
-    """Return how many groups rows are brought together by at most."""
-    return FEW
 
 
 def arrange(

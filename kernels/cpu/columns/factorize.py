@@ -6,6 +6,7 @@
 from functools import lru_cache
 
 import numpy as np
+from numba import types
 
 from ...compiler.jit import cached_njit
 from ..core.engine import STATUS, TICKET
@@ -22,7 +23,7 @@ from ..core.launch import (
     run_team,
 )
 from ..core.memory import borrow, take_ticket
-from ..core.shares import SHARES, positions_of, row_at, run_shares, tables_for
+from ..core.shares import APART, SHARES, positions_of, row_at, run_shares, tables_for
 
 SLICE = 1 << 16
 """Rows that a thread renumbers at once."""
@@ -74,10 +75,17 @@ def occurring(codes: np.ndarray, groups: int) -> np.ndarray:
 
 
 def flags_at(rows: np.ndarray, length: int) -> np.ndarray:
-    """Return whether each row is among some; see `kernels.flags_at`."""
-    flags = np.zeros(length, np.bool_)
-    flags[rows] = True
-    return flags
+    """Return whether each row is among some; see `kernels.flags_at`.
+
+    Each thread has flags of its own: two that write to one line of the cache wait for each other.
+    """
+    rows = np.require(rows, requirements=["C", "A"])
+    team = helpers_for(len(rows)) + 1 if length <= len(rows) else 1
+    flags, size = np.zeros((team, length + APART), np.bool_), -(-len(rows) // team)
+    control = np.zeros(STATUS, WORD)
+    kernel = _flagging(rows.dtype)
+    run_team(len(rows) if team > 1 else 0, control, lambda _: kernel(rows, size, flags, control))
+    return np.logical_or.reduce(flags[:, :length]) if team > 1 else flags[0, :length]
 
 
 def first_met(codes: np.ndarray, groups: int) -> np.ndarray:
@@ -136,6 +144,18 @@ def renumber_codes(codes, numbers, out, control):
 
 
 @cached_njit
+def flag_rows(rows, size, flags, control):
+    """Set the flag of each row, those of a slice of `size` rows in an array of their own."""
+    rows, flags, control = borrow(rows), borrow(flags), borrow(control)
+    while True:
+        ticket = take_ticket(control, TICKET)
+        if ticket >= len(flags):
+            break
+        for at in range(ticket * size, min(len(rows), (ticket + 1) * size)):
+            flags[np.uintp(ticket), np.uintp(rows[np.uintp(at)])] = True
+
+
+@cached_njit
 def meet_codes(codes, met, out, shares, control):
     """Write whether each row is the first one of its code; all are of groups."""
     codes, met, out = borrow(codes), borrow(met), borrow(out)
@@ -167,6 +187,12 @@ def _numbering(row: np.dtype) -> Kernel:
 def _renumbering(dtype: np.dtype, row: np.dtype) -> Kernel:
     codes, numbers = array_type(dtype, True, "C"), array_type(row, layout="C")
     return entry(renumber_codes, (codes, numbers, array_type(dtype, layout="C"), CONTROL))
+
+
+@lru_cache(maxsize=2)
+def _flagging(dtype: np.dtype) -> Kernel:
+    flags = types.Array(types.boolean, 2, "C")
+    return entry(flag_rows, (array_type(dtype, True, "C"), types.int64, flags, CONTROL))
 
 
 @lru_cache(maxsize=2)

@@ -1,0 +1,110 @@
+"""Many groups whose keys are integers of no wide range: numbers of groups are those of keys, and some have no rows."""
+
+from itertools import pairwise
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_gpuscan
+from dask_gpuscan.ops.groupby import hashed
+
+RNG = np.random.default_rng(8)
+ROWS, GROUPS = 20_000, 9_000
+FRAME = pd.DataFrame(
+    {
+        "x": np.where(RNG.random(ROWS) < 0.2, np.nan, RNG.normal(0, 1e6, ROWS)),
+        "n": RNG.integers(-9, 9, ROWS),
+    }
+)
+KEYS = {
+    "int64 from 0": lambda k: k.astype(np.int64),
+    "int64 at its least": lambda k: k + np.iinfo(np.int64).min,
+    "int64 at its greatest": lambda k: np.iinfo(np.int64).max - k,
+    "int32 around 0": lambda k: (k - GROUPS // 2).astype(np.int32),
+    "int16 at its edges": lambda k: (k * 7 - 32_768).astype(np.int16),
+    "uint16 at its greatest": lambda k: (65_535 - k).astype(np.uint16),
+    "uint64 at its greatest": lambda k: np.uint64(2**64 - 1) - k.astype(np.uint64),
+    "Int64": lambda k: pd.array(k - 5, "Int64"),
+    "int64[pyarrow]": lambda k: pd.array(k + 10**12, "int64[pyarrow]"),
+    "Int64 with nulls": lambda k: pd.array(np.where(k % 10, k, None), "Int64"),
+    "with words between": lambda k: k * 3,
+    "a wide range": lambda k: k * 10**9,
+}
+
+
+@pytest.fixture(params=KEYS)
+def frame(request) -> pd.DataFrame:
+    return FRAME.assign(k=KEYS[request.param](RNG.integers(0, GROUPS, ROWS)))
+
+
+def _close(ours, theirs):
+    pd.testing.assert_index_equal(ours.index, theirs.index, exact=False)
+    pd.testing.assert_frame_equal(
+        ours, theirs, check_dtype=False, rtol=1e-9, check_index_type=False
+    )
+
+
+@pytest.mark.parametrize("dropna", [True, False])
+def test_reductions_of_many_groups(frame, dropna):
+    names = {"x": ["sum", "mean", "var", "first", "max"], "n": ["sum", "count", "last", "min"]}
+    theirs = frame.groupby("k", dropna=dropna).agg(names)
+    _close(frame.gpuscan.groupby("k", dropna=dropna).agg(names), theirs)
+    parts = dd.from_pandas(frame, npartitions=3, sort=False)
+    _close(parts.gpuscan.groupby("k", dropna=dropna).agg(names).compute(), theirs)
+
+
+def test_by_two_keys():
+    frame = FRAME.assign(k=RNG.integers(-50, 50, ROWS), b=RNG.random(ROWS) < 0.5)
+    theirs = frame.assign(c=frame["n"] * 3).groupby(["k", "b", "c"])[["x"]].sum()
+    _close(frame.assign(c=frame["n"] * 3).gpuscan.groupby(["k", "b", "c"])[["x"]].sum(), theirs)
+
+
+@pytest.mark.parametrize("method", ["cumsum", "cummax", "ffill", "cumcount", "row_number"])
+def test_a_stream_has_the_bits_of_partitions(frame, method):
+    def answer(rows):
+        groups = rows.gpuscan.groupby("k")
+        return getattr(
+            groups if method in ("cumcount", "row_number") else groups[["x", "n"]], method
+        )()
+
+    bounds = [0, 6_500, 6_500, 13_000, 13_001, ROWS]
+    batches = [frame.iloc[a:b] for a, b in pairwise(bounds)]
+    cut = dd.concat([dd.from_pandas(batch, npartitions=1) for batch in batches if len(batch)])
+    with dask.config.set(scheduler="synchronous"):
+        expected = answer(cut).compute()
+    found = answer(dask_gpuscan.stream(batches)).compute()
+    for ours, theirs in zip(_arrays(found), _arrays(expected), strict=True):
+        assert ours.tobytes() == theirs.tobytes()
+
+
+def _arrays(answer) -> list[np.ndarray]:
+    columns = [answer[name] for name in answer] if answer.ndim == 2 else [answer]
+    return [column.to_numpy() for column in columns]
+
+
+@pytest.mark.parametrize("rows", [ROWS, 600_000])
+@pytest.mark.parametrize("groups", [4_000, 4_096, 4_097, 4_500])
+def test_the_bits_are_those_of_partitions_where_groups_are_neither_few_nor_many(groups, rows):
+    rng = np.random.default_rng(groups)
+    keys = np.concatenate([np.arange(groups), rng.integers(0, groups, rows - groups)]) * 2
+    frame = pd.DataFrame({"k": keys, "x": rng.normal(0, 1e6, rows)})
+    batches = [frame, frame.iloc[::-1], frame]
+    cut = dd.concat([dd.from_pandas(batch, npartitions=1, sort=False) for batch in batches])
+    with dask.config.set(scheduler="synchronous"):
+        expected = cut.gpuscan.groupby("k")["x"].cumsum().compute()
+    found = dask_gpuscan.stream(batches).gpuscan.groupby("k")["x"].cumsum().compute()
+    assert found.to_numpy().tobytes() == expected.to_numpy().tobytes()
+
+
+def test_states_go_on_by_numbers_that_both_sides_have(monkeypatch):
+    frame = FRAME.assign(k=RNG.integers(0, GROUPS, ROWS))
+    monkeypatch.delattr(hashed.HashedScan, "_follow_by_group")
+    batches = [frame.iloc[: ROWS // 2], frame.iloc[ROWS // 2 :]]
+    passing = dask_gpuscan.stream(batches).gpuscan.groupby("k")["n"].cumsum()
+    found = passing.compute()
+    assert found.tolist() == frame.groupby("k")["n"].cumsum().tolist()
+    (table,) = [one.seen for one in passing.state.operations if one.seen is not None]
+    assert sorted(table.keys[0]) == sorted(frame["k"].unique())
