@@ -371,9 +371,13 @@ class HashedScan(DataFrameCarry):
             states = [prefix.states, [wait() for wait in waiting]]
             met = own.occurring.astype(before.dtype, copy=False)
             codes = replace(ids, array=library.xp.concatenate([before, met]))
+            schema = common_schema([prefix.schema, schema_of(partition)])
+            if prefix.ordered and len(before) == ids.groups:  # it has all keys that there may be
+                merged = _merged_states(spec, library, states, NumberedGroups(codes), None)
+                table = replace(prefix, states=merged, schema=schema)
+                return self._scanned(partition, NumberedGroups(ids), prefix), table
             every = NumberedGroups(codes, occurring=kernels.occurring(codes.array, codes.groups))
             merged = _merged_states(spec, library, states, every, None)
-            schema = common_schema([prefix.schema, schema_of(partition)])
             table = Table(library, ids.keys_of(every.occurring), merged, schema, ids.ordered)
             return self._scanned(partition, NumberedGroups(ids, before), prefix), table
 
