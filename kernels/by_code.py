@@ -126,6 +126,7 @@ def reduce_by_code(
     groups: int,
     *,
     nulls: Nulls = None,
+    carry_in: State | None = None,
     dtype: Any = None,
     check: bool = True,
 ) -> Any:
@@ -143,7 +144,7 @@ def reduce_by_code(
     """
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
-    found = _by_code(op, codes, values, groups, options, None, None, write=False, check=check)
+    found = _by_code(op, codes, values, groups, options, carry_in, None, write=False, check=check)
     return found[1]
 
 

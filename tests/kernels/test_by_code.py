@@ -76,6 +76,18 @@ def test_states_of_several_fields():
     assert offsets.tolist() == [19, 5, 0]
 
 
+@pytest.mark.parametrize("rows", [0, 1, 5_000])
+@pytest.mark.parametrize("groups", [1, 40, 3_000])
+def test_a_reduction_goes_on_from_states(backend, groups, rows):
+    rng = np.random.default_rng(groups + rows)
+    codes, values = rng.integers(0, groups, rows), rng.normal(size=rows)
+    before = rng.normal(size=groups)
+    given = [backend.array(a) for a in (codes, values, before)]
+    found = reduce_by_code(MAXIMUM, *given[:2], groups, carry_in=given[2])
+    np.maximum.at(before, codes, values)
+    assert backend.to_numpy(found).tolist() == before.tolist()
+
+
 NARROW_CODES, WIDE_CODES = (2, -1, -2, 2**31 - 1, -(2**31)), (2**62, 2**63 - 1, -(2**63))
 
 

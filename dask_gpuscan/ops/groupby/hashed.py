@@ -21,7 +21,7 @@ from ...frames.types import GroupIds
 from ..core.carry import DataFrameCarry, TreeReduction
 from ..core.columnwise import map_outputs
 from ..core.flat_frame import flat_columns
-from ..core.groups import AdjacentGroups, Groups, NumberedGroups, SortedGroups
+from ..core.groups import AdjacentGroups, ContinuedGroups, Groups, NumberedGroups, SortedGroups
 from ..core.operation import Needs
 from .spec import GroupBySpec
 
@@ -369,13 +369,14 @@ class HashedScan(DataFrameCarry):
             given = [(p.operation, spec.columns(partition, p)) for p in spec.parts]
             waiting = [operation.aggregate(columns, own) for operation, columns in given]
             states = [prefix.states, [wait() for wait in waiting]]
-            met = own.occurring.astype(before.dtype, copy=False)
-            codes = replace(ids, array=library.xp.concatenate([before, met]))
             schema = common_schema([prefix.schema, schema_of(partition)])
             if prefix.ordered and len(before) == ids.groups:  # it has all keys that there may be
-                merged = _merged_states(spec, library, states, NumberedGroups(codes), None)
+                rest = ContinuedGroups(GroupIds(own.occurring, ids.groups))
+                merged = _merged_states(spec, library, states, rest, None)
                 table = replace(prefix, states=merged, schema=schema)
                 return self._scanned(partition, NumberedGroups(ids), prefix), table
+            met = own.occurring.astype(before.dtype, copy=False)
+            codes = replace(ids, array=library.xp.concatenate([before, met]))
             every = NumberedGroups(codes, occurring=kernels.occurring(codes.array, codes.groups))
             merged = _merged_states(spec, library, states, every, None)
             table = Table(library, ids.keys_of(every.occurring), merged, schema, ids.ordered)

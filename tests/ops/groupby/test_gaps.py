@@ -62,22 +62,38 @@ def test_by_two_keys():
     _close(frame.assign(c=frame["n"] * 3).gpuscan.groupby(["k", "b", "c"])[["x"]].sum(), theirs)
 
 
-@pytest.mark.parametrize("method", ["cumsum", "cummax", "ffill", "cumcount", "row_number"])
-def test_a_stream_has_the_bits_of_partitions(frame, method):
+METHODS = ["cumsum", "cummax", "cumprod", "ffill", "ffill(limit=1)", "cumcount", "row_number"]
+
+
+def _same_bits(frame, bounds, method):
     def answer(rows):
         groups = rows.gpuscan.groupby("k")
-        return getattr(
-            groups if method in ("cumcount", "row_number") else groups[["x", "n"]], method
-        )()
+        chosen = groups if method in ("cumcount", "row_number") else groups[["x", "n"]]
+        if method == "ffill(limit=1)":
+            return chosen.ffill(limit=1)
+        return getattr(chosen, method)()
 
-    bounds = [0, 6_500, 6_500, 13_000, 13_001, ROWS]
     batches = [frame.iloc[a:b] for a, b in pairwise(bounds)]
-    cut = dd.concat([dd.from_pandas(batch, npartitions=1) for batch in batches if len(batch)])
+    cut = dd.concat(
+        [dd.from_pandas(batch, npartitions=1, sort=False) for batch in batches if len(batch)]
+    )
     with dask.config.set(scheduler="synchronous"):
         expected = answer(cut).compute()
     found = answer(dask_gpuscan.stream(batches)).compute()
     for ours, theirs in zip(_arrays(found), _arrays(expected), strict=True):
         assert ours.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_stream_has_the_bits_of_partitions(frame, method):
+    _same_bits(frame, [0, 6_500, 6_500, 13_000, 13_001, ROWS], method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("least", [0, -3_000])
+def test_a_stream_that_has_met_all_keys(method, least):
+    keys = np.concatenate([RNG.permutation(5_000), RNG.integers(0, 5_000, ROWS - 5_000)])
+    _same_bits(FRAME.assign(k=keys + least), [0, 5_000, 12_000, ROWS], method)
 
 
 def _arrays(answer) -> list[np.ndarray]:
@@ -87,9 +103,10 @@ def _arrays(answer) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("rows", [ROWS, 600_000])
 @pytest.mark.parametrize("groups", [4_000, 4_096, 4_097, 4_500])
-def test_the_bits_are_those_of_partitions_where_groups_are_neither_few_nor_many(groups, rows):
+@pytest.mark.parametrize("step", [1, 2])
+def test_the_bits_are_those_of_partitions_where_groups_are_neither_few_nor_many(step, groups, rows):
     rng = np.random.default_rng(groups)
-    keys = np.concatenate([np.arange(groups), rng.integers(0, groups, rows - groups)]) * 2
+    keys = np.concatenate([np.arange(groups), rng.integers(0, groups, rows - groups)]) * step
     frame = pd.DataFrame({"k": keys, "x": rng.normal(0, 1e6, rows)})
     batches = [frame, frame.iloc[::-1], frame]
     cut = dd.concat([dd.from_pandas(batch, npartitions=1, sort=False) for batch in batches])
