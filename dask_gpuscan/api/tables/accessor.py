@@ -102,7 +102,8 @@ class LazyGpuscan:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
-            f"gpuscan has no {name!r} for a LazyFrame, which has no rows yet; compute it first: gpuscan.collect()"
+            f"gpuscan has no {name!r} for a LazyFrame, which has no rows yet; compute it first: gpuscan.collect(), "
+            f"or read it in batches: dask_gpuscan.stream(lazy).gpuscan"
         )
 
 
