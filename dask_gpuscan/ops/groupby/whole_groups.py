@@ -12,17 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from ...frames.keys import By, named_keys
+from ... import kernels
+from ...frames.keys import By, dense_ids, named_keys
 from ...frames.messages import name_columns
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of, stored_numbers
 from ...frames.types import Values
 from ...kernels.messages import shown
 from ..core.carry import TreeReduction
+from ..core.flat_frame import flat_columns
 from ..core.groups import INT64, AdjacentGroups, ReducibleGroups, States
 from ..core.operation import AnswerRuns, Needs
 from ..runs import EndedRuns
-from .hashed import NumberedRows
+from .hashed import NumberedRows, first_rows, in_order
 from .spec import GroupBySpec
 
 INT32 = np.dtype(np.int32)
@@ -38,6 +40,39 @@ class Answers:
     schema: Schema
     ordered: bool = False
     """Whether groups are known to be in the order of their keys, of which none is null."""
+
+
+@dataclass(frozen=True)
+class GroupedRows:
+    """Rows with those of each group together, and else in their order."""
+
+    columns: list[Any]
+    groups: AdjacentGroups
+    met: Any
+    """The row in which each group was met first."""
+
+
+SPARSE = 1 << 18
+"""Numbers of groups up to which those that have rows are counted, before rows are sorted."""
+
+
+def together(numbered: NumberedRows, columns: Sequence[Any]) -> GroupedRows:
+    """Return columns with the rows of each group together."""
+    library, ids = numbered.library, numbered.ids
+    most = kernels.most_arranged(ids.array)
+    if most and ids.groups <= SPARSE:
+        flat, arrays = flat_columns(columns)
+        if all(c.layout is not None for c in flat) and all(a.itemsize <= 8 for a in arrays):
+            dense = dense_ids(ids)
+            if dense.groups <= most:
+                codes, met = dense.array, dense.first_rows
+                starts, arrays = kernels.arrange_by_code(codes, dense.groups, arrays)
+                moved = [library.as_column(c.wrapped(arrays)) for c in flat]
+                return GroupedRows(moved, AdjacentGroups.at(starts, len(codes)), met)
+    order, sorted_keys = numbered.sorted()
+    groups = AdjacentGroups(sorted_keys)
+    met = first_rows(groups, order)
+    return GroupedRows(in_order(library, columns, order), groups, met)
 
 
 @dataclass(frozen=True)
@@ -74,7 +109,7 @@ class WholeGroupReduce(TreeReduction):
             with named_keys(series):
                 numbered = NumberedRows.of(library, keys)
             columns = [self.spec.columns(partition, part) for part in self.spec.parts]
-            rows = numbered.together([c for each in columns for c in each])
+            rows = together(numbered, [c for each in columns for c in each])
             moved, runs = iter(rows.columns), EndedRuns(series, rows.groups.first_rows, None, False)
             arrays = [
                 part.operation.reduce_runs([next(moved) for _ in each], rows.groups)(runs, None)
