@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from ...frames.messages import first_line
 from ...frames.pandas.arrow import array_of_arrow, arrow_of_array
+from ...frames.pandas.layouts import one_array
 from ...frames.pandas.library import PANDAS
 from ...frames.registry import columns_of, is_frame, unused_name
 
@@ -66,7 +67,7 @@ _BATCHES = Kind(
     columns=lambda batch: zip(batch.schema.names, batch.columns, strict=True),
     dtype=attrgetter("type"),
     chunks=lambda column: pa.chunked_array([column]),
-    column=lambda _, column, kind: _cast(column, kind).combine_chunks(),
+    column=lambda _, column, kind: one_array(_cast(column, kind)),
     table=lambda names, columns: pa.RecordBatch.from_arrays(columns, names),
 )
 

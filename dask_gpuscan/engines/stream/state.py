@@ -23,6 +23,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...frames.keys import BoundaryKey
+from ...frames.pandas.layouts import one_array
 from ...frames.pandas.library import PANDAS
 from ...frames.registry import Schema, columns_of, is_frame, library_of, names_of, schema_of
 from ...kernels import Operator
@@ -359,7 +360,7 @@ READ: dict[str, Callable[[Any, list[pa.Array]], Any]] = {
 
 def _leaf(array: pa.Array | pa.ChunkedArray, leaves: list[pa.Array]) -> Any:
     if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
+        array = one_array(array)
     leaves.append(array.chunk(0) if isinstance(array, pa.ChunkedArray) else array)
     return {"leaf": len(leaves) - 1}
 

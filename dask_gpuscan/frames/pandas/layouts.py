@@ -170,7 +170,7 @@ class ArrowLayout(_Exact):
         chunked = array.__arrow_array__()
         whole = chunked
         if isinstance(chunked, pa.ChunkedArray):
-            whole = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+            whole = one_array(chunked)
         validity, data = whole.buffers()
         storage = self.storage(pd.ArrowDtype(whole.type))
         if pa.types.is_boolean(whole.type):  # bits: the one type that is not an array of bytes
@@ -338,6 +338,11 @@ def with_null(array: PandasArray, null: object) -> PandasArray:
     array = np.asarray(array).copy()
     array[pd.isna(array)] = null
     return array
+
+
+def one_array(chunked: pa.ChunkedArray) -> pa.Array:
+    """Return chunks of Arrow as one array, without a copy if there is one chunk, which `combine_chunks` copies."""
+    return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 
 def one_chunk(array: PandasArray) -> PandasArray:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..messages import HINT
 from ..types import DType, Lists, Values
 from .arrow import arrow_of_array
-from .layouts import PandasArray, bare
+from .layouts import PandasArray, bare, one_array
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -23,10 +23,8 @@ def _is_fixed(kind: pa.DataType) -> bool:
 
 
 def _one_chunk(chunked: pa.ChunkedArray) -> pa.Array:
-    if chunked.num_chunks == 1:
-        return chunked.chunk(0)
     try:
-        return chunked.combine_chunks()
+        return one_array(chunked)
     except pa.ArrowInvalid as error:  # more items than 32 bits count
         raise ValueError(f"lists have too many items for {chunked.type}: {error}") from error
 

@@ -36,7 +36,7 @@ from ..core.launch import (
     types_of,
 )
 from ..core.memory import borrow, take_ticket
-from ..core.shares import SHARES, positions_of, row_at, run_shares, tables_for
+from ..core.shares import SHARES, Tables, positions_of, row_at, run_shares, tables_for
 from ..core.steps import OperatorInputs, Output, scan_step
 from ..scan.scan import fold
 
@@ -82,12 +82,7 @@ def by_code(
     (codes,) = contiguous((codes,))
     source = inputs_of(op, work, values, options)
     tables = tables_for(len(codes), groups, by_chunk=not (write or work.sequential))
-    parts = zip(work.start, work.state, strict=True)
-    table = [np.full(tables.size, part, d) for part, d in parts]
-    found = [tables.states(field) for field in table]
-    if carry_in is not None:
-        for (field, *_), states in zip(found, carry_parts(work, carry_in), strict=True):
-            field[slice(len(states)) if carry_codes is None else carry_codes] = states
+    table = _states(work, tables, carry_in, carry_codes)
     out, output = None, None
     if write:
         outs = new_outputs(work, len(codes))
@@ -100,11 +95,26 @@ def by_code(
         raise outside(op, error) from error
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
+    found = [tables.states(field) for field in table]
     if tables.number > 1:
         every = [list(field) for field in found]
         return out, fold(op, every[0] if work.scalar_state else list(zip(*every, strict=True)))
     near = [np.ascontiguousarray(field[0]) for field in found]
     return out, near[0] if work.scalar_state else tuple(near)
+
+
+def _states(
+    work: Types, tables: Tables, carry_in: State | None, carry_codes: np.ndarray | None
+) -> list[np.ndarray]:
+    """Return the states before the first row, one array a field."""
+    carried = () if carry_in is None else carry_parts(work, carry_in)
+    if carried and carry_codes is None and all(np.shape(c) == (tables.size,) for c in carried):
+        return [np.array(c, d) for c, d in zip(carried, work.state, strict=True)]
+    table = [np.full(tables.size, x, d) for x, d in zip(work.start, work.state, strict=True)]
+    for field, states in zip(table, carried, strict=False):
+        first, *_ = tables.states(field)
+        first[slice(len(states)) if carry_codes is None else carry_codes] = states
+    return table
 
 
 def dtypes_of(values: tuple[np.ndarray, ...]) -> Form:
