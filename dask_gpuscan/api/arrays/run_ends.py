@@ -15,6 +15,7 @@ from ... import kernels
 from ...engines.run import check_in_memory
 from ...frames.keys import key_arrays
 from ...frames.messages import first_line
+from ...frames.pandas.layouts import one_array
 from ...kernels.messages import shown
 
 
@@ -61,7 +62,7 @@ def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
             f"array must be what pyarrow makes an array of, found {shown(array)}: {first_line(error)}"
         ) from error
     if isinstance(whole, pa.ChunkedArray):
-        whole = whole.combine_chunks()
+        whole = one_array(whole)
     series = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([whole])), copy=False)
     keys = key_arrays([series])
     starts, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)

@@ -14,7 +14,7 @@ from ..keys import Duration, Instant, key_value
 from ..messages import column_title, first_line
 from ..types import DType, Values
 from .keys import decoded, factorize, is_dictionary
-from .layouts import PandasArray, layout_of, nullable
+from .layouts import PandasArray, layout_of, nullable, one_array
 from .texts import argsort
 
 
@@ -33,7 +33,7 @@ class PandasOrdering:
         if isinstance(dtype, pd.ArrowDtype):
             arrow = pa.chunked_array(column.array.__arrow_array__())
             if pa.types.is_decimal128(arrow.type):
-                return _decimals(arrow.combine_chunks())
+                return _decimals(one_array(arrow))
             if is_dictionary(dtype):
                 return self.sort_key(pd.Series(decoded(column.array), name=column.name))
         try:
