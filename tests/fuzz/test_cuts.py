@@ -34,6 +34,22 @@ def test_answers_that_do_not_depend_on_cuts_pass():
     assert case("f['x'].gpuscan.rank()", True).check() == "same bits, no stream"
 
 
+def test_dtypes_of_partitions_are_those_of_each_step():
+    frame = pd.DataFrame({"k": pd.Series(["a", "a"], dtype="str"), "n": [3, 1]})
+    steps = [
+        "f.assign(n=f.gpuscan.groupby('k')['n'].cumsum())",
+        "f['n'].gpuscan.cummin(exclusive=True)",
+    ]
+    assert CutCase(frame, steps, True, [[], [1]]).check() == "same bits, and a stream"
+
+
+def test_what_is_left_of_terms_that_cancel_is_rounding():
+    x = np.float32([0, 0, 0.1, 0, -0.3, -0.3, 1, 0, 0.1, 0, 0, -0.3, 0, -0.3])
+    cuts = [[0, 4], list(range(14))]
+    checked = CutCase(pd.DataFrame({"x": x}), ["f['x'].gpuscan.cumsum()"], False, cuts).check()
+    assert checked == "same but for rounding, and a stream"
+
+
 def test_the_simplest_case_is_one_method_on_no_rows():
     simplest = draw(Choices())
     assert len(simplest.chain) == 1

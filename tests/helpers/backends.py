@@ -109,13 +109,13 @@ def has_cuda() -> bool:
         return False
 
 
-def same(left: Any, right: Any, rtol: float = 1e-9) -> None:
+def same(left: Any, right: Any, rtol: float = 1e-9, atol: float = 1e-9) -> None:
     """Assert that two frames or series are equal, dtypes, index and names included."""
     check = pd.testing.assert_frame_equal if right.ndim == 2 else pd.testing.assert_series_equal
     # in pandas 2 the dtype of labels that are objects, as strings are, depends on which are null
     objects = left.index.nlevels > 1 or left.index.dtype == object
     kind = False if objects and older("pandas", "3") else "equiv"
-    check(left, right, rtol=rtol, atol=1e-9, check_freq=False, check_index_type=kind)
+    check(left, right, rtol=rtol, atol=atol, check_freq=False, check_index_type=kind)
 
 
 def same_schema(left: Any, right: Any) -> None:
