@@ -170,8 +170,11 @@ def _lower_counted(s):
     if s[4] == BEYOND or s[4] == NEGATIVE_ZERO or s[0] == 0:
         return np.nan if s[0] == 0 else -0.0 if s[4] == NEGATIVE_ZERO else _endless(s[1:])
     high, low = carried(s[1], s[2], s[3])
+    units, count = units_of(high, low), np.float64(s[0])
+    if s[4] < LOWEST:  # the quotient may be subnormal, to which it must be rounded once
+        return quotient(scaled(units, s[4]), count)
     # units are whole numbers: their quotient is far from the ends of float64
-    return scaled(quotient(units_of(high, low), np.float64(s[0])), s[4])
+    return scaled(quotient(units, count), s[4])
 
 
 NOTHING = (0, 0, 0, EMPTY)
