@@ -8,7 +8,7 @@ import pytest
 from cuda.core import Program, ProgramOptions
 from dask_gpuscan.kernels.cuda.windows import sorted_windows
 from dask_gpuscan.kernels.cuda.windows.tuning import SORTED_SHAPES
-from helpers.architectures import EVERY
+from helpers.architectures import EVERY, builds
 
 CAPABILITIES = sorted({on for on, _ in EVERY})
 
@@ -34,9 +34,11 @@ def test_a_wavelet_matrix(capability):
     assert spilt == {"0"}
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES)
-@pytest.mark.parametrize("shape", SORTED_SHAPES.values())
-def test_values_in_order(capability, shape):
+@pytest.mark.parametrize(
+    ("shape", "capability", "schedule"),
+    builds((str(rows), shape, ("classic",)) for rows, shape in SORTED_SHAPES.items()),
+)
+def test_values_in_order(shape, capability, schedule):
     code, spilt = compiled(
         sorted_windows.source("sorted_windows"), capability, sorted_windows.options(*shape)
     )
