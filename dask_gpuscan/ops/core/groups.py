@@ -330,7 +330,7 @@ class NumberedGroups(ReducibleGroups):
             op, codes.array, values, codes.groups, nulls=nulls, dtype=dtype, check=False
         )
         fields = fields_of(states)
-        if self.occurring is not None:
+        if self.occurring is not None and len(self.occurring) < codes.groups:
             fields = tuple(field[self.occurring] for field in fields)
         return lambda: fields
 

@@ -15,11 +15,13 @@ from .groups import AdjacentGroups, Groups, ReducibleGroups, States
 class Needs(IntEnum):
     """What an operation needs to see of a group, from the least to the most."""
 
-    STATES = 0
+    NUMBERS = 0
+    """The number of each row's group while there was none before; else states."""
+    STATES = 1
     """One state for each part of the group; states of parts are combined."""
-    NEIGHBOURS = 1
+    NEIGHBOURS = 2
     """Each row together with the one before it in its group."""
-    WHOLE_GROUPS = 2
+    WHOLE_GROUPS = 3
     """All rows of the group at once."""
 
 

@@ -295,7 +295,8 @@ class HashedScan(DataFrameCarry):
             alone = False  # whether the groups of all rows had none before, and rows are sorted
             with named_keys(series):
                 numbered = NumberedRows.of(library, arrays)
-            if numbered.are_few and not self._adjacent:
+            by_number = prefix is None and spec.needs is Needs.NUMBERS
+            if by_number or (numbered.are_few and not self._adjacent):
                 ids = numbered.ids
                 rest = GroupIds(ids.array[before:], ids.groups) if before else ids
                 groups = NumberedGroups(rest, ids.array[:before])

@@ -63,7 +63,7 @@ class FirstMet:
 
     reverse: bool = False
     label = "first-met"
-    needs = Needs.STATES
+    needs = Needs.NUMBERS
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         return np.dtype(np.bool_)

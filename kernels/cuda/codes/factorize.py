@@ -19,6 +19,9 @@ from ..sort.radix_sort import Word, radix_sort
 from ..sort.sort_pass import KeyCode
 from ..sort.tuning import PLACED_FROM
 
+FEW_FLAGS = 1 << 16
+"""The most flags that are sooner looked at by the host, which waits for how many are set in any case."""
+
 
 @lru_cache(maxsize=1)
 def _find_first() -> Any:
@@ -113,7 +116,10 @@ def occurring(codes: Any, groups: int) -> Any:
     """Return the codes that have a row; see `kernels.occurring`."""
     there = cupy.zeros(groups, np.bool_)
     _mark()(codes, there)
-    return cupy.flatnonzero(there)
+    if groups > FEW_FLAGS:
+        return cupy.flatnonzero(there)
+    found = np.flatnonzero(there.get())
+    return cupy.arange(groups) if len(found) == groups else cupy.asarray(found)
 
 
 def flags_at(rows: Any, length: int) -> Any:

@@ -139,3 +139,12 @@ def test_subset_of_names_in_an_array_or_an_index(subset):
     for each in (frame, partitioned(frame, [0.5])):
         found = dask.compute(each.gpuscan.drop_duplicates(subset=subset))[0]
         same(found, frame.drop_duplicates(subset=subset))
+
+
+@pytest.mark.parametrize("keep", ["first", "last", False])
+@pytest.mark.parametrize("step", [1, 10**9, 0.25])
+def test_many_distinct_values(backend, step, keep):
+    rng = np.random.default_rng(9)
+    df = pd.DataFrame({"k": rng.integers(-4_000, 5_000, 20_000) * step, "n": range(20_000)})
+    expected = df.drop_duplicates("k", keep=keep)
+    check(backend, df, [0.1, 0.1, 0.7], lambda it: it.drop_duplicates("k", keep=keep), expected)

@@ -10,6 +10,7 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan.ops.groupby import hashed
+from helpers.backends import same
 
 RNG = np.random.default_rng(8)
 ROWS, GROUPS = 20_000, 9_000
@@ -65,7 +66,9 @@ def test_by_two_keys():
 METHODS = ["cumsum", "cummax", "cumprod", "ffill", "ffill(limit=1)", "cumcount", "row_number"]
 
 
-def _same_bits(frame, bounds, method):
+def _same(backend, frame, bounds, method):
+    """Compare a stream with the collection of its batches: to the last bit, or on GPUs but for rounding."""
+
     def answer(rows):
         groups = rows.gpuscan.groupby("k")
         chosen = groups if method in ("cumcount", "row_number") else groups[["x", "n"]]
@@ -73,27 +76,37 @@ def _same_bits(frame, bounds, method):
             return chosen.ffill(limit=1)
         return getattr(chosen, method)()
 
-    batches = [frame.iloc[a:b] for a, b in pairwise(bounds)]
-    cut = dd.concat(
-        [dd.from_pandas(batch, npartitions=1, sort=False) for batch in batches if len(batch)]
-    )
+    batches = [backend.frame(frame.iloc[a:b]) for a, b in pairwise(bounds)]
+    parts = [batch for batch in batches if len(batch)]
+    cut = dd.from_map(lambda part: part, parts, meta=batches[0].iloc[:0])
     with dask.config.set(scheduler="synchronous"):
-        expected = answer(cut).compute()
-    found = answer(dask_gpuscan.stream(batches)).compute()
+        expected = backend.to_pandas(answer(cut).compute())
+    found = backend.to_pandas(answer(dask_gpuscan.stream(batches)).compute())
+    if backend.name != "cpu":
+        same(found, expected)
+        return
     for ours, theirs in zip(_arrays(found), _arrays(expected), strict=True):
         assert ours.tobytes() == theirs.tobytes()
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_stream_has_the_bits_of_partitions(frame, method):
-    _same_bits(frame, [0, 6_500, 6_500, 13_000, 13_001, ROWS], method)
+def test_a_stream_has_the_bits_of_partitions(backend, frame, method):
+    _same(backend, frame, [0, 6_500, 6_500, 13_000, 13_001, ROWS], method)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("least", [0, -3_000])
-def test_a_stream_that_has_met_all_keys(method, least):
-    keys = np.concatenate([RNG.permutation(5_000), RNG.integers(0, 5_000, ROWS - 5_000)])
-    _same_bits(FRAME.assign(k=keys + least), [0, 5_000, 12_000, ROWS], method)
+@pytest.mark.parametrize("groups", [5_000, 1_500])
+def test_a_stream_that_has_met_all_keys(backend, method, least, groups):
+    keys = np.concatenate([RNG.permutation(groups), RNG.integers(0, groups, ROWS - groups)])
+    _same(backend, FRAME.assign(k=keys + least), [0, groups, 12_000, ROWS], method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_stream_that_meets_few_keys_by_and_by(backend, method, step):
+    keys = RNG.integers(0, np.linspace(1, 600, ROWS).astype(int)) * step
+    _same(backend, FRAME.assign(k=keys), [0, 1, 700, 700, 9_000, ROWS], method)
 
 
 def _arrays(answer) -> list[np.ndarray]:
