@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -73,8 +74,11 @@ def duckdb(source: str, target: str) -> None:
     duckdb.sql(f"COPY ({rows}) TO '{target}' (FORMAT parquet, COMPRESSION uncompressed)")
 
 
+by_keys = ours(lambda d: d.assign(t=d.gpuscan.groupby("k")["x"].cumsum()))
+
 RUNS: dict[str, Callable[[str, str], None]] = {
-    "stream_groupby_cumsum": ours(lambda d: d.assign(t=d.gpuscan.groupby("k")["x"].cumsum())),
+    "stream_groupby_cumsum": by_keys,
+    "stream_groupby_cumsum_500m": by_keys,
     "stream_cumsum": ours(lambda d: d.gpuscan.cumsum()),
     "stream_ffill": ours(lambda d: d.gpuscan.ffill()),
     "stream_ewm": ours(lambda d: d.gpuscan.ewm(alpha=0.1).mean()),
@@ -87,7 +91,14 @@ PEERS = {
     "stream_cumsum": ("copy",),
     "stream_ffill": ("copy",),
     "stream_ewm": ("copy",),
+    "stream_groupby_cumsum_500m": ("duckdb", "polars"),
 }
+
+ROWS = {"stream_groupby_cumsum_500m": 500_000_000}
+"""Rows of a benchmark, where they are not 200 million: more than the memory of the machine holds."""
+
+LONGEST = 10
+"""How many times as long as ours a peer may take before it is stopped."""
 
 MEASURE = """
 import sys, time
@@ -105,14 +116,25 @@ print(seconds, int(peak) >> 10)
 """
 
 
-def measured(name: str, small: Path, source: Path, target: Path) -> tuple[float, int]:
-    """Return the seconds and the peak of memory, in MiB, of a run in a process of its own."""
+def measured(
+    name: str, small: Path, source: Path, target: Path, most: float | None = None
+) -> tuple[float, int] | None:
+    """Return the seconds and the peak of memory, in MiB, of a run in a process of its own.
+
+    None if it takes more than `most` seconds, after which it is stopped.
+    """
     here = str(Path(__file__).parent)
     command = [sys.executable, "-c", MEASURE, here, name, *map(str, (small, source, target))]
     path = os.pathsep.join([str(Path(here).parent), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path}
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-    target.unlink()
+    try:
+        done = subprocess.run(
+            command, check=True, capture_output=True, text=True, env=environment, timeout=most
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        target.unlink(missing_ok=True)
     seconds, peak = done.stdout.splitlines()[-1].split()  # behind the progress that DuckDB shows
     return float(seconds), int(peak)
 
@@ -121,14 +143,16 @@ def run(bench: Bench) -> None:
     wanted = [name for name in PEERS if bench.wanted(name)]
     if not wanted:
         return
-    rows = bench.scale(200_000_000, 4_000_000)
     folder = Path(tempfile.mkdtemp(prefix="stream_"))
     try:
-        small, source = folder / "small.parquet", folder / "rows.parquet"
+        small = folder / "small.parquet"
         write(small, 10_000)
-        write(source, rows)
-        for name in wanted:
-            compare(bench, name, rows, small, source)
+        for rows, names in groupby(wanted, key=lambda name: ROWS.get(name, 200_000_000)):
+            rows = bench.scale(rows, 4_000_000)
+            source = folder / "rows.parquet"
+            write(source, rows)
+            for name in names:
+                compare(bench, name, rows, small, source)
     finally:
         shutil.rmtree(folder)
 
@@ -136,22 +160,32 @@ def run(bench: Bench) -> None:
 def compare(bench: Bench, name: str, rows: int, small: Path, source: Path) -> None:
     here = [p for p in PEERS[name] if p != "duckdb" or importlib.util.find_spec("duckdb")]
     found: dict[str, list[tuple[float, int]]] = {one: [] for one in (name, *here)}
-    for _ in range(bench.scale(3, 1)):
+    stopped: dict[str, float] = {}
+    for _ in range(bench.scale(3, 1) if name not in ROWS else 1):
         for one, taken in found.items():
-            taken.append(measured(one, small, source, source.with_name("out.parquet")))
-            print(f"{one}: {taken[-1][0]:.1f} s, {taken[-1][1]} MiB", flush=True)
-    seconds = {one: statistics.median(s for s, _ in taken) for one, taken in found.items()}
-    peaks = {one: max(peak for _, peak in taken) for one, taken in found.items()}
+            most = LONGEST * found[name][0][0] if one != name else None
+            last = measured(one, small, source, source.with_name("out.parquet"), most)
+            if last is None:
+                assert most is not None
+                stopped[one] = most
+                print(f"{one}: stopped after {most:.0f} s", flush=True)
+                continue
+            taken.append(last)
+            print(f"{one}: {last[0]:.1f} s, {last[1]} MiB", flush=True)
     keys = {"keys": KEYS} if "groupby" in name else {}
     for peer in here:
+        about: dict[str, object] = {"measured_peak_mib": max(peak for _, peak in found[name])}
+        if peer in stopped:
+            about["measured_stopped_after_s"] = round(stopped[peer])
+        else:
+            about["measured_peer_peak_mib"] = max(peak for _, peak in found[peer])
         bench.record(
             name,
             "int64, float64",
             rows,
-            1e3 * seconds[name],
+            1e3 * statistics.median(s for s, _ in found[name]),
             peer,
-            1e3 * seconds[peer],
+            None if peer in stopped else 1e3 * statistics.median(s for s, _ in found[peer]),
             **keys,
-            measured_peak_mib=peaks[name],
-            measured_peer_peak_mib=peaks[peer],
+            **about,
         )
