@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from timing import Bench
 
@@ -26,15 +27,23 @@ KEYS = 1_000_000
 OPTIONS = {"compression": "none", "use_dictionary": False}
 
 
-def write(path: Path, rows: int) -> None:
+KINDS = {
+    "int64": lambda keys: pa.array(keys),
+    "wide int64": lambda keys: pa.array(keys * 1_000_003),
+    "text": lambda keys: pc.binary_join_element_wise("key", pa.array(keys).cast("string"), "-"),
+}
+
+
+def write(path: Path, rows: int, kind: str = "int64") -> None:
     """Write keys in any order, and floats."""
-    schema = pa.schema({"k": pa.int64(), "x": pa.float64()})
+    keys_of = KINDS[kind]
+    schema = pa.schema({"k": keys_of(np.arange(1)).type, "x": pa.float64()})
     rng = np.random.default_rng(0)
     with pq.ParquetWriter(path, schema, **OPTIONS) as writer:
         for start in range(0, rows, GROUP_ROWS):
             count = min(GROUP_ROWS, rows - start)
             keys, values = rng.integers(0, KEYS, count), rng.normal(size=count)
-            writer.write_table(pa.table({"k": keys, "x": values}, schema))
+            writer.write_table(pa.table({"k": keys_of(keys), "x": values}, schema))
 
 
 # --- what a process runs -----------------------------------------------------------------------------
@@ -78,6 +87,8 @@ by_keys = ours(lambda d: d.assign(t=d.gpuscan.groupby("k")["x"].cumsum()))
 
 RUNS: dict[str, Callable[[str, str], None]] = {
     "stream_groupby_cumsum": by_keys,
+    "stream_groupby_cumsum_wide": by_keys,
+    "stream_groupby_cumsum_text": by_keys,
     "stream_groupby_cumsum_500m": by_keys,
     "stream_cumsum": ours(lambda d: d.gpuscan.cumsum()),
     "stream_ffill": ours(lambda d: d.gpuscan.ffill()),
@@ -91,11 +102,18 @@ PEERS = {
     "stream_cumsum": ("copy",),
     "stream_ffill": ("copy",),
     "stream_ewm": ("copy",),
+    "stream_groupby_cumsum_wide": ("polars", "duckdb"),
+    "stream_groupby_cumsum_text": ("polars", "duckdb"),
     "stream_groupby_cumsum_500m": ("duckdb", "polars"),
 }
 
-ROWS = {"stream_groupby_cumsum_500m": 500_000_000}
-"""Rows of a benchmark, where they are not 200 million: more than the memory of the machine holds."""
+USUAL = 200_000_000, "int64"
+ROWS = {
+    "stream_groupby_cumsum_wide": (50_000_000, "wide int64"),
+    "stream_groupby_cumsum_text": (50_000_000, "text"),
+    "stream_groupby_cumsum_500m": (500_000_000, "int64"),
+}
+"""Rows and the kind of keys, where they are not the usual: the last is more than the memory of the machine holds."""
 
 LONGEST = 10
 """How many times as long as ours a peer may take before it is stopped."""
@@ -145,23 +163,23 @@ def run(bench: Bench) -> None:
         return
     folder = Path(tempfile.mkdtemp(prefix="stream_"))
     try:
-        small = folder / "small.parquet"
-        write(small, 10_000)
-        for rows, names in groupby(wanted, key=lambda name: ROWS.get(name, 200_000_000)):
-            rows = bench.scale(rows, 4_000_000)
-            source = folder / "rows.parquet"
-            write(source, rows)
+        small, source = folder / "small.parquet", folder / "rows.parquet"
+        for (most, kind), names in groupby(wanted, key=lambda name: ROWS.get(name, USUAL)):
+            rows = bench.scale(most, 4_000_000)
+            write(small, 10_000, kind)
+            write(source, rows, kind)
+            os.sync()  # so that no run waits for the disk because of it
             for name in names:
-                compare(bench, name, rows, small, source)
+                compare(bench, name, kind, rows, small, source)
     finally:
         shutil.rmtree(folder)
 
 
-def compare(bench: Bench, name: str, rows: int, small: Path, source: Path) -> None:
+def compare(bench: Bench, name: str, kind: str, rows: int, small: Path, source: Path) -> None:
     here = [p for p in PEERS[name] if p != "duckdb" or importlib.util.find_spec("duckdb")]
     found: dict[str, list[tuple[float, int]]] = {one: [] for one in (name, *here)}
     stopped: dict[str, float] = {}
-    for _ in range(bench.scale(3, 1) if name not in ROWS else 1):
+    for _ in range(bench.scale(3, 1) if rows <= USUAL[0] else 1):
         for one, taken in found.items():
             most = LONGEST * found[name][0][0] if one != name else None
             last = measured(one, small, source, source.with_name("out.parquet"), most)
@@ -181,7 +199,7 @@ def compare(bench: Bench, name: str, rows: int, small: Path, source: Path) -> No
             about["measured_peer_peak_mib"] = max(peak for _, peak in found[peer])
         bench.record(
             name,
-            "int64, float64",
+            f"{kind}, float64",
             rows,
             1e3 * statistics.median(s for s, _ in found[name]),
             peer,

@@ -29,21 +29,24 @@ from .compact import (
 )
 from .factorize import (
     arrange_by_code,
-    count_distinct,
     factorize,
-    factorize_words,
     first_met,
     flags_at,
-    hash_codes,
-    hash_texts,
     most_arranged,
     occurring,
-    take_texts,
-    text_words,
     value_range,
 )
 from .grids import box_filter, summed_area_table, window_sum
 from .intervals import interval_expand, interval_gather, interval_move, interval_scatter
+from .keys import (
+    KeyTable,
+    count_distinct,
+    factorize_words,
+    hash_codes,
+    hash_texts,
+    take_texts,
+    text_words,
+)
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators.associativity import check_associative
 from .operators.built_in import BUILT_IN
@@ -92,6 +95,7 @@ __all__ = [
     "Distinct",
     "Endless",
     "InBand",
+    "KeyTable",
     "Mask",
     "Nulls",
     "Operator",

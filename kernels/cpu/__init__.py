@@ -12,6 +12,7 @@ from .columns.compact import compact, head_flags, run_lengths
 from .columns.distinct import count_distinct
 from .columns.factorize import factorize, first_met, flags_at, occurring, value_range
 from .columns.hashes import factorize_words, hash_codes, hash_texts
+from .columns.key_table import key_table
 from .columns.texts import take_texts, text_words
 from .core.limits import available
 from .core.shares import most_arranged
@@ -44,6 +45,7 @@ __all__ = [
     "head_flags",
     "intervals",
     "is_sorted",
+    "key_table",
     "max_groups",
     "most_arranged",
     "most_ring_rows",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Protocol
 
-from ...kernels import Nulls
+from ...kernels import KeyTable, Nulls
 from ..types import Array, Column, DType, Frame, GroupIds, Values
 
 
@@ -30,6 +30,12 @@ class Grouping(Protocol):
         """Return the groups of rows of two kinds, equal where the rows of all arrays are.
 
         None if keys are not integers, or have nulls or a wide range for so many rows, or if this takes long here.
+        """
+
+    def number_keys(self, table: KeyTable, array: Array) -> tuple[Values, Values] | None:
+        """Return numbers of keys that go on from those in a table, and the first rows of new ones.
+
+        None if keys are no numbers of a fixed width nor texts, if some are null, or if this takes long here.
         """
 
     def own_group_ids(self, array: Array) -> GroupIds | None:

@@ -335,39 +335,6 @@ class NumberedGroups(ReducibleGroups):
         return lambda: fields
 
 
-class ContinuedGroups(NumberedGroups):
-    """The first rows are the states of all groups, in the order of their codes; each row behind them has its code.
-
-    Parameters
-    ----------
-    rest : GroupIds
-        The codes of the rows behind the first ones.
-    """
-
-    def __init__(self, rest: GroupIds) -> None:
-        self.rest, self.before, self.occurring = rest, None, None
-
-    @cached_property
-    def codes(self) -> GroupIds:  # type: ignore[override]
-        """The codes of all rows."""
-        codes = self.rest.array
-        first = np.arange(self.rest.groups, dtype=codes.dtype)
-        return GroupIds(np.concatenate([first, codes]), self.rest.groups)
-
-    def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
-    ) -> Callable[[], States]:
-        if op.lift is not None or nulls is not None or dtype is not None:  # rows are no states
-            return super().reduce(op, values, nulls=nulls, dtype=dtype)
-        codes, groups = self.rest.array, self.rest.groups
-        first, rest = (
-            state_of(tuple([field[part] for field in fields_of(values)]))
-            for part in (slice(groups), slice(groups, None))
-        )
-        states = kernels.reduce_by_code(op, codes, rest, groups, carry_in=first, check=False)
-        return lambda: fields_of(states)
-
-
 class SortedGroups(Groups):
     """Rows in any order that are brought together with what their groups had before, scanned, and brought back.
 

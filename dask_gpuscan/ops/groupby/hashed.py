@@ -20,12 +20,12 @@ from ...frames.registry import Schema, common_schema, library_of, schema_of
 from ...frames.types import GroupIds
 from ..core.carry import DataFrameCarry, TreeReduction
 from ..core.columnwise import map_outputs
-from ..core.groups import AdjacentGroups, ContinuedGroups, Groups, NumberedGroups, SortedGroups
+from ..core.groups import AdjacentGroups, Groups, NumberedGroups, SortedGroups
 from ..core.operation import Needs
 from .spec import GroupBySpec
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """Keys, one array for each column, and the states of each operation, one item for each key."""
 
@@ -153,10 +153,10 @@ MANY_GROUPS = 8
 
 def table(spec: GroupBySpec, partition: Any, adjacent: bool = False) -> Table:
     """Return the states of a partition by key; operations may need equal keys to be adjacent."""
-    return _grouped(spec, partition, adjacent, spec.sort)[0]
+    return grouped(spec, partition, adjacent, spec.sort)[0]
 
 
-def _grouped(
+def grouped(
     spec: GroupBySpec, partition: Any, adjacent: bool, gaps: bool
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     """Return the states of a partition by key, and the groups of its rows."""
@@ -196,10 +196,10 @@ def _table(
 
 def merge(spec: GroupBySpec, tables: Sequence[Table], adjacent: bool = False) -> Table:
     """Return one table for several, given in the order of their rows."""
-    return tables[0] if len(tables) == 1 else _merged(spec, tables, adjacent, spec.sort)[0]
+    return tables[0] if len(tables) == 1 else merged(spec, tables, adjacent, spec.sort)[0]
 
 
-def _merged(
+def merged(
     spec: GroupBySpec, tables: Sequence[Table], adjacent: bool, gaps: bool
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     """Return one table for several, and the groups of their keys."""
@@ -207,11 +207,11 @@ def _merged(
     arrays = [_joined(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)]
     numbered = NumberedRows.of(library, arrays)
     groups, order = numbered.reducible(adjacent, gaps)
-    states = _merged_states(spec, library, [t.states for t in tables], groups, order)
+    states = merged_states(spec, library, [t.states for t in tables], groups, order)
     return _table(spec, numbered, arrays, groups, order, states, schema), groups
 
 
-def _merged_states(
+def merged_states(
     spec: GroupBySpec,
     library: Library,
     states: Sequence[list[tuple[Any, ...]]],
@@ -321,58 +321,9 @@ class HashedScan(DataFrameCarry):
         """Do as `apply` and `combine` do, but number the keys of the partition once, and then only its groups."""
         if prefix is None or self.reverse or self._adjacent:
             return super().follow(partition, prefix)
-        return self._follow_by_range(partition, prefix) or self._follow_by_group(partition, prefix)
+        from .follow import follow  # streams alone enter it
 
-    def _follow_by_range(self, partition: Any, prefix: Table) -> tuple[Any, Table] | None:
-        """Do so if keys are integers of no wide range and the partition has many: by numbers that both have."""
-        library, spec = library_of(partition), self.spec
-        with library.acquire(partition):
-            arrays = [library.array(c) for c in spec.by.series(partition)]
-            shared = library.shared_group_ids(prefix.keys, arrays)
-            if shared is None:
-                return None
-            before, ids = shared[0].array, shared[1]
-            own = with_gaps(ids)
-            if own is None or ids.keys_of is None:
-                return None
-            given = [(p.operation, spec.columns(partition, p)) for p in spec.parts]
-            waiting = [operation.aggregate(columns, own) for operation, columns in given]
-            states = [prefix.states, [wait() for wait in waiting]]
-            schema = common_schema([prefix.schema, schema_of(partition)])
-            if prefix.ordered and len(before) == ids.groups:  # it has all keys that there may be
-                rest = ContinuedGroups(GroupIds(own.occurring, ids.groups))
-                merged = _merged_states(spec, library, states, rest, None)
-                table = replace(prefix, states=merged, schema=schema)
-                return self._scanned(partition, NumberedGroups(ids), prefix), table
-            met = own.occurring.astype(before.dtype, copy=False)
-            codes = replace(ids, array=library.xp.concatenate([before, met]))
-            every = NumberedGroups(codes, occurring=kernels.occurring(codes.array, codes.groups))
-            merged = _merged_states(spec, library, states, every, None)
-            table = Table(library, ids.keys_of(every.occurring), merged, schema, ids.ordered)
-            return self._scanned(partition, NumberedGroups(ids, before), prefix), table
-
-    def _follow_by_group(self, partition: Any, prefix: Table) -> tuple[Any, Table]:
-        """Do so where groups of the partition have numbers, by those of its groups among all."""
-        own, groups = _grouped(self.spec, partition, False, False)
-        found, joint = _merged(self.spec, [prefix, own], False, False)
-        if not (isinstance(groups, NumberedGroups) and isinstance(joint, NumberedGroups)):
-            return self.apply(partition, prefix), found
-        before = len(prefix.keys[0])
-        with own.library.acquire(partition):
-            ids = joint.codes
-            rows = GroupIds(ids.array[before:][groups.codes.array], ids.groups)
-            return self._scanned(partition, NumberedGroups(rows, ids.array[:before]), prefix), found
-
-    def _scanned(self, partition: Any, groups: NumberedGroups, prefix: Table) -> Any:
-        """Return the answer for rows of numbered groups, which go on from their states."""
-        library, spec = prefix.library, self.spec
-        null = any_null(spec.by.series(partition)) if spec.dropna else None
-        answers = [
-            p.operation.apply(spec.columns(partition, p), groups, prior)
-            for p, prior in zip(spec.parts, prefix.states, strict=True)
-        ]
-        arrays = [spec.in_groups(library, answer, null) for answer in answers]
-        return spec.build(partition, arrays, library.index(partition))
+        return follow(self, partition, prefix)
 
 
 # --- reductions --------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ RARE = 8
 
 def hash_codes(words: np.ndarray) -> tuple[np.ndarray, int]:
     """Return codes that are equal where words are, and a number above all of them; see `kernels.hash_codes`."""
-    return _numbered(np.require(words, requirements=["C", "A"]), None)
+    return numbered(np.require(words, requirements=["C", "A"]), None)
 
 
 def factorize_words(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +75,7 @@ def hash_texts(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, int]:
     """Return codes that are equal where texts are, and a number above all of them; see `kernels.hash_texts`."""
     data = np.ascontiguousarray(data)
     texts = as_texts(offsets, data)
-    return _numbered(hashes_of(texts, len(data)), texts)
+    return numbered(hashes_of(texts, len(data)), texts)
 
 
 class Table:
@@ -84,7 +84,8 @@ class Table:
     def __init__(self, words: np.ndarray, texts: Texts | None, codes: np.ndarray) -> None:
         self._given = words, texts
         self._codes = codes
-        self._kernels = _hashing(codes.dtype, None if texts is None else texts[0].dtype)
+        offset = None if texts is None else texts[0].dtype
+        self._kernels = hashing(codes.dtype, offset, offset)
         self.known = 0
         self._make(SPACE)
 
@@ -109,7 +110,7 @@ class Table:
                 space *= 2
             self._make(space)
             self._first_rows[: self.known] = met[: self.known]
-            reinsert(self._given[0], self._first_rows, self.known, self._slots)
+            reinsert(self._given[0], self._first_rows, 0, self.known, self._slots)
 
     def look_up(self) -> None:
         """Write the codes of all rows, -1 where they are not known."""
@@ -117,13 +118,14 @@ class Table:
             WORK * len(self._codes),
             self._kernels[2],
             *self._given,
+            self._given[1],
             self._slots,
             self._first_rows,
             self._codes,
         )
 
 
-def _numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int]:
+def numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int]:
     """Return codes that are equal where words are, and if there are texts, these too; and a number above all."""
     rows, bounds, count = np.empty(0, ROW), np.array([0, len(words)]), 1
     team = helpers_for(WORK * len(words)) + 1
@@ -186,7 +188,7 @@ def insert_words(words, texts, rows, begin, end, share, count, known, table, fir
                 table[2 * slot], table[2 * slot + np.uintp(1)] = word, np.uint64(number)
                 break
             if table[2 * slot] == word and are_one_text(
-                texts, np.int64(at), first_rows[np.uintp(number - 1)]
+                texts, np.int64(at), texts, first_rows[np.uintp(number - 1)]
             ):
                 break
             slot = (slot + np.uintp(1)) & mask
@@ -195,9 +197,12 @@ def insert_words(words, texts, rows, begin, end, share, count, known, table, fir
 
 
 @cached_njit
-def look_up_words(words, texts, table, first_rows, codes, control):
-    """Write the number of the word of each row, or -1 if the table has none."""
-    words, texts, table = borrow(words), borrow(texts), borrow(table)
+def look_up_words(words, texts, known, table, first_rows, codes, control):
+    """Write the number of the word of each row, or -1 if the table has none.
+
+    Of each number, the known text is that of the first row, or if there are no rows, the one of that number.
+    """
+    words, texts, table, known = borrow(words), borrow(texts), borrow(table), borrow(known)
     first_rows, codes, control = borrow(first_rows), borrow(codes), borrow(control)
     mask = np.uintp(len(table) // 2 - 1)
     while True:
@@ -209,38 +214,45 @@ def look_up_words(words, texts, table, first_rows, codes, control):
             slot = np.uintp(hash_of(word)) & mask
             while True:
                 number = np.int64(table[2 * slot + np.uintp(1)]) - 1
-                if number < 0 or (
-                    table[2 * slot] == word
-                    and are_one_text(texts, np.int64(at), first_rows[np.uintp(number)])
-                ):
+                if number < 0:
+                    break
+                row = first_rows[np.uintp(number)] if len(first_rows) else number
+                if table[2 * slot] == word and are_one_text(texts, np.int64(at), known, row):
                     break
                 slot = (slot + np.uintp(1)) & mask
             codes[np.uintp(at)] = number
 
 
 @cached_njit
-def reinsert_words(words, first_rows, known, table):
-    """Insert the known words into an empty table."""
+def reinsert_words(words, first_rows, begin, end, table):
+    """Insert the words of these numbers into a table that has none of them; without first rows, words lie by number."""
     words, first_rows, table = borrow(words), borrow(first_rows), borrow(table)
     mask = np.uintp(len(table) // 2 - 1)
-    for number in range(known):
-        word = words[np.uintp(first_rows[np.uintp(number)])]
+    for number in range(begin, end):
+        row = first_rows[np.uintp(number)] if len(first_rows) else number
+        word = words[np.uintp(row)]
         slot = np.uintp(hash_of(word)) & mask
         while table[2 * slot + np.uintp(1)] != 0:
             slot = (slot + np.uintp(1)) & mask
         table[2 * slot], table[2 * slot + np.uintp(1)] = word, np.uint64(number + 1)
 
 
-@lru_cache(maxsize=4)
-def _hashing(code: np.dtype, offset: np.dtype | None) -> tuple[Kernel, Kernel, Kernel]:
+@lru_cache(maxsize=8)
+def hashing(
+    code: np.dtype, offset: np.dtype | None, known_offset: np.dtype | None
+) -> tuple[Kernel, Kernel, Kernel]:
+    """Return what inserts, what inserts again, and what looks up, of texts and known ones with such offsets."""
     given, table = (
         array_type(np.dtype(np.uint64), True, "C"),
         array_type(np.dtype(np.uint64), layout="C"),
     )
-    texts = types.none if offset is None else texts_type(offset)
+    texts, known = (
+        types.none if each is None else texts_type(each) for each in (offset, known_offset)
+    )
     rows, first_rows, word = array_type(ROW, layout="C"), array_type(WORD, layout="C"), types.int64
     out = array_type(code, layout="C")
     walk = rows, word, word, word, word, word
     insert = entry(insert_words, (given, texts, *walk, table, first_rows, out))
-    reinsert = entry(reinsert_words, (given, first_rows, word, table))
-    return insert, reinsert, entry(look_up_words, (given, texts, table, first_rows, out, CONTROL))
+    reinsert = entry(reinsert_words, (given, first_rows, word, word, table))
+    look_up = entry(look_up_words, (given, texts, known, table, first_rows, out, CONTROL))
+    return insert, reinsert, look_up

@@ -84,16 +84,17 @@ def _read(kernel: Kernel, texts: Texts, size: int, *given: object) -> None:
 
 
 @numba.njit(**OPTIONS)
-def are_one_text(texts, a, b):
-    """Return whether the texts of two rows are equal; without texts, that they are."""
+def are_one_text(texts, a, others, b):
+    """Return whether a text and one of others are equal; without texts, that they are."""
     if texts is None:
         return True
     offsets, address = texts
-    first, second = np.int64(offsets[np.uintp(a)]), np.int64(offsets[np.uintp(b)])
+    ends, place = others
+    first, second = np.int64(offsets[np.uintp(a)]), np.int64(ends[np.uintp(b)])
     count = np.int64(offsets[np.uintp(a + 1)]) - first
-    if np.int64(offsets[np.uintp(b + 1)]) - second != count:
+    if np.int64(ends[np.uintp(b + 1)]) - second != count:
         return False
-    first, second = address + first, address + second
+    first, second = address + first, place + second
     if count < 8:
         return short_word(first, count) == short_word(second, count)
     last = count - 8

@@ -136,6 +136,11 @@ def hash_texts(offsets: Any, data: Any) -> tuple[Any, int]:
     raise TypeError("hash_texts takes NumPy arrays; cuDF numbers the keys of its columns")
 
 
+def key_table() -> Any:
+    """Raise a TypeError: tables of keys are NumPy's."""
+    raise TypeError("KeyTable takes NumPy arrays; number those of CuPy together")
+
+
 def text_words(offsets: Any, data: Any, count: int) -> Any:
     """Raise a TypeError: cuDF sorts its columns of strings."""
     raise TypeError("text_words takes NumPy arrays; cuDF sorts its columns of strings")

@@ -1,15 +1,17 @@
 """Many groups whose keys are integers of no wide range: numbers of groups are those of keys, and some have no rows."""
 
+import gc
 from itertools import pairwise
 
 import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import dask_gpuscan
-from dask_gpuscan.ops.groupby import hashed
+from dask_gpuscan.ops.groupby import follow
 from helpers.backends import same
 
 RNG = np.random.default_rng(8)
@@ -33,6 +35,16 @@ KEYS = {
     "Int64 with nulls": lambda k: pd.array(np.where(k % 10, k, None), "Int64"),
     "with words between": lambda k: k * 3,
     "a wide range": lambda k: k * 10**9,
+    "floats with NaN": lambda k: np.where(k % 10, np.where(k % 7, k / 3, -0.0), np.nan),
+    "float32": lambda k: (k / 8).astype(np.float32),
+    "times with NaT": lambda k: pd.to_datetime(np.where(k % 10, k * 10**15, None)),
+    "texts": lambda k: pd.array([f"{'a' * (i % 13)}{i}" for i in k], "str"),
+    "string[pyarrow] with nulls": lambda k: pd.array(
+        [f"{i}" if i % 10 else None for i in k], "string[pyarrow]"
+    ),
+    "bytes of Arrow": lambda k: pd.array([b"%d" % i for i in k], pd.ArrowDtype(pa.binary())),
+    "categories": lambda k: pd.Categorical(k % 5_000),
+    "objects": lambda k: pd.array(k, dtype=object),
 }
 
 
@@ -102,6 +114,57 @@ def test_a_stream_that_has_met_all_keys(backend, method, least, groups):
     _same(backend, FRAME.assign(k=keys + least), [0, groups, 12_000, ROWS], method)
 
 
+WIDE = {
+    "words": lambda k: k * 10**12 + 7,
+    "texts": lambda k: pd.array([f"key {i}" for i in k], "str"),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", WIDE)
+@pytest.mark.parametrize("few", [1, 4_096, 4_097])
+def test_batches_of_few_of_many_keys(backend, method, kind, few):
+    keys = np.concatenate([RNG.permutation(6_000), RNG.integers(0, few, ROWS - 6_000)])
+    bounds = [0, 3_000, 6_000, 12_000, 12_000, ROWS]
+    _same(backend, FRAME.assign(k=WIDE[kind](keys)), bounds, method)
+
+
+@pytest.mark.parametrize("kind", WIDE)
+def test_a_state_goes_on_more_than_once(kind, tmp_path):
+    frame = FRAME.assign(k=WIDE[kind](RNG.integers(0, GROUPS, ROWS)))
+    batches = [frame.iloc[a : a + 2_000] for a in range(0, ROWS, 2_000)]
+    passing = dask_gpuscan.stream(batches[:6]).gpuscan.groupby("k")["n"].cumsum()
+    passing.compute()
+    state = passing.state
+    state.save(tmp_path / "state")
+    expected = frame.groupby("k")["n"].cumsum().iloc[12_000:].tolist()
+    for given in (state, dask_gpuscan.load_state(tmp_path / "state"), state):
+        again = dask_gpuscan.stream(batches[6:], state=given).gpuscan.groupby("k")["n"].cumsum()
+        found = [again_rows for batch in again for again_rows in batch.tolist()]
+        assert found == expected
+    first, second = (
+        iter(dask_gpuscan.stream(batches[6:], state=state).gpuscan.groupby("k")["n"].cumsum())
+        for _ in range(2)
+    )
+    found = [[*a, *b] for a, b in zip(first, second, strict=True)]  # in turns
+    assert [n for batch in found for n in batch[: len(batch) // 2]] == expected
+    assert [n for batch in found for n in batch[len(batch) // 2 :]] == expected
+    lazy = dd.from_map(lambda part: part, batches[6:], meta=frame.iloc[:0])
+    resumed = lazy.gpuscan.resume(state).gpuscan.groupby("k")["n"].cumsum()
+    assert resumed.compute().tolist() == expected
+
+
+def test_tables_of_keys_are_dropped_with_their_states():
+    frame = FRAME.assign(k=WIDE["words"](RNG.integers(0, GROUPS, ROWS)))
+    passing = dask_gpuscan.stream([frame, frame]).gpuscan.groupby("k")["n"].cumsum()
+    passing.compute()
+    (table,) = [one.seen for one in passing.state.operations if one.seen is not None]
+    assert len(follow.NUMBERS[table]) == len(table.keys[0])
+    del table, passing
+    gc.collect()
+    assert not follow.NUMBERS
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("step", [1, 3])
 def test_a_stream_that_meets_few_keys_by_and_by(backend, method, step):
@@ -131,7 +194,7 @@ def test_the_bits_are_those_of_partitions_where_groups_are_neither_few_nor_many(
 
 def test_states_go_on_by_numbers_that_both_sides_have(monkeypatch):
     frame = FRAME.assign(k=RNG.integers(0, GROUPS, ROWS))
-    monkeypatch.delattr(hashed.HashedScan, "_follow_by_group")
+    monkeypatch.delattr(follow, "_by_group")
     batches = [frame.iloc[: ROWS // 2], frame.iloc[ROWS // 2 :]]
     passing = dask_gpuscan.stream(batches).gpuscan.groupby("k")["n"].cumsum()
     found = passing.compute()

@@ -1,0 +1,98 @@
+"""A table of keys that stays: distinct words or texts of several arrays, numbered as they are met."""
+
+import numpy as np
+
+from ..core.launch import WORD, empty, run_kernel
+from .factorize import factorize
+from .hashes import SPACE, hash_texts, hashing, numbered
+from .texts import WORK, Texts, as_texts, hashes_of, take_texts
+
+NO_ROWS = np.empty(0, WORD)
+"""Stands for first rows where words lie by their numbers."""
+
+
+class KnownTexts:
+    """Texts one behind the other, with room for more."""
+
+    def __init__(self) -> None:
+        self._offsets, self._data = np.zeros(SPACE, WORD), np.empty(SPACE, np.uint8)
+
+    def texts(self, count: int) -> Texts:
+        """Return the first texts."""
+        return self._offsets[: count + 1], self._data.ctypes.data
+
+    def append(self, known: int, offsets: np.ndarray, data: np.ndarray) -> None:
+        """Add texts behind so many."""
+        begin, count = int(self._offsets[known]), len(offsets) - 1
+        self._offsets = _with_room(self._offsets, known + 1 + count)
+        self._data = _with_room(self._data, begin + len(data))
+        self._offsets[known : known + 1 + count] = offsets + begin
+        self._data[begin : begin + len(data)] = data
+
+
+class KeyTable:
+    """Distinct words or texts of several arrays, numbered as they are met; see `kernels.KeyTable`."""
+
+    def __init__(self) -> None:
+        self.known = 0
+        self._words, self._texts = np.empty(SPACE, np.uint64), KnownTexts()
+        self._slots = np.zeros(4 * SPACE, np.uint64)
+
+    def number_words(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of each word, and the rows of those that are new; see `kernels.KeyTable`."""
+        words = np.require(words, requirements=["C", "A"])
+        codes, rest = self._looked_up(words, None)
+        if not len(rest):
+            return codes, rest
+        found, first = factorize(*numbered(words[rest], None), check=False)
+        codes[rest], first = found + self.known, rest[first]
+        self._add(words[first])
+        return codes, first
+
+    def number_texts(self, offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of each text, and the rows of those that are new; see `kernels.KeyTable`."""
+        data = np.ascontiguousarray(data)
+        texts = as_texts(offsets, data)
+        words = hashes_of(texts, len(data))
+        codes, rest = self._looked_up(words, texts)
+        if not len(rest):
+            return codes, rest
+        found, first = factorize(*hash_texts(*take_texts(offsets, data, rest)), check=False)
+        codes[rest], first = found + self.known, rest[first]
+        self._texts.append(self.known, *take_texts(offsets, data, first))
+        self._add(words[first])
+        return codes, first
+
+    def _looked_up(self, words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of each row, and the rows that have none yet."""
+        codes = empty(len(words), np.dtype(np.int32))
+        known, offset, wide = None, None, None
+        if texts is not None:
+            known, offset, wide = self._texts.texts(self.known), texts[0].dtype, WORD
+        _, _, look_up = hashing(codes.dtype, offset, wide)
+        run_kernel(WORK * len(words), look_up, words, texts, known, self._slots, NO_ROWS, codes)
+        return codes, np.flatnonzero(codes < 0)
+
+    def _add(self, words: np.ndarray) -> None:
+        """Number words that are not known."""
+        before, self.known = self.known, self.known + len(words)
+        self._words = _with_room(self._words, self.known)
+        self._words[before : self.known] = words
+        if 4 * len(self._words) > len(self._slots):
+            self._slots, before = np.zeros(4 * len(self._words), np.uint64), 0
+        _, reinsert, _ = hashing(np.dtype(np.int32), None, None)
+        reinsert(self._words, NO_ROWS, before, self.known, self._slots)
+
+
+def _with_room(array: np.ndarray, count: int) -> np.ndarray:
+    """Return an array, or one of the same items and twice, four times, ... as long, that has room for so many."""
+    if count <= len(array):
+        return array
+    larger = np.empty(len(array) << (-(-count // len(array)) - 1).bit_length(), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def key_table() -> KeyTable:
+    """Return a table of no words or texts; see `kernels.KeyTable`."""
+    return KeyTable()

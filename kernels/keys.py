@@ -1,0 +1,333 @@
+"""Keys as words of 8 bytes, and as texts: their numbers, their order, and some of them."""
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, brief, check_one_length, is_array
+from .backends import BACKENDS, backend_of
+from .sort import check_offsets
+
+
+def hash_codes(words: Array) -> tuple[Any, int]:
+    """Return codes that are equal where words are, and a number above all of them.
+
+    Parameters
+    ----------
+    words : array of uint64
+
+    Returns
+    -------
+    codes : array of int32 or int64
+        There may be numbers without a row.
+    groups : int
+
+    Raises
+    ------
+    TypeError
+        For other arrays, CuPy's among them.
+
+    See Also
+    --------
+    factorize : Codes without gaps.
+    factorize_words : The same of words, for CuPy's arrays too.
+    hash_texts : The same of texts.
+
+    Notes
+    -----
+    Threads part the rows by the hashes of their words, and make a table of each part. Numbers depend on how many
+    threads there are; which rows have equal ones does not.
+
+    Examples
+    --------
+    >>> hash_codes(np.array([7, 3, 7], np.uint64))
+    (array([0, 1, 0], dtype=int32), 2)
+    """
+    _check_words(words)
+    return backend_of([words]).hash_codes(words)
+
+
+def factorize_words(words: Array) -> tuple[Any, Any]:
+    """Return codes without gaps that are equal where words are, and the first row of each.
+
+    Parameters
+    ----------
+    words : array of uint32 or uint64
+
+    Returns
+    -------
+    codes : array of int32 or int64
+    first_rows : array of int32 or int64
+
+    Raises
+    ------
+    TypeError
+        For other arrays.
+
+    See Also
+    --------
+    factorize : The same of codes.
+    hash_codes : Codes that may have gaps.
+
+    Notes
+    -----
+    By hash tables on CPUs, in no order. On GPUs words are sorted, and numbered in their order: a hash table of more
+    words than fit into the cache waits for memory at each row.
+
+    Examples
+    --------
+    >>> factorize_words(np.array([7, 3, 7], np.uint64))
+    (array([0, 1, 0], dtype=int32), array([0, 1]))
+    """
+    if not is_array(words) or words.dtype not in (np.uint32, np.uint64) or words.ndim != 1:
+        raise TypeError(f"words must be a 1-d array of uint32 or uint64, found {brief(words)}")
+    return backend_of([words]).factorize_words(words)
+
+
+def hash_texts(offsets: Array, data: Array) -> tuple[Any, int]:
+    """Return codes that are equal where texts are, and a number above all of them.
+
+    Parameters
+    ----------
+    offsets : array of int32 or int64, of n + 1 items
+        Where each of `n` texts begins in `data`, and where the last one ends, as in Arrow.
+    data : array of uint8
+
+    Returns
+    -------
+    codes : array of int32 or int64, of n items
+        There may be numbers without a row.
+    groups : int
+
+    Raises
+    ------
+    TypeError
+        For other arrays, CuPy's among them.
+    ValueError
+        For offsets that decrease or go beyond `data`, or without an item.
+
+    See Also
+    --------
+    hash_codes : The same of words.
+
+    Notes
+    -----
+    Hashes of 64 bits go through the tables of `hash_codes`, where the bytes of texts with equal ones are compared. They
+    begin with a number that each process chooses at random.
+
+    Examples
+    --------
+    >>> hash_texts(np.array([0, 2, 4, 6]), np.frombuffer(b"abcdab", np.uint8))[0]
+    array([0, 1, 0], dtype=int32)
+    """
+    _check_texts(offsets, data)
+    return backend_of([offsets, data]).hash_texts(offsets, data)
+
+
+class KeyTable:
+    """Distinct words or texts of several arrays, numbered as they are met.
+
+    A table is for words or for texts, not for both.
+
+    See Also
+    --------
+    hash_codes, hash_texts : Numbers in one array.
+
+    Notes
+    -----
+    All threads look words up in one hash table. Those that are not known are numbered as in one array, and added by
+    one thread. A table takes 40 to 80 bytes a word, and as many as a text has.
+
+    Examples
+    --------
+    >>> table = KeyTable()
+    >>> table.number_words(np.array([7, 3, 7], np.uint64))
+    (array([0, 1, 0], dtype=int32), array([0, 1]))
+    >>> table.number_words(np.array([3, 9], np.uint64))
+    (array([1, 2], dtype=int32), array([1]))
+    """
+
+    def __init__(self) -> None:
+        self._table = BACKENDS[frozenset([np.ndarray])].key_table()
+
+    def __len__(self) -> int:
+        return self._table.known
+
+    def number_words(self, words: Array) -> tuple[Any, Any]:
+        """Return the number of each word.
+
+        Parameters
+        ----------
+        words : array of uint64
+
+        Returns
+        -------
+        codes : array of int32
+        first_rows : array of int64
+            Where each word that was not known is met first, in the order of their numbers.
+
+        Raises
+        ------
+        TypeError
+            For other arrays, CuPy's among them.
+        """
+        _check_words(words)
+        return self._table.number_words(_on_host(words))
+
+    def number_texts(self, offsets: Array, data: Array) -> tuple[Any, Any]:
+        """Return the number of each text.
+
+        Parameters
+        ----------
+        offsets, data : array
+            As for `hash_texts`.
+
+        Returns
+        -------
+        codes, first_rows : array
+            As of `number_words`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `hash_texts`.
+        """
+        _check_texts(offsets, data)
+        return self._table.number_texts(_on_host(offsets), _on_host(data))
+
+
+def _on_host(array: Array) -> np.ndarray:
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"key tables take NumPy arrays, found {brief(array)}")
+    return array
+
+
+def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -> Any:
+    """Return how many distinct words each segment has.
+
+    Parameters
+    ----------
+    words : array of uint64
+    offsets : array of int64
+        Where segments start, from 0 on and not decreasing, and at last where the last one ends.
+    missing : array of bool, optional
+        Which words are left out.
+
+    Returns
+    -------
+    array of int64
+
+    Raises
+    ------
+    TypeError
+        For other arrays, CuPy's among them.
+    ValueError
+        For offsets of other rows, and another number of flags than of words.
+
+    See Also
+    --------
+    segmented_sort : The words of each segment in order.
+
+    Examples
+    --------
+    >>> count_distinct(np.array([7, 3, 7, 7], np.uint64), np.array([0, 3, 4]))
+    array([2, 1])
+    """
+    _check_words(words)
+    check_offsets(offsets, len(words))
+    if missing is not None:
+        check_one_length("words and missing", [words, missing])
+    given = [words, offsets] if missing is None else [words, offsets, missing]
+    return backend_of(given).count_distinct(words, offsets, missing)
+
+
+def text_words(offsets: Array, data: Array, count: int) -> Any:
+    r"""Return the first bytes of texts as words, which are in the order of the texts.
+
+    Parameters
+    ----------
+    offsets, data : array
+        As for `hash_texts`.
+    count : int
+        How many words a text: the first ``8 * count`` bytes.
+
+    Returns
+    -------
+    array of uint64, of shape (count, n)
+        The most significant word first. Zeros follow the last byte of a text.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `hash_texts`; for another `count`.
+
+    See Also
+    --------
+    argsort : The order of several keys. With the lengths of texts behind their words, it is that of the texts.
+
+    Examples
+    --------
+    >>> words = text_words(np.array([0, 2, 3]), np.frombuffer(b"abc", np.uint8), 1)
+    >>> [word.item().to_bytes(8, "big") for word in words[0]]
+    [b'ab\x00\x00\x00\x00\x00\x00', b'c\x00\x00\x00\x00\x00\x00\x00']
+    """
+    _check_texts(offsets, data)
+    if not isinstance(count, int) or count < 1:
+        raise ValueError(f"count must be a positive int, found {count!r}")
+    return backend_of([offsets, data]).text_words(offsets, data, count)
+
+
+def take_texts(offsets: Array, data: Array, rows: Array) -> tuple[Any, Any]:
+    """Return the texts of some rows.
+
+    Parameters
+    ----------
+    offsets, data : array
+        As for `hash_texts`.
+    rows : array of int64
+        Which texts; a negative row is an empty text.
+
+    Returns
+    -------
+    offsets : array of int64, of an item more than there are rows
+    data : array of uint8
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `hash_texts`; for rows of another dtype.
+    IndexError
+        For a row beyond the texts, or whose text is not within `data`.
+
+    See Also
+    --------
+    take : Elements of fixed width.
+    interval_gather : Intervals of any items.
+
+    Examples
+    --------
+    >>> offsets, data = take_texts(
+    ...     np.array([0, 2, 3]), np.frombuffer(b"abc", np.uint8), np.array([1, -1, 0])
+    ... )
+    >>> offsets, bytes(data)
+    (array([0, 1, 1, 3]), b'cab')
+    """
+    _check_texts(offsets, data)
+    if not is_array(rows) or rows.dtype != np.int64 or rows.ndim != 1:
+        raise TypeError(f"rows must be a 1-d array of int64, found {brief(rows)}")
+    return backend_of([offsets, data, rows]).take_texts(offsets, data, rows)
+
+
+def _check_words(words: Any) -> None:
+    if not is_array(words) or words.dtype != np.uint64 or words.ndim != 1:
+        raise TypeError(f"words must be a 1-d array of uint64, found {brief(words)}")
+
+
+def _check_texts(offsets: Any, data: Any) -> None:
+    for name, array, kinds in (("offsets", offsets, "i4 i8"), ("data", data, "u1")):
+        dtypes = list(map(np.dtype, kinds.split()))
+        if not is_array(array) or array.dtype not in dtypes or array.ndim != 1:
+            wanted = " or ".join(map(str, dtypes))
+            raise TypeError(f"{name} must be a 1-d array of {wanted}, found {brief(array)}")
+    if not len(offsets):
+        raise ValueError("offsets must have an item more than there are texts, found none")
