@@ -16,7 +16,7 @@ from ...frames.keys import key_arrays, words_of
 from ...frames.messages import HINT
 from ...frames.protocol import Library
 from ...frames.registry import library_of, stored_numbers
-from ...frames.types import Values
+from ...frames.types import GroupIds, Values
 from ...kernels.messages import shown
 from ..core.groups import INT64
 from ..statistics.groups import FLOAT64
@@ -53,6 +53,19 @@ class SortedReduction(WholeGroupReduction):
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
         """Return the answers of groups, and where they are null."""
         raise NotImplementedError
+
+    def takes_numbers(self, columns: Sequence[Any]) -> bool:
+        (column,) = columns
+        return len(column) > 0 and library_of(column).missing(column) is None
+
+    def reduce_numbers(self, columns: Sequence[Any], ids: GroupIds) -> tuple[Any, Values]:
+        (column,) = columns
+        (values,), (codes,) = kernels.sort_pairs(self.numbers(column), ids.array)
+        (codes,), (values,) = kernels.sort_pairs(codes, values)
+        starts, counts = kernels.run_length_encode(codes)
+        found = SortedValues(library_of(column), values, starts, counts)
+        answers, _ = self.answer(found, self.dtype(columns))
+        return self._wrapped(columns, answers, None), kernels.take(codes, starts)
 
     def _answers(self, column: Any, array: Any, starts: Values) -> Any:
         found = self._sorted(library_of(column), array, starts)

@@ -17,7 +17,7 @@ from ...frames.keys import By, dense_ids, named_keys
 from ...frames.messages import name_columns
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of, stored_numbers
-from ...frames.types import Values
+from ...frames.types import GroupIds, Values
 from ...kernels.messages import shown
 from ..core.carry import TreeReduction
 from ..core.flat_frame import flat_columns
@@ -75,6 +75,15 @@ def together(numbered: NumberedRows, columns: Sequence[Any]) -> GroupedRows:
     return GroupedRows(in_order(library, columns, order), groups, met)
 
 
+def keys_of(numbered: NumberedRows, keys: Sequence[Any], met: Any) -> list[Any]:
+    """Return the keys of the groups that have rows, given their numbers and the keys of rows."""
+    ids = numbered.ids
+    if ids.keys_of is not None:
+        return ids.keys_of(met)
+    first = dense_ids(ids).first_rows
+    return [numbered.library.take(key, first) for key in keys]
+
+
 @dataclass(frozen=True)
 class WholeGroupReduce(TreeReduction):
     """One row for each group, in the order of the keys; the rows of a group are in one partition."""
@@ -109,6 +118,11 @@ class WholeGroupReduce(TreeReduction):
             with named_keys(series):
                 numbered = NumberedRows.of(library, keys)
             columns = [self.spec.columns(partition, part) for part in self.spec.parts]
+            found = self._by_number(numbered, columns)
+            if found is not None:
+                arrays, met = found
+                keys = keys_of(numbered, keys, met)
+                return Answers(library, keys, arrays, schema_of(partition), numbered.ids.ordered)
             rows = together(numbered, [c for each in columns for c in each])
             moved, runs = iter(rows.columns), EndedRuns(series, rows.groups.first_rows, None, False)
             arrays = [
@@ -117,6 +131,22 @@ class WholeGroupReduce(TreeReduction):
             ]
             keys = [library.take(key, rows.met) for key in keys]
         return Answers(library, keys, arrays, schema_of(partition), numbered.ids.ordered)
+
+    def _by_number(
+        self, numbered: NumberedRows, columns: Sequence[Sequence[Any]]
+    ) -> tuple[list[Any], Any] | None:
+        """Return the answers of groups, and their numbers, if none needs the rows of groups together; else None."""
+        library, ids = numbered.library, numbered.ids
+        if library.xp is np:
+            return None
+        found = []
+        for part, each in zip(self.spec.parts, columns, strict=True):
+            one = part.operation
+            if not (isinstance(one, WholeGroupReduction) and one.takes_numbers(each)):
+                return None
+            found.append((one, each))
+        answers = [one.reduce_numbers(each, ids) for one, each in found]
+        return [array for array, _ in answers], answers[0][1]
 
     def merge(self, tables: Sequence[Answers]) -> Answers:
         """Return the answers of several partitions."""
@@ -175,6 +205,14 @@ class WholeGroupReduction:
 
     def _answers(self, column: Any, array: Any, starts: Values) -> Any:
         """Return the answers of groups whose values are in an array, given where each starts."""
+        raise NotImplementedError
+
+    def takes_numbers(self, columns: Sequence[Any]) -> bool:
+        """Return whether `reduce_numbers` answers for these columns, and sooner than where groups are adjacent."""
+        return False
+
+    def reduce_numbers(self, columns: Sequence[Any], ids: GroupIds) -> tuple[Any, Values]:
+        """Return the answers of the groups that have rows, and their numbers, in the order of these."""
         raise NotImplementedError
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:

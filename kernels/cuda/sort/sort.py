@@ -59,6 +59,10 @@ def sort(
     levels = [level for key in keys for level in _levels(key)]
     if starts is None and len(levels) == 1 and levels[0].valid is None:
         return _by_word(levels[0].word, keys[0].values, arrays, columns, positions)
+    alone = len(levels) == 1 and levels[0].valid is None and not positions
+    if alone and len(arrays) == 1 and arrays[0] is keys[0].values:
+        assert starts is not None
+        return [_values_within(starts, levels[0].word).view(columns[0].dtype)]
     order = _order(levels)
     if starts is not None:
         order = _within(starts, order)
@@ -170,11 +174,23 @@ def _rows(rows: Any, levels: Sequence[Level]) -> Any:
     return rows_at(rows, _order([level.take(rows) for level in levels]))
 
 
+def _segments(starts: Any, count: int) -> Any:
+    """Return the segment of each row."""
+    segments = cupy.zeros(count, np.uint32 if len(starts) < 1 << 32 else np.uint64)
+    segments[starts[1:]] = 1
+    return cupy.cumsum(segments, dtype=segments.dtype)
+
+
+def _values_within(starts: Any, word: Word) -> Any:
+    """Return values in order within segments: they are moved along with their segments, and nothing is gathered."""
+    values, segments = radix_sort(word, _segments(starts, len(word)))
+    _, moved = radix_sort(Word(segments, KeyCode(segments.itemsize)), values, wants_keys=False)
+    return moved
+
+
 def _within(starts: Any, order: Any) -> Any:
     """Return rows in the order of the segments that they are in, and else as they are."""
-    segments = cupy.zeros(len(order), np.uint32 if len(starts) < 1 << 32 else np.uint64)
-    segments[starts[1:]] = 1
-    segments = cupy.cumsum(segments, dtype=segments.dtype)
+    segments = _segments(starts, len(order))
     word = Word(rows_at(segments, order), KeyCode(segments.itemsize))
     _, again = radix_sort(word, positions=True, wants_keys=False)
     return rows_at(order, again)

@@ -88,6 +88,8 @@ def _same(backend, frame, bounds, method):
             return chosen.ffill(limit=1)
         return getattr(chosen, method)()
 
+    if backend.name != "cpu" and frame["k"].dtype == "binary[pyarrow]":
+        pytest.skip("cuDF has no columns of bytes")
     batches = [backend.frame(frame.iloc[a:b]) for a, b in pairwise(bounds)]
     parts = [batch for batch in batches if len(batch)]
     cut = dd.from_map(lambda part: part, parts, meta=batches[0].iloc[:0])
