@@ -115,6 +115,9 @@ ROWS = {
 }
 """Rows and the kind of keys, where they are not the usual: the last is more than the memory of the machine holds."""
 
+LARGE = {name for name, (rows, _) in ROWS.items() if rows > USUAL[0]}
+"""What takes 40 GB of disk and ten minutes, and is measured only where its name is given."""
+
 LONGEST = 10
 """How many times as long as ours a peer may take before it is stopped."""
 
@@ -158,7 +161,9 @@ def measured(
 
 
 def run(bench: Bench) -> None:
-    wanted = [name for name in PEERS if bench.wanted(name)]
+    wanted = [
+        name for name in PEERS if bench.wanted(name) and (name == bench.only or name not in LARGE)
+    ]
     if not wanted:
         return
     folder = Path(tempfile.mkdtemp(prefix="stream_"))
@@ -179,7 +184,7 @@ def compare(bench: Bench, name: str, kind: str, rows: int, small: Path, source: 
     here = [p for p in PEERS[name] if p != "duckdb" or importlib.util.find_spec("duckdb")]
     found: dict[str, list[tuple[float, int]]] = {one: [] for one in (name, *here)}
     stopped: dict[str, float] = {}
-    for _ in range(bench.scale(3, 1) if rows <= USUAL[0] else 1):
+    for _ in range(bench.scale(3, 1) if name not in LARGE else 1):
         for one, taken in found.items():
             most = LONGEST * found[name][0][0] if one != name else None
             last = measured(one, small, source, source.with_name("out.parquet"), most)
