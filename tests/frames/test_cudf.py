@@ -356,3 +356,35 @@ def test_halos_are_pickled_as_numbers_of_the_host():
     assert (sent.count, len(sent.keys)) == (2, 1)
     for found, name in zip([*sent.columns, *sent.keys], ["x", "n", "s", "x"], strict=True):
         cudf.testing.assert_series_equal(library.series(found, None, name), frame[name])
+
+
+@pytest.mark.parametrize("nulls", [False, True])
+@pytest.mark.parametrize("offset", [0, 3])
+@pytest.mark.parametrize("equal_hashes", [False, True])
+def test_strings_as_keys(monkeypatch, nulls, offset, equal_hashes):
+    """Also where strings that differ have one hash, as a null and an empty string may."""
+    import cupy
+
+    from dask_gpuscan.frames.cudf import keys
+    from dask_gpuscan.frames.cudf.library import CUDF
+
+    monkeypatch.setattr(keys, "HASHED_FROM", 0)
+    if equal_hashes:
+
+        def same(table, seed):
+            zeros = cupy.zeros(table.num_rows(), np.uint64)
+            return keys.plc.Column.from_cuda_array_interface(zeros)
+
+        monkeypatch.setattr(keys.plc.hashing, "xxhash_64", same)
+    numbers = RNG.integers(0, 900, 20_000)
+    texts = ["x" * (n % 40) + (str(n) if n % 40 else "") for n in numbers.tolist()]
+    if nulls:
+        texts[10::7] = [None] * len(texts[10::7])
+    column = cudf.Series(texts)._column.slice(offset, len(texts))
+    ids = CUDF.dense_group_ids([column])
+    codes, theirs = ids.array.get(), pd.factorize(np.array(texts[offset:], object))[0]
+    pairs = set(zip(codes.tolist(), theirs.tolist(), strict=True))
+    assert len(pairs) == len(set(codes.tolist())) == len(set(theirs.tolist()))
+    assert codes.max() < ids.groups
+    if ids.first_rows is not None:
+        assert sorted(codes[ids.first_rows.get()]) == list(range(ids.groups))

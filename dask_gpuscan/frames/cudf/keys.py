@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Hashable, Sequence
 from functools import lru_cache, partial
 from typing import Any
@@ -17,7 +18,7 @@ from ...kernels import BUILT_IN, KeyTable, Nulls, Operator
 from ..keys import mixed_group_ids, paired_group_ids, words_of
 from ..messages import column_title
 from ..types import DType, GroupIds, Values
-from .layouts import LAYOUT, layout_of, nulls_of, view_of
+from .layouts import LAYOUT, gathered, layout_of, nulls_of, view_of
 
 
 class CudfGrouping:
@@ -68,6 +69,15 @@ FEW = 1 << 16
 """The most group ids for any number of rows."""
 
 
+HASHED_FROM = 1 << 22
+"""Rows from which on strings are numbered by their hashes, which takes 2 ms for any number.
+
+A sum by 10**3 and 10**6 strings on an H100, milliseconds, by cuDF's numbers and by hashes: of 2**20 rows 3.0, 4.8 and
+7.1, 8.7; of 2**24 11.4, 10.0 and 26.3, 15.5."""
+
+SEED = secrets.randbits(64)
+"""Where hashes of strings begin, so that nobody can choose strings whose hashes are equal."""
+
 _LEAST, _MOST = BUILT_IN["minimum"], BUILT_IN["maximum"]
 
 _RANGE = Operator(
@@ -106,7 +116,10 @@ def sorted_group_ids(arrays: Sequence[ColumnBase]) -> GroupIds:
     most = _most_ids(len(arrays[0]))
     found = [_range_ids(array, most) or _word_ids(array) for array in arrays if _in_words(array)]
     others = [array for array in arrays if not _in_words(array)]
-    if others:
+    many = len(arrays[0]) >= HASHED_FROM and len(others) == 1
+    if many and others[0].plc_column.type().id() == plc.TypeId.STRING:
+        found.append(_text_ids(others[0]))
+    elif others:
         found.append(_encoded(*others))
     return paired_group_ids(found, most, np.int32, _numbered)
 
@@ -125,6 +138,24 @@ def _word_ids(array: ColumnBase) -> GroupIds:
     if view.nulls is None:
         return found
     found.array[view.missing()] = found.groups
+    return GroupIds(found.array, found.groups + 1)
+
+
+def _text_ids(array: ColumnBase) -> GroupIds:
+    """Return group ids of strings, by their hashes: each string is compared with the first one of its group.
+
+    The hashes begin with a number that each process chooses at random; if two strings have one, cuDF numbers all.
+    """
+    hashes = plc.hashing.xxhash_64(plc.Table([array.plc_column]), SEED)
+    found = _numbered(view_of(ColumnBase.create(hashes, np.dtype(np.uint64))).values)
+    assert found.first_rows is not None
+    (first,) = gathered([array], found.first_rows[found.array])
+    if not array.equals(first):
+        return _encoded(array)
+    if not array.null_count:
+        return found
+    valid = ColumnBase.create(plc.unary.is_valid(array.plc_column), np.dtype(np.bool_))
+    found.array[~view_of(valid).values] = found.groups
     return GroupIds(found.array, found.groups + 1)
 
 

@@ -5,6 +5,7 @@ NaN is null where it is to cuDF, and results have a null in its place.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -225,6 +226,18 @@ def _buffer(values: Values) -> Buffer:
     if get_global_manager() is not None or not values.flags.c_contiguous:
         return as_buffer(values)
     return Buffer(owner=BufferOwner(ptr=values.data.ptr, size=values.nbytes, owner=values))
+
+
+def gathered(columns: Sequence[ColumnBase], rows: Values, nulls: bool = False) -> list[ColumnBase]:
+    """Return the rows at these positions, with `nulls` null where one is past the end."""
+    policy = plc.copying.OutOfBoundsPolicy
+    table = plc.copying.gather(
+        plc.Table([column.plc_column for column in columns]),
+        plc.Column.from_cuda_array_interface(rows),
+        policy.NULLIFY if nulls else policy.DONT_CHECK,
+    )
+    pairs = zip(table.columns(), columns, strict=True)
+    return [ColumnBase.create(found, column.dtype) for found, column in pairs]
 
 
 LAYOUT = CudfLayout()

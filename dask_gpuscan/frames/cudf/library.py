@@ -27,7 +27,7 @@ from ..registry import LIBRARY_OF
 from ..types import Column, DType, Scalar, Values
 from .bitmaps import copied, seek_bit, taken_or_null
 from .keys import CudfGrouping, CudfOrdering
-from .layouts import LAYOUT, floats_of, moved_layout_of, nulls_of, view_of
+from .layouts import LAYOUT, floats_of, gathered, moved_layout_of, nulls_of, view_of
 from .lists import CudfLists
 from .memory import MANY_ROWS, warn_if_unpooled
 from .nan import assume_no_nan, in_band, resolved
@@ -35,18 +35,6 @@ from .schema import CudfDTypes, CudfIndex
 from .small_blocks import allocate
 
 _INT64, _INT32 = np.dtype(np.int64), np.dtype(np.int32)
-
-
-def _gather(columns: Sequence[ColumnBase], rows: Values, nulls: bool = False) -> list[ColumnBase]:
-    """The rows at these positions, with `nulls` null where one is past the end."""
-    policy = plc.copying.OutOfBoundsPolicy
-    table = plc.copying.gather(
-        plc.Table([column.plc_column for column in columns]),
-        plc.Column.from_cuda_array_interface(rows),
-        policy.NULLIFY if nulls else policy.DONT_CHECK,
-    )
-    pairs = zip(table.columns(), columns, strict=True)
-    return [ColumnBase.create(found, column.dtype) for found, column in pairs]
 
 
 @contextmanager
@@ -114,7 +102,7 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
     def rows(self, frame: cudf.DataFrame, rows: Values | slice) -> cudf.DataFrame:
         if not isinstance(rows, cupy.ndarray) or frame.attrs or not len(frame._columns):
             return frame.iloc[rows]
-        arrays = _gather(frame._columns, rows)  # which looks for no position past the end
+        arrays = gathered(frame._columns, rows)  # which looks for no position past the end
         return self.rebuild(frame, arrays, self.take_index(frame.index, rows))
 
     def no_rows(self, frame: cudf.DataFrame) -> cudf.DataFrame:
@@ -224,7 +212,7 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
                 positions = positions.astype(_INT64, copy=False)
             taken = kernels.take(view_of(array).values, positions)
             return LAYOUT.wrap(taken, None, array.dtype)
-        return _gather([array], positions, nulls=True)[0]
+        return gathered([array], positions, nulls=True)[0]
 
     def shift(self, array: ColumnBase, periods: int, /, *fill: Any) -> ColumnBase:
         if not fill and self._is_plain(array):  # libcudf asks each row whether it is null
@@ -356,7 +344,7 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         )
         if limit is not None:
             taken[cupy.abs(rows - taken) > limit] = count
-        return _gather([source], taken, nulls=True)[0]
+        return gathered([source], taken, nulls=True)[0]
 
     def seek_valid(self, column: cudf.Series, from_end: bool) -> Callable[[], int | None]:
         source = column._column.nans_to_nulls()
