@@ -102,7 +102,9 @@ NAMES = {
     # those that were recorded with names
     r"(graph of 10,000 partitions|out of core, Parquet to Parquet)": "{0}",
     "out of core, sort_values": "out of core, sort_values()",
-    "stream_groupby_cumsum": "stream, Parquet to Parquet, groupby().cumsum()",
+    "stream_groupby_cumsum(_500m)?": "stream, Parquet to Parquet, groupby().cumsum()",
+    "stream_groupby_cumsum_wide": "stream, Parquet to Parquet, groupby().cumsum(), keys of a wide range",
+    "stream_groupby_cumsum_text": "stream, Parquet to Parquet, groupby().cumsum(), strings as keys",
     r"stream_(cumsum|ffill)": "stream, Parquet to Parquet, {0}()",
     "stream_ewm": "stream, Parquet to Parquet, ewm().mean()",
     r"cumsum of (one column|three columns), (.*)": "cumsum(), {0}, 500 partitions, {1}",

@@ -1,4 +1,4 @@
-"""Codes of groups of rows: without gaps, or made of words that are equal where keys are."""
+"""Codes of groups of rows: without gaps, which of them have rows and where, and rows that are arranged by them."""
 
 from typing import Any
 
@@ -38,6 +38,7 @@ def factorize(codes: Array, groups: int, *, check: bool = True) -> tuple[Any, An
 
     Examples
     --------
+    >>> import numpy as np
     >>> factorize(np.array([7, 3, 7, 4]), 8)
     (array([2, 0, 2, 1]), array([1, 3, 0]))
     """
@@ -73,6 +74,7 @@ def occurring(codes: Array, groups: int) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> occurring(np.array([7, 3, 7, 4]), 8)
     array([3, 4, 7])
     """
@@ -104,6 +106,7 @@ def flags_at(rows: Array, length: int) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> flags_at(np.array([2, 0]), 4)
     array([ True, False,  True, False])
     """
@@ -135,6 +138,7 @@ def first_met(codes: Array, groups: int) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> first_met(np.array([7, 3, 7, 4]), 8)
     array([ True,  True, False,  True])
     """
@@ -151,6 +155,7 @@ def most_arranged(codes: Array) -> int:
 
     Examples
     --------
+    >>> import numpy as np
     >>> most_arranged(np.array([0, 1]))
     4096
     """
@@ -186,6 +191,7 @@ def arrange_by_code(codes: Array, groups: int, arrays: list[Any]) -> tuple[Any, 
 
     Examples
     --------
+    >>> import numpy as np
     >>> arrange_by_code(np.array([1, 0, 1]), 2, [np.array([10, 20, 30])])
     (array([0, 1]), [array([20, 10, 30])])
     """
@@ -215,6 +221,7 @@ def value_range(values: Array) -> tuple[int, int]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> value_range(np.array([7, -3, 7]))
     (-3, 7)
     """

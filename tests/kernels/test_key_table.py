@@ -57,10 +57,24 @@ def test_many_keys(kind, rows):
             if kind == "words"
             else table.number_texts(*texts_of(keys))
         )
+        assert (np.diff(first_rows) > 0).all()
         for row in first_rows.tolist():
             assert numbers.setdefault(keys[row], len(numbers)) == codes[row]
         assert codes.tolist() == [numbers[key] for key in keys]
     assert len(table) == len(numbers)
+
+
+@pytest.mark.parametrize("kind", ["words", "texts"])
+def test_many_different_keys_are_numbered_as_they_are_met(kind):
+    keys = np.random.default_rng(1).permutation(700_000).astype(np.uint64)
+    table, found = KeyTable(), []
+    for part in (keys[:650_000], keys):
+        if kind == "words":
+            found = table.number_words(part)
+        else:
+            found = table.number_texts(np.arange(len(part) + 1) * 8, part.view(np.uint8))
+        assert found[0].tolist() == list(range(len(part)))
+    assert found[1].tolist() == list(range(650_000, 700_000))
 
 
 def test_offsets_may_begin_anywhere():

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ...engines.run import engine_of, meta_of, run
 from ...frames.keys import By, check_subset
 from ...ops.core.operation import Part
-from ...ops.groupby.hashed import HashedScan
+from ...ops.groupby.hashed_scan import HashedScan
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.value_counts import ValueCounts
 from ...ops.scan.row_number import FirstMet, ResetIndex

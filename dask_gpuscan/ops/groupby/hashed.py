@@ -240,8 +240,8 @@ def _by_appearance(found: Table, groups: NumberedGroups | AdjacentGroups, first:
 
 
 @dataclass(frozen=True)
-class HashedScan(DataFrameCarry):
-    """One row for each row: scans within groups."""
+class TableScan(DataFrameCarry):
+    """One row for each row: scans within groups, by tables that merge."""
 
     spec: GroupBySpec
     keeps_index = True
@@ -265,7 +265,7 @@ class HashedScan(DataFrameCarry):
         return library_of(partition).rows(partition, slice(None, None, -1))
 
     @property
-    def _adjacent(self) -> bool:
+    def adjacent(self) -> bool:
         return self.spec.needs is Needs.NEIGHBOURS
 
     def check(self, frame: Any) -> None:
@@ -275,10 +275,10 @@ class HashedScan(DataFrameCarry):
         return self.apply(library_of(frame).no_rows(frame), None)
 
     def aggregate(self, partition: Any) -> Table:
-        return table(self.spec, self._met(partition), self._adjacent)
+        return table(self.spec, self._met(partition), self.adjacent)
 
     def combine(self, aggregates: Sequence[Table]) -> Table:
-        return merge(self.spec, aggregates, self._adjacent)
+        return merge(self.spec, aggregates, self.adjacent)
 
     def apply(self, partition: Any, prefix: Table | None) -> Any:
         library, spec, met = library_of(partition), self.spec, self._met(partition)
@@ -296,7 +296,7 @@ class HashedScan(DataFrameCarry):
             with named_keys(series):
                 numbered = NumberedRows.of(library, arrays)
             by_number = prefix is None and spec.needs is Needs.NUMBERS
-            if by_number or (numbered.are_few and not self._adjacent):
+            if by_number or (numbered.are_few and not self.adjacent):
                 ids = numbered.ids
                 rest = GroupIds(ids.array[before:], ids.groups) if before else ids
                 groups = NumberedGroups(rest, ids.array[:before])
@@ -316,14 +316,6 @@ class HashedScan(DataFrameCarry):
                     array = part.operation.apply(columns, groups, prior)
                 found.append(spec.in_groups(library, array, null))
             return self._met(spec.build(met, found, library.index(met)))
-
-    def follow(self, partition: Any, prefix: Table | None) -> tuple[Any, Table]:
-        """Do as `apply` and `combine` do, but number the keys of the partition once, and then only its groups."""
-        if prefix is None or self.reverse or self._adjacent:
-            return super().follow(partition, prefix)
-        from .follow import follow  # streams alone enter it
-
-        return follow(self, partition, prefix)
 
 
 # --- reductions --------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..core.operation import Needs
 from .adjacent import AdjacentReduce, AdjacentScan
-from .hashed import HashedReduce, HashedScan
+from .hashed import HashedReduce
+from .hashed_scan import HashedScan
 from .spec import GroupBySpec
 from .whole_groups import WholeGroupReduce
 

@@ -44,8 +44,7 @@ class KeyTable:
         codes, rest = self._looked_up(words, None)
         if not len(rest):
             return codes, rest
-        found, first = factorize(*numbered(words[rest], None), check=False)
-        codes[rest], first = found + self.known, rest[first]
+        first = self._new(codes, rest, *numbered(words[rest], None))
         self._add(words[first])
         return codes, first
 
@@ -57,8 +56,7 @@ class KeyTable:
         codes, rest = self._looked_up(words, texts)
         if not len(rest):
             return codes, rest
-        found, first = factorize(*hash_texts(*take_texts(offsets, data, rest)), check=False)
-        codes[rest], first = found + self.known, rest[first]
+        first = self._new(codes, rest, *hash_texts(*take_texts(offsets, data, rest)))
         self._texts.append(self.known, *take_texts(offsets, data, first))
         self._add(words[first])
         return codes, first
@@ -72,6 +70,17 @@ class KeyTable:
         _, _, look_up = hashing(codes.dtype, offset, wide)
         run_kernel(WORK * len(words), look_up, words, texts, known, self._slots, NO_ROWS, codes)
         return codes, np.flatnonzero(codes < 0)
+
+    def _new(
+        self, codes: np.ndarray, rest: np.ndarray, found: np.ndarray, groups: int
+    ) -> np.ndarray:
+        """Write the numbers of rows of new keys, given those of some order; return the first row of each new key."""
+        found, first = factorize(found, groups, check=False)
+        order = np.argsort(first)
+        numbers = np.empty(len(order), codes.dtype)
+        numbers[order] = np.arange(self.known, self.known + len(order))
+        codes[rest] = numbers[found]
+        return rest[first[order]]
 
     def _add(self, words: np.ndarray) -> None:
         """Number words that are not known."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
-from dask_gpuscan.ops.groupby import follow
+from dask_gpuscan.ops.groupby import hashed_scan
 from helpers.backends import same
 
 RNG = np.random.default_rng(8)
@@ -78,15 +78,18 @@ def test_by_two_keys():
 METHODS = ["cumsum", "cummax", "cumprod", "ffill", "ffill(limit=1)", "cumcount", "row_number"]
 
 
+def _method(groups, method):
+    return groups.ffill(limit=1) if method == "ffill(limit=1)" else getattr(groups, method)()
+
+
 def _same(backend, frame, bounds, method):
     """Compare a stream with the collection of its batches: to the last bit, or on GPUs but for rounding."""
 
     def answer(rows):
         groups = rows.gpuscan.groupby("k")
-        chosen = groups if method in ("cumcount", "row_number") else groups[["x", "n"]]
-        if method == "ffill(limit=1)":
-            return chosen.ffill(limit=1)
-        return getattr(chosen, method)()
+        return _method(
+            groups if method in ("cumcount", "row_number") else groups[["x", "n"]], method
+        )
 
     if backend.name != "cpu" and frame["k"].dtype == "binary[pyarrow]":
         pytest.skip("cuDF has no columns of bytes")
@@ -131,6 +134,42 @@ def test_batches_of_few_of_many_keys(backend, method, kind, few):
     _same(backend, FRAME.assign(k=WIDE[kind](keys)), bounds, method)
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kinds", [("words", "texts"), ("texts", "words", "words")])
+def test_keys_of_several_columns(method, kinds):
+    columns = [
+        pd.Series(WIDE[kind](RNG.integers(0, 300 // len(kinds) ** 2, ROWS))) for kind in kinds
+    ]
+    frame = FRAME.assign(**{f"k{i}": column for i, column in enumerate(columns)})
+    batches = [frame.iloc[a:b] for a, b in pairwise([0, 9_000, 9_500, 9_500, 15_000, ROWS])]
+    cut = dd.from_map(lambda part: part, [b for b in batches if len(b)], meta=frame.iloc[:0])
+    names = [f"k{i}" for i in range(len(kinds))]
+
+    def answer(rows):
+        groups = rows.gpuscan.groupby(names)
+        return _method(
+            groups if method in ("cumcount", "row_number") else groups[["x", "n"]], method
+        )
+
+    with dask.config.set(scheduler="synchronous"):
+        expected = answer(cut).compute()
+    found = answer(dask_gpuscan.stream(batches)).compute()
+    for ours, theirs in zip(_arrays(found), _arrays(expected), strict=True):
+        assert ours.tobytes() == theirs.tobytes()
+
+
+def test_keys_that_all_threads_number():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {"n": rng.integers(-9, 9, 900_000), "a": rng.integers(0, 900, 900_000) * 10**12}
+    )
+    frame["b"] = rng.integers(0, 900, 900_000) * 10**12
+    batches = [frame.iloc[:600_000], frame.iloc[600_000:]]
+    for by in ("a", ["a", "b"], ["b", "a"]):
+        found = dask_gpuscan.stream(batches).gpuscan.groupby(by)["n"].cumsum().compute()
+        assert found.tolist() == frame.groupby(by)["n"].cumsum().tolist()
+
+
 @pytest.mark.parametrize("kind", WIDE)
 def test_a_state_goes_on_more_than_once(kind, tmp_path):
     frame = FRAME.assign(k=WIDE[kind](RNG.integers(0, GROUPS, ROWS)))
@@ -161,10 +200,10 @@ def test_tables_of_keys_are_dropped_with_their_states():
     passing = dask_gpuscan.stream([frame, frame]).gpuscan.groupby("k")["n"].cumsum()
     passing.compute()
     (table,) = [one.seen for one in passing.state.operations if one.seen is not None]
-    assert len(follow.NUMBERS[table]) == len(table.keys[0])
+    assert len(hashed_scan.NUMBERS[table]) == len(table.keys[0])
     del table, passing
     gc.collect()
-    assert not follow.NUMBERS
+    assert not hashed_scan.NUMBERS
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -196,7 +235,7 @@ def test_the_bits_are_those_of_partitions_where_groups_are_neither_few_nor_many(
 
 def test_states_go_on_by_numbers_that_both_sides_have(monkeypatch):
     frame = FRAME.assign(k=RNG.integers(0, GROUPS, ROWS))
-    monkeypatch.delattr(follow, "_by_group")
+    monkeypatch.delattr(hashed_scan, "_by_group")
     batches = [frame.iloc[: ROWS // 2], frame.iloc[ROWS // 2 :]]
     passing = dask_gpuscan.stream(batches).gpuscan.groupby("k")["n"].cumsum()
     found = passing.compute()

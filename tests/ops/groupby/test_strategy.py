@@ -5,7 +5,8 @@ import pytest
 from dask_gpuscan.frames.keys import By
 from dask_gpuscan.ops.core.operation import Needs, Part
 from dask_gpuscan.ops.groupby.adjacent import AdjacentReduce, AdjacentScan
-from dask_gpuscan.ops.groupby.hashed import HashedReduce, HashedScan
+from dask_gpuscan.ops.groupby.hashed import HashedReduce
+from dask_gpuscan.ops.groupby.hashed_scan import HashedScan
 from dask_gpuscan.ops.groupby.reduce import ReduceColumn
 from dask_gpuscan.ops.groupby.sorted_values import MEDIAN
 from dask_gpuscan.ops.groupby.spec import GroupBySpec

@@ -6,8 +6,8 @@ Else the groups of the batch are numbered together with those before.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -16,24 +16,53 @@ import numpy as np
 
 from ... import kernels
 from ...frames.keys import any_null, dense_ids
+from ...frames.protocol import Library
 from ...frames.registry import common_schema, library_of, schema_of
 from ...frames.types import GroupIds
 from ...kernels import KeyTable, Nulls, Operator
 from ..core.groups import NumberedGroups, States, fields_of, state_of
-from .hashed import HashedScan, Table, grouped, merged, merged_states, with_gaps
+from .hashed import Table, TableScan, grouped, merged, merged_states, with_gaps
 
-NUMBERS: WeakKeyDictionary[Table, KeyTable] = WeakKeyDictionary()
+
+class Numbers:
+    """Numbers of the keys so far, of one column or of several: pairs of numbers are keys, too."""
+
+    def __init__(self, columns: int) -> None:
+        self._tables = [KeyTable() for _ in range(columns)]
+        self._pairs = [KeyTable() for _ in range(columns - 1)]
+
+    def __len__(self) -> int:
+        return len([*self._tables[:1], *self._pairs][-1])
+
+    def number(self, library: Library, arrays: Sequence[Any]) -> tuple[Any, Any] | None:
+        """Return the numbers of rows, and the first rows of new keys; None if keys cannot be numbered so."""
+        found = library.number_keys(self._tables[0], arrays[0])
+        for array, table, pairs in zip(arrays[1:], self._tables[1:], self._pairs, strict=True):
+            other = library.number_keys(table, array)
+            if found is None or other is None:
+                return None
+            words = found[0].astype(np.uint64) << np.uint64(32) | other[0].astype(np.uint64)
+            found = pairs.number_words(words)
+        return found
+
+
+NUMBERS: WeakKeyDictionary[Table, Numbers] = WeakKeyDictionary()
 """What numbers the keys of a table of states by where they are there, for whoever takes it first: it grows with what
 follows, so that it can go on from one table only."""
 
 
-def follow(scan: HashedScan, partition: Any, prefix: Table) -> tuple[Any, Table]:
-    """Return the answer of a partition, and the table of all groups so far."""
-    return (
-        _by_range(scan, partition, prefix)
-        or _by_number(scan, partition, prefix)
-        or _by_group(scan, partition, prefix)
-    )
+@dataclass(frozen=True)
+class HashedScan(TableScan):
+    """One row for each row: scans within groups, of which streams number the keys once a batch."""
+
+    def follow(self, partition: Any, prefix: Table | None) -> tuple[Any, Table]:
+        if prefix is None or self.reverse or self.adjacent:
+            return super().follow(partition, prefix)
+        return (
+            _by_range(self, partition, prefix)
+            or _by_number(self, partition, prefix)
+            or _by_group(self, partition, prefix)
+        )
 
 
 class ContinuedGroups(NumberedGroups):
@@ -69,7 +98,7 @@ class ContinuedGroups(NumberedGroups):
         return lambda: fields_of(states)
 
 
-def _by_range(scan: HashedScan, partition: Any, prefix: Table) -> tuple[Any, Table] | None:
+def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table] | None:
     """Do so if keys are integers of no wide range and the partition has many: by numbers that both have."""
     library, spec = library_of(partition), scan.spec
     with library.acquire(partition):
@@ -96,16 +125,16 @@ def _by_range(scan: HashedScan, partition: Any, prefix: Table) -> tuple[Any, Tab
         return _scanned(scan, partition, NumberedGroups(ids, before), prefix), table
 
 
-def _by_number(scan: HashedScan, partition: Any, prefix: Table) -> tuple[Any, Table] | None:
-    """Do so if there is one key, of numbers or texts, and many groups: by their numbers in a table that stays."""
+def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table] | None:
+    """Do so if keys are numbers or texts and groups are many: by their numbers in a table that stays."""
     library, spec = library_of(partition), scan.spec
     with library.acquire(partition):
         arrays = [library.array(c) for c in spec.by.series(partition)]
         before = len(prefix.keys[0])
-        if len(arrays) > 1 or before <= kernels.most_arranged(np.empty(0, np.int32)):
+        if before <= kernels.most_arranged(np.empty(0, np.int32)):
             return None
         numbers = _numbers(prefix)
-        numbered = None if numbers is None else library.number_keys(numbers, arrays[0])
+        numbered = None if numbers is None else numbers.number(library, arrays)
         if numbers is None or numbered is None:
             return None
         codes, new = numbered
@@ -119,7 +148,8 @@ def _by_number(scan: HashedScan, partition: Any, prefix: Table) -> tuple[Any, Ta
         if len(new):
             first = np.arange(before, dtype=codes.dtype)
             every = NumberedGroups(replace(ids, array=np.concatenate([first, met])))
-            keys = [library.concatenate([prefix.keys[0], library.take(arrays[0], new)])]
+            pairs = zip(prefix.keys, arrays, strict=True)
+            keys = [library.concatenate([key, library.take(array, new)]) for key, array in pairs]
         else:
             every, keys = ContinuedGroups(GroupIds(met, before)), prefix.keys
         found = merged_states(spec, library, states, every, None)
@@ -128,18 +158,18 @@ def _by_number(scan: HashedScan, partition: Any, prefix: Table) -> tuple[Any, Ta
         return _scanned(scan, partition, NumberedGroups(ids), prefix), table
 
 
-def _numbers(prefix: Table) -> KeyTable | None:
-    """Take the table that numbers the keys so far by where they are, or make it; None if they cannot be numbered so."""
+def _numbers(prefix: Table) -> Numbers | None:
+    """Take what numbers the keys so far by where they are, or make it; None if they cannot be numbered so."""
     numbers = NUMBERS.pop(prefix, None)
     if numbers is None:
-        numbers = KeyTable()
-        found = prefix.library.number_keys(numbers, prefix.keys[0])
+        numbers = Numbers(len(prefix.keys))
+        found = numbers.number(prefix.library, prefix.keys)
         if found is None or len(numbers) < len(prefix.keys[0]):
             return None
     return numbers
 
 
-def _by_group(scan: HashedScan, partition: Any, prefix: Table) -> tuple[Any, Table]:
+def _by_group(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table]:
     """Do so where groups of the partition have numbers, by those of its groups among all."""
     own, groups = grouped(scan.spec, partition, False, False)
     found, joint = merged(scan.spec, [prefix, own], False, False)
@@ -152,14 +182,14 @@ def _by_group(scan: HashedScan, partition: Any, prefix: Table) -> tuple[Any, Tab
         return _scanned(scan, partition, NumberedGroups(rows, ids.array[:before]), prefix), found
 
 
-def _states(scan: HashedScan, partition: Any, own: NumberedGroups) -> list[States]:
+def _states(scan: TableScan, partition: Any, own: NumberedGroups) -> list[States]:
     """Return the states of the groups of a partition."""
     spec = scan.spec
     waiting = [p.operation.aggregate(spec.columns(partition, p), own) for p in spec.parts]
     return [wait() for wait in waiting]
 
 
-def _scanned(scan: HashedScan, partition: Any, groups: NumberedGroups, prefix: Table) -> Any:
+def _scanned(scan: TableScan, partition: Any, groups: NumberedGroups, prefix: Table) -> Any:
     """Return the answer for rows of numbered groups, which go on from their states."""
     library, spec = prefix.library, scan.spec
     null = any_null(spec.by.series(partition)) if spec.dropna else None
