@@ -80,7 +80,8 @@ class KeyTable:
         numbers = np.empty(len(order), codes.dtype)
         numbers[order] = np.arange(self.known, self.known + len(order))
         codes[rest] = numbers[found]
-        return rest[first[order]]
+        rows: np.ndarray = rest[first[order]]
+        return rows
 
     def _add(self, words: np.ndarray) -> None:
         """Number words that are not known."""
