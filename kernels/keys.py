@@ -127,7 +127,7 @@ def hash_texts(offsets: Array, data: Array) -> tuple[Any, int]:
 class KeyTable:
     """Distinct words or texts of several arrays, numbered as they are met.
 
-    A table is for words or for texts, not for both.
+    A table is for words or for texts, not for both, and for one thread at a time.
 
     See Also
     --------
@@ -148,7 +148,7 @@ class KeyTable:
     """
 
     def __init__(self) -> None:
-        self._table = BACKENDS[frozenset([np.ndarray])].key_table()
+        self._table, self._kind = BACKENDS[frozenset([np.ndarray])].key_table(), ""
 
     def __len__(self) -> int:
         return self._table.known
@@ -170,8 +170,11 @@ class KeyTable:
         ------
         TypeError
             For other arrays, CuPy's among them.
+        ValueError
+            If the table is of texts.
         """
         _check_words(words)
+        self._check_kind("words")
         return self._table.number_words(_on_host(words))
 
     def number_texts(self, offsets: Array, data: Array) -> tuple[Any, Any]:
@@ -190,10 +193,16 @@ class KeyTable:
         Raises
         ------
         TypeError, ValueError
-            As `hash_texts`.
+            As `hash_texts`; if the table is of words.
         """
         _check_texts(offsets, data)
+        self._check_kind("texts")
         return self._table.number_texts(_on_host(offsets), _on_host(data))
+
+    def _check_kind(self, kind: str) -> None:
+        if self._kind not in ("", kind):
+            raise ValueError(f"this table is of {self._kind}, found {kind}; make another one")
+        self._kind = kind
 
 
 def _on_host(array: Array) -> np.ndarray:

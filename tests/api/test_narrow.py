@@ -1,10 +1,12 @@
 """Narrow numbers at the edges of their range: pandas' answers by groups, in dtypes that hold them."""
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
 
+from dask_gpuscan import stream
 from helpers.backends import same
 from helpers.strategies import partitioned
 from helpers.versions import older
@@ -203,3 +205,25 @@ def test_dates_are_not_added(method):
         for clustered in (True, None):
             with pytest.raises(TypeError, match=f"{method} of column 'v': pandas has no {method}"):
                 getattr(frame.gpuscan.groupby("k", clustered=clustered)["v"], method)()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "float32"])
+@pytest.mark.parametrize("method", ["cumsum", "cumprod"])
+@pytest.mark.parametrize("groups", [1, 60, 9_000])
+def test_scans_of_groups_in_narrow_dtypes_wrap_around_in_every_partition(dtype, method, groups):
+    rng = np.random.default_rng(groups)
+    x = rng.integers(1, 3 if dtype == "float32" else 100, 12_000)
+    frame = pd.DataFrame({"k": rng.integers(0, groups, 12_000) * 10**13, "x": x})
+    parts = [frame[:5_000], frame[5_000:5_001], frame[5_001:9_000], frame[9_000:]]
+
+    def answer(rows):
+        return getattr(rows.gpuscan.groupby("k")["x"], method)(dtype=dtype)
+
+    expected = answer(frame)
+    for rows in (dd.from_map(lambda part: part, parts, meta=frame[:0]), stream(parts)):
+        found = answer(rows).compute()
+        assert found.dtype == expected.dtype == dtype
+        if dtype == "float32":
+            np.testing.assert_allclose(found, expected, rtol=1e-5)
+        else:
+            assert found.tolist() == expected.tolist()

@@ -94,6 +94,10 @@ def test_wrong_arguments():
     with pytest.raises(ValueError, match="offsets must have an item more"):
         table.number_texts(np.array([], np.int64), np.zeros(2, np.uint8))
     assert not len(table)
+    table = KeyTable()
+    table.number_words(np.array([1], np.uint64))
+    with pytest.raises(ValueError, match="this table is of words, found texts"):
+        table.number_texts(np.array([0, 1]), np.zeros(1, np.uint8))
 
 
 @pytest.mark.gpu

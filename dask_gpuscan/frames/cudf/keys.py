@@ -14,7 +14,7 @@ import pylibcudf as plc
 from cudf.core.column import ColumnBase
 
 from ... import kernels
-from ...kernels import BUILT_IN, KeyTable, Nulls, Operator
+from ...kernels import BUILT_IN, Nulls, Operator
 from ..keys import mixed_group_ids, paired_group_ids, words_of
 from ..messages import column_title
 from ..types import DType, GroupIds, Values
@@ -39,7 +39,7 @@ class CudfGrouping:
     def shared_group_ids(self, arrays: list[ColumnBase], others: list[ColumnBase]) -> None:
         return None  # to join columns costs little
 
-    def number_keys(self, table: KeyTable, array: ColumnBase) -> None:
+    def number_keys(self, array: ColumnBase) -> None:
         return None  # to join columns costs little
 
     def own_group_ids(self, array: ColumnBase) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...kernels import InBand, KeyTable, Nulls, hash_codes, value_range
+from ...kernels import InBand, Nulls, hash_codes, value_range
 from ..keys import (
     key_text,
     key_value,
@@ -20,6 +20,7 @@ from ..keys import (
     words_of,
 )
 from ..messages import column_title, first_line
+from ..protocol.keys import NumberKeys
 from ..types import DType, GroupIds, Values, View
 from .layouts import PandasArray, bare, holds_text, layout_of, one_chunk, with_null
 from .texts import Texts, factorize_text
@@ -218,8 +219,8 @@ class PandasGrouping:
     ) -> tuple[GroupIds, GroupIds] | None:
         return shared_group_ids([bare(a) for a in arrays], [bare(a) for a in others])
 
-    def number_keys(self, table: KeyTable, array: PandasArray) -> tuple[Values, Values] | None:
-        return number_keys(table, one_chunk(bare(array)))
+    def number_keys(self, array: PandasArray) -> NumberKeys | None:
+        return number_keys(one_chunk(bare(array)))
 
     def own_group_ids(self, array: PandasArray) -> GroupIds | None:
         return own_group_ids(bare(array))
@@ -340,21 +341,19 @@ def _hashed_ids(array: PandasArray) -> GroupIds:
     return GroupIds(codes, groups + 1)
 
 
-def number_keys(table: KeyTable, array: PandasArray) -> tuple[Values, Values] | None:
-    """Return numbers of keys that go on from those in a table, and the first rows of new ones.
-
-    None if keys are no numbers of a fixed width nor texts, or if some are null.
-    """
+def number_keys(array: PandasArray) -> NumberKeys | None:
+    """Return what numbers keys by a table; None if they are no numbers of a fixed width nor texts, or some are null."""
     if holds_text(array.dtype):
         texts = Texts.of(array)
-        return table.number_texts(texts.offsets, texts.data) if texts.null is None else None
+        return None if texts.null is not None else texts.number
     layout = None if isinstance(array, pd.Categorical) else layout_of(array.dtype)
     if layout is None or comparable(array) is not array:
         return None
     view = layout.raw(array)
-    if view.values.dtype.kind in "cV" or not (view.nulls is None or isinstance(view.nulls, InBand)):
+    masked = not (view.nulls is None or isinstance(view.nulls, InBand))
+    if view.values.dtype.kind in "cV" or (masked and view.missing().any()):
         return None
-    return table.number_words(words_of(view.values))
+    return lambda table: table.number_words(words_of(view.values))
 
 
 def own_group_ids(array: PandasArray) -> GroupIds | None:

@@ -44,6 +44,10 @@ class Texts:
         codes[self.null] = groups
         return GroupIds(codes, groups + 1)
 
+    def number(self, table: kernels.KeyTable) -> tuple[Values, Values]:
+        """Return the numbers of texts in a table, and the first rows of new ones; none may be null."""
+        return table.number_texts(self.offsets, self.data)
+
     def argsort(self) -> Values | None:
         """Return the positions of texts in their order, nulls last; None if there is a long text."""
         lengths = np.diff(self.offsets)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, Protocol
 
 from ...kernels import KeyTable, Nulls
 from ..types import Array, Column, DType, Frame, GroupIds, Values
+
+NumberKeys = Callable[[KeyTable], tuple[Values, Values]]
 
 
 class Grouping(Protocol):
@@ -32,8 +34,8 @@ class Grouping(Protocol):
         None if keys are not integers, or have nulls or a wide range for so many rows, or if this takes long here.
         """
 
-    def number_keys(self, table: KeyTable, array: Array) -> tuple[Values, Values] | None:
-        """Return numbers of keys that go on from those in a table, and the first rows of new ones.
+    def number_keys(self, array: Array) -> NumberKeys | None:
+        """Return what numbers keys by a table, where numbers go on, and tells the first rows of new ones.
 
         None if keys are no numbers of a fixed width nor texts, if some are null, or if this takes long here.
         """

@@ -417,8 +417,12 @@ def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
 
 
 def merged(op: Operator, states: States, groups: ReducibleGroups) -> States:
-    """Reduce the states of each group to one."""
-    return groups.reduce(on_states(op, states), state_of(states))()
+    """Reduce the states of each group to one of the same dtypes, where sums of narrow integers wrap around."""
+    by = on_states(op, states)
+    wide = kernels.signature(by, [s.dtype for s in states]).state
+    given = tuple(s.astype(dtype, copy=False) for s, dtype in zip(states, wide, strict=True))
+    found = groups.reduce(by, state_of(given))()
+    return tuple(f.astype(s.dtype, copy=False) for f, s in zip(found, states, strict=True))
 
 
 def folded(op: Operator, states: list[States]) -> States:

@@ -17,6 +17,7 @@ import numpy as np
 from ... import kernels
 from ...frames.keys import any_null, dense_ids
 from ...frames.protocol import Library
+from ...frames.protocol.keys import NumberKeys
 from ...frames.registry import common_schema, library_of, schema_of
 from ...frames.types import GroupIds
 from ...kernels import KeyTable, Nulls, Operator
@@ -34,14 +35,12 @@ class Numbers:
     def __len__(self) -> int:
         return len([*self._tables[:1], *self._pairs][-1])
 
-    def number(self, library: Library, arrays: Sequence[Any]) -> tuple[Any, Any] | None:
-        """Return the numbers of rows, and the first rows of new keys; None if keys cannot be numbered so."""
-        found = library.number_keys(self._tables[0], arrays[0])
-        for array, table, pairs in zip(arrays[1:], self._tables[1:], self._pairs, strict=True):
-            other = library.number_keys(table, array)
-            if found is None or other is None:
-                return None
-            words = found[0].astype(np.uint64) << np.uint64(32) | other[0].astype(np.uint64)
+    def number(self, ways: Sequence[NumberKeys]) -> tuple[Any, Any]:
+        """Return the numbers of rows, and the first rows of new keys, given what numbers each column by a table."""
+        found = ways[0](self._tables[0])
+        for way, table, pairs in zip(ways[1:], self._tables[1:], self._pairs, strict=True):
+            other, _ = way(table)
+            words = found[0].astype(np.uint64) << np.uint64(32) | other.astype(np.uint64)
             found = pairs.number_words(words)
         return found
 
@@ -133,11 +132,11 @@ def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tab
         before = len(prefix.keys[0])
         if before <= kernels.most_arranged(np.empty(0, np.int32)):
             return None
-        numbers = _numbers(prefix)
-        numbered = None if numbers is None else numbers.number(library, arrays)
-        if numbers is None or numbered is None:
+        ways = _ways(library, arrays)
+        numbers = None if ways is None else _numbers(prefix)
+        if ways is None or numbers is None:
             return None
-        codes, new = numbered
+        codes, new = numbers.number(ways)
         ids = GroupIds(codes, len(numbers))
         met = kernels.occurring(codes, len(numbers))
         own = NumberedGroups(ids, occurring=met)
@@ -162,11 +161,23 @@ def _numbers(prefix: Table) -> Numbers | None:
     """Take what numbers the keys so far by where they are, or make it; None if they cannot be numbered so."""
     numbers = NUMBERS.pop(prefix, None)
     if numbers is None:
-        numbers = Numbers(len(prefix.keys))
-        found = numbers.number(prefix.library, prefix.keys)
-        if found is None or len(numbers) < len(prefix.keys[0]):
+        ways = _ways(prefix.library, prefix.keys)
+        if ways is None:
             return None
-    return numbers
+        numbers = Numbers(len(ways))
+        numbers.number(ways)
+    return numbers if len(numbers) == len(prefix.keys[0]) else None
+
+
+def _ways(library: Library, arrays: Sequence[Any]) -> list[NumberKeys] | None:
+    """Return what numbers each column by a table; None if one cannot be numbered so."""
+    ways = []
+    for array in arrays:
+        way = library.number_keys(array)
+        if way is None:
+            return None
+        ways.append(way)
+    return ways
 
 
 def _by_group(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+from dask_gpuscan import kernels
 from dask_gpuscan.ops.groupby import hashed_scan
 from helpers.backends import same
 
@@ -156,6 +157,25 @@ def test_keys_of_several_columns(method, kinds):
     found = answer(dask_gpuscan.stream(batches)).compute()
     for ours, theirs in zip(_arrays(found), _arrays(expected), strict=True):
         assert ours.tobytes() == theirs.tobytes()
+
+
+def test_keys_are_numbered_only_if_all_can_be(monkeypatch):
+    tables = []
+    monkeypatch.setattr(hashed_scan, "KeyTable", lambda: tables.append(1) or kernels.KeyTable())
+    frame = FRAME.assign(
+        k=RNG.permutation(ROWS) * 10**12, s=pd.Categorical(["a", "b"] * (ROWS // 2))
+    )
+    batches = [frame.iloc[:9_000], frame.iloc[9_000:]]
+    for by in (["k", "s"], ["s", "k"]):
+        dask_gpuscan.stream(batches).gpuscan.groupby(by)["n"].cumsum().compute()
+        assert not tables
+    frame["i"] = pd.array(frame["k"], "Int64")
+    for by in ("k", "i", ["i", "k"]):
+        batches = [frame.iloc[:9_000], frame.iloc[9_000:]]
+        found = dask_gpuscan.stream(batches).gpuscan.groupby(by)["n"].cumsum().compute()
+        assert found.tolist() == frame["n"].tolist()
+        assert tables
+        tables.clear()
 
 
 def test_keys_that_all_threads_number():
