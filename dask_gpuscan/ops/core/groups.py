@@ -26,6 +26,9 @@ from ...kernels.options import Exclusive
 
 INT64 = np.dtype(np.int64)
 
+WORD = 8
+"""Bytes of integers that are added as they are."""
+
 States = tuple[Any, ...]
 """One item a field: scalars of one group, or arrays of one item a group."""
 
@@ -419,6 +422,8 @@ def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
 def merged(op: Operator, states: States, groups: ReducibleGroups) -> States:
     """Reduce the states of each group to one of the same dtypes, where sums of narrow integers wrap around."""
     by = on_states(op, states)
+    if all(s.dtype.kind not in "iu" or s.dtype.itemsize == WORD for s in states):
+        return groups.reduce(by, state_of(states))()
     wide = kernels.signature(by, [s.dtype for s in states]).state
     given = tuple(s.astype(dtype, copy=False) for s, dtype in zip(states, wide, strict=True))
     found = groups.reduce(by, state_of(given))()
