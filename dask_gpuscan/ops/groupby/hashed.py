@@ -3,7 +3,8 @@
 The library gives each row the number of its group. A table holds the state of each group while rows are walked in their
 own order. Rows of many groups on a GPU, and rows that are compared with the one before in their group, are sorted by
 group, and put back after the scan. A table has a row for each key so far, so it grows with the number of keys. Numbers
-of groups must never be compared between two calls: tables that merge are numbered together.
+of groups must never be compared between two calls: tables that merge are numbered together. What streams do instead is
+in `hashed_scan`.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Numbers:
         self._pairs = [KeyTable() for _ in range(columns - 1)]
 
     def __len__(self) -> int:
-        return len([*self._tables[:1], *self._pairs][-1])
+        return len((self._pairs or self._tables)[-1])
 
     def number(self, ways: Sequence[NumberKeys]) -> tuple[Any, Any]:
         """Return the numbers of rows, and the first rows of new keys, given what numbers each column by a table."""
