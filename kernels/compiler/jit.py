@@ -26,7 +26,21 @@ from numba.core.compiler import Compiler, CompileResult
 from numba.core.compiler_machinery import register_pass
 from numba.core.environment import lookup_environment
 from numba.core.serialize import dumps
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import (
+    InlineOverloads,
+    IRLegalization,
+    NativeLowering,
+    NopythonRewrites,
+)
+from numba.core.untyped_passes import (
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    InlineInlinables,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    WithLifting,
+)
 
 from . import cache as kernel_cache
 from .compiling import compile_lock, hold_over_forks, say_compiling
@@ -87,6 +101,14 @@ class _LinkedLowering(NativeLowering):
         return True
 
 
+IDLE: frozenset[Any] = frozenset({
+    FindLiterallyCalls, InlineClosureLikes, InlineInlinables, InlineOverloads, IRLegalization,
+    LiteralPropagationSubPipelinePass, LiteralUnroll, MakeFunctionToJitFunction, NopythonRewrites, WithLifting,
+})  # fmt: skip
+"""Numba's passes that find nothing to do in functions that make no arrays, and take a tenth of the time to say so: they
+are for functions within functions, comprehensions, expressions of arrays, and what is to be inlined or unrolled."""
+
+
 class _EntryCompiler(Compiler):
     """Numba's compiler for functions that are called by Python or by address.
 
@@ -97,10 +119,12 @@ class _EntryCompiler(Compiler):
 
     def define_pipelines(self) -> list[Any]:
         pipelines = list(super().define_pipelines())
+        idle = () if self.state.flags.nrt else IDLE
         for pipeline in pipelines:
             pipeline.passes = [
                 (self.lowering if made is NativeLowering else made, why)
                 for made, why in pipeline.passes
+                if made not in idle
             ]
         return pipelines
 
@@ -125,7 +149,7 @@ nobody calls would double a function's compile time. They do not count who uses 
 
 ALLOCATING: dict[str, Any] = {**ENTRY, "_nrt": True}
 LINKED_ALLOCATING: dict[str, Any] = {**OPTIONS, "_nrt": True}
-"""Options of those that make arrays: what `ENTRY` and `OPTIONS` are for others."""
+"""Options of those that make arrays, or may, as operators' functions: what `ENTRY` and `OPTIONS` are for others."""
 
 
 # --- entries and their cache ------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The architectures that each kernel is compiled for: two in turn, one a schedule; all of them in `make spills`."""
+"""The architectures that each kernel is compiled for: in turn, one a schedule; all of them in `make spills`."""
 
 import os
 from collections.abc import Iterable
@@ -29,6 +29,11 @@ def builds(variants: Iterable[tuple[str, Any, tuple[str, ...]]]) -> list[Any]:
 
 
 def _of(position: int, schedules: tuple[str, ...]) -> list[Build]:
-    chosen = EVERY if ALL else IN_TURN[position % len(IN_TURN)]
+    if ALL:
+        chosen = EVERY
+    elif len(schedules) == 1:
+        chosen = [EVERY[position % len(EVERY)]]
+    else:
+        chosen = IN_TURN[position % len(IN_TURN)]
     fitting = [(on, schedule if schedule in schedules else "classic") for on, schedule in chosen]
     return list(dict.fromkeys(fitting))
