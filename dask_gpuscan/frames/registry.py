@@ -129,7 +129,7 @@ def aligned(partition: Any, names: Sequence[Hashable] | None) -> Any:
     if names is None or partition.ndim == 1:
         return partition
     found = names_of(partition)
-    if found == names or _same_names(found, names):
+    if found == names or same_names(found, names):
         return partition
     places = [next((i for i, f in enumerate(found) if _is_same(f, n)), None) for n in names]
     if len(found) != len(names) or set(places) != set(range(len(found))):
@@ -142,7 +142,8 @@ def _is_same(one: Hashable, other: Hashable) -> bool:
     return bool(one == other or (one != one and other != other))
 
 
-def _same_names(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
+def same_names(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
+    """Return whether names are the same, in the same order."""
     return len(one) == len(other) and all(map(_is_same, one, other))
 
 
@@ -188,7 +189,7 @@ def _check_schema(earlier: Schema, later: Schema) -> None:
     """Raise a ValueError that names a difference between partitions."""
     if earlier == later:
         return
-    if not _same_names(earlier.names, later.names):
+    if not same_names(earlier.names, later.names):
         _refuse_names(earlier.names, later.names)
     for name, dtype, other in zip(earlier.names, earlier.dtypes, later.dtypes, strict=True):
         if dtype != other:

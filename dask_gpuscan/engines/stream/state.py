@@ -9,46 +9,55 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from decimal import Decimal
+import secrets
+from collections.abc import Hashable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
-from ...frames.keys import BoundaryKey
-from ...frames.pandas.layouts import one_array
-from ...frames.pandas.library import PANDAS
-from ...frames.registry import Schema, columns_of, is_frame, library_of, names_of, schema_of
+from ...frames.protocol import Library
+from ...frames.registry import Schema, is_frame, same_names, schema_of
 from ...kernels import Operator
-from ...ops.groupby.adjacent import RunKeys
+from ...kernels.messages import shown
 from ...ops.groupby.hashed import Table
-from ...ops.runs import Open, RunCount
-from ...ops.scan.value_scan import HostScalar
-from ...ops.time.buckets import Span
-from ...ops.time.resample import OpenBucket
+from ...ops.time.sessions import last_times
 from ...ops.windows.halo import RowArrays
+from .values import read_value, write_value
 
-VERSION = 1
+VERSION = 2
 """The version of the files, which are read by no other."""
 
-_UNSIGNED = "0" * 64
-"""Stands in a file for its digest while the digest is made."""
+_UNSIGNED = b"0" * 64
+"""Stands in a file for its digest where the digest is made of it."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation of a stream: its name, its options as a text, and what it has seen."""
+    """An operation of a stream.
+
+    Parameters
+    ----------
+    name : str
+    options : str
+    seen : object
+        What it has seen; None if it keeps nothing.
+    by : sequence of names, optional
+        Of the keys of its groups.
+    times : dtype, optional
+        Of the times by which what it has seen gets old.
+    """
 
     name: str
     options: str
     seen: Any
+    by: tuple[Hashable, ...] = ()
+    times: Any = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,6 +112,73 @@ class State:
         """How many bytes its arrays have."""
         return sum(leaf.nbytes for leaf in self._written()[1])
 
+    def keys(self) -> dict[str, Any]:
+        """Return the keys that it grows with: an index for each operation on groups, by the operation's name.
+
+        An operation whose name is that of an earlier one has its number behind it, such as ``groupby-cumsum 2``.
+
+        See Also
+        --------
+        expire : Leave old keys out.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> totals = dask_gpuscan.stream([pd.DataFrame({"shop": ["a", "b", "a"], "sold": [4, 2, 1]})])
+        >>> totals = totals.gpuscan.groupby("shop")["sold"].cumsum()
+        >>> totals.compute().tolist()
+        [4, 2, 5]
+        >>> totals.state.keys()
+        {'groupby-cumsum': Index(['a', 'b'], dtype='str', name='shop')}
+        """
+        found: dict[str, Any] = {}
+        for one in self.operations:
+            if not isinstance(one.seen, (RowArrays, Table)) or not one.seen.keys:
+                continue
+            same = sum(name.split(" ")[0] == one.name for name in found)
+            index = one.seen.library.key_index(one.seen.keys, one.by)
+            found[f"{one.name} {same + 1}" if same else one.name] = index.drop_duplicates()
+        return found
+
+    def expire(self, before: Any) -> State:
+        """Return the state without what is older than a time, so that it does not grow with keys that come no more.
+
+        Sessions forget keys whose last event was earlier: if such a key comes back, its sessions are numbered from 0.
+        Windows of time by keys forget earlier rows: answers stay the same if no window reaches back behind `before`.
+        All else is kept.
+
+        Parameters
+        ----------
+        before : time or number
+            As the column of times has them.
+
+        Raises
+        ------
+        TypeError
+            For a time where times are numbers, or the other way round.
+        ValueError
+            If it is the state of no sessions or windows of time by keys.
+
+        See Also
+        --------
+        keys : The keys that a state has.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> clicks = pd.DataFrame({"user": ["a", "b", "b"], "t": [0, 10, 90]})
+        >>> numbers = dask_gpuscan.stream([clicks]).gpuscan.sessionize("t", by="user", gap=30)
+        >>> numbers.compute().tolist()
+        [0, 0, 1]
+        >>> numbers.state.expire(50).keys()
+        {'groupby-session': Index(['b'], dtype='str', name='user')}
+        """
+        if all(one.times is None for one in self.operations):
+            raise ValueError(
+                f"state of {_listed(self.names)} keeps nothing that gets old: no sessions or windows of time by keys"
+            )
+        return replace(self, operations=tuple([_newer(one, before) for one in self.operations]))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file of Arrow IPC, whole or not at all.
 
@@ -118,25 +194,27 @@ class State:
         shape, leaves = self._written()
         columns = [pa.LargeListArray.from_arrays([0, len(leaf)], leaf) for leaf in leaves]
         named = [pa.field(f"array {i}", column.type) for i, column in enumerate(columns)]
-        metadata = {"dask_gpuscan.state": json.dumps(shape), "dask_gpuscan.digest": _UNSIGNED}
+        place = secrets.token_hex(32)  # which stands nowhere else in the file
+        metadata = {"dask_gpuscan.state": json.dumps(shape), "dask_gpuscan.digest": place}
         schema = pa.schema(named, metadata)
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, schema) as writer:
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
-        unsigned = sink.getvalue().to_pybytes()
-        write_whole(path, unsigned.replace(_UNSIGNED.encode(), _digest(unsigned)))
+        content = sink.getvalue().to_pybytes()
+        digest = _digest(content.replace(place.encode(), _UNSIGNED))
+        write_whole(path, content.replace(place.encode(), digest))
 
     def _written(self) -> tuple[Any, list[pa.Array]]:
         """Return the state as a value of JSON, and the arrays that it names by number."""
         leaves: list[pa.Array] = []
         operations = []
         for one in self.operations:
-            try:
-                seen = _write(one.seen, leaves)
-            except (TypeError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise TypeError(f"state of {one.name} cannot be written: {error}") from error
-            operations.append({"name": one.name, "options": one.options, "seen": seen})
-        schema = _write(self.schema, leaves)
+            held = [
+                _written(each, leaves, f"of {one.name}") for each in (one.seen, one.by, one.times)
+            ]
+            parts = (one.name, one.options, *held)
+            operations.append(dict(zip(OPERATION, parts, strict=True)))
+        schema = _written(self.schema, leaves, "of a source with such names")
         counts = {"rows": self.rows, "files": self.files, "ended": self.ended}
         shape = {"version": VERSION, "schema": schema, "operations": operations, "counts": counts}
         return shape, leaves
@@ -171,12 +249,43 @@ class State:
         return [one.seen for one in self.operations]
 
 
+OPERATION = [field.name for field in fields(Operation)]
+
+
+def _written(value: Any, leaves: list[pa.Array], whose: str) -> Any:
+    try:
+        return write_value(value, leaves)
+    except (TypeError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise TypeError(f"state {whose} cannot be written: {error}") from error
+
+
+def _newer(one: Operation, before: Any) -> Operation:
+    """Return an operation without what it has seen that is older than a time."""
+    seen, dtype = one.seen, one.times
+    if dtype is None or not isinstance(seen, (RowArrays, Table)):
+        return one
+    least = _stored(seen.library, before, dtype)
+    times = seen.times if isinstance(seen, RowArrays) else last_times(seen.states[0])
+    return replace(one, seen=seen.take(seen.library.xp.flatnonzero(times >= least)))
+
+
+def _stored(library: Library, time: Any, dtype: Any) -> Any:
+    """Return the number that a column of times stores for a time."""
+    is_number = isinstance(time, (int, float, np.number)) and not isinstance(time, bool)
+    if is_number and library.is_number(dtype) and time == time:
+        return time
+    if not (is_number or library.is_number(dtype)):
+        with suppress(TypeError):
+            return library.stored_number(time, dtype)
+    raise TypeError(f"before must be a time as {dtype} has them, found {shown(time)}")
+
+
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) or "(none)"
 
 
 def _check_columns(known: Schema, found: Schema) -> None:
-    if known.names != found.names:
+    if not same_names(known.names, found.names):
         raise ValueError(
             f"state is of the columns {_listed([*map(str, known.names)])}, and the source has "
             f"{_listed([*map(str, found.names)])}"
@@ -228,23 +337,20 @@ def load_state(path: str | os.PathLike[str]) -> State:
         shape = json.loads(metadata[b"dask_gpuscan.state"])
         digest = metadata[b"dask_gpuscan.digest"]
         version = shape["version"]
-    except (pa.ArrowInvalid, KeyError, ValueError, TypeError, OSError) as error:
+    except (pa.ArrowException, KeyError, ValueError, TypeError, OSError) as error:
         raise ValueError(f"{path} holds no state of a stream, or was cut off") from error
     if version != VERSION:
         raise ValueError(f"{path} is of version {version!r} of states, and {VERSION} is read")
-    if (
-        len(digest) != len(_UNSIGNED)
-        or _digest(found.replace(digest, _UNSIGNED.encode())) != digest
-    ):
+    if len(digest) != len(_UNSIGNED) or _digest(found.replace(digest, _UNSIGNED)) != digest:
         raise ValueError(f"{path} was changed after it was written: its digest is another")
     try:
         leaves = [column.values for column in batch.columns]
         operations = [
-            Operation(one["name"], one["options"], _read(one["seen"], leaves))
+            Operation(**{name: read_value(one[name], leaves) for name in OPERATION})
             for one in shape["operations"]
         ]
-        return State(_read(shape["schema"], leaves), tuple(operations), **shape["counts"])
-    except (KeyError, IndexError, TypeError, AttributeError, pa.ArrowInvalid) as error:
+        return State(read_value(shape["schema"], leaves), tuple(operations), **shape["counts"])
+    except (pa.ArrowException, LookupError, ValueError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} holds a state that is not understood: {error}") from error
 
 
@@ -255,209 +361,15 @@ def _digest(content: bytes) -> bytes:
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file whole or not at all: under another name first, which it loses once it is on disk."""
     near = Path(path).with_name(f"{Path(path).name}.part")
-    with near.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    near.replace(path)
-
-
-# --- values as JSON and arrays -----------------------------------------------------------------------
-
-CLASSES: dict[str, Any] = {
-    one.__name__: one
-    for one in (Schema, Table, RowArrays, Open, RunCount, RunKeys, HostScalar, Span, OpenBucket)
-}
-"""The classes whose objects states have, with all their fields."""
-
-
-def _write(value: Any, leaves: list[pa.Array]) -> Any:
-    """Return a value as one of JSON; arrays are put behind others, and named by their number."""
-    kind = type(value)
-    if value is None or kind in (bool, int, str):
-        return value
-    if kind in (tuple, list):
-        return {kind.__name__: [_write(one, leaves) for one in value]}
-    if value is PANDAS:
-        return {"library": "pandas"}
-    if kind is BoundaryKey:
-        return {"key": [_write(row, leaves) for row in value.rows]}
-    if CLASSES.get(kind.__name__) is kind:
-        found = value.pack() if kind is RowArrays else value
-        return {
-            "class": kind.__name__,
-            "fields": {f.name: _write(getattr(found, f.name), leaves) for f in fields(found)},
-        }
-    if is_frame(value) and hasattr(value, "iloc"):
-        return {"frame": _write(_parts(value), leaves)}
-    for name, (accepted, write, _) in SCALARS.items():
-        if kind is accepted:
-            return {name: write(value)}
-    if isinstance(value, np.dtype):
-        return {"dtype": value.str}
-    if isinstance(value, pd.api.extensions.ExtensionDtype):
-        empty: Any = value.construct_array_type()
-        return {"dtype of": _write(empty._from_sequence([], dtype=value), leaves)}
-    if isinstance(value, np.generic):
-        return {"number": _write(np.asarray(value)[None], leaves)}
-    return _write_array(value, leaves)
-
-
-def _read(value: Any, leaves: list[pa.Array]) -> Any:
-    """Return what `_write` was given."""
-    if not isinstance(value, dict):
-        return value
-    if "class" in value:
-        given = {name: _read(one, leaves) for name, one in value["fields"].items()}
-        return CLASSES[value["class"]](**given)
-    ((name, one), *_) = value.items()
-    if name in SCALARS:
-        return SCALARS[name][2](one)
-    if name in ARRAYS:
-        return ARRAYS[name](*[_read(part, leaves) for part in one])
-    return READ[name](one, leaves)
-
-
-def _parts(frame: Any) -> tuple[Any, ...]:
-    """Return what a frame, or a series, of pandas is made of."""
-    library = library_of(frame)
-    names = library.index_names(frame)
-    levels = [library.array(library.index_level(frame, i)) for i in range(len(names))]
-    columns = [library.array(column) for column in columns_of(frame)]
-    return frame.ndim, names_of(frame), columns, list(names), levels
-
-
-def _of_parts(ndim: int, names: Any, columns: Any, levels: Any, arrays: Any) -> Any:
-    index = PANDAS.key_index(arrays, levels)
-    if ndim == 1:
-        return PANDAS.series(columns[0], index, names[0])
-    return PANDAS.frame(columns, names, index)
-
-
-SCALARS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "float": (float, float.hex, float.fromhex),
-    "bytes": (bytes, lambda x: b64encode(x).decode(), b64decode),
-    "decimal": (Decimal, str, Decimal),
-}
-"""Scalars that JSON has not: their type, how they are written, and how they are read."""
-
-READ: dict[str, Callable[[Any, list[pa.Array]], Any]] = {
-    "tuple": lambda one, leaves: tuple(_read(part, leaves) for part in one),
-    "list": lambda one, leaves: [_read(part, leaves) for part in one],
-    "library": lambda one, leaves: {"pandas": PANDAS}[one],
-    "key": lambda one, leaves: BoundaryKey.of(tuple(_read(row, leaves) for row in one)),
-    "dtype": lambda one, leaves: np.dtype(one),
-    "dtype of": lambda one, leaves: _read(one, leaves).dtype,
-    "number": lambda one, leaves: _read(one, leaves)[0],
-    "frame": lambda one, leaves: _of_parts(*_read(one, leaves)),
-    "leaf": lambda one, leaves: leaves[one],
-}
-"""How values are read, by the names under which they are written."""
-
-
-# --- arrays ------------------------------------------------------------------------------------------
-
-
-def _leaf(array: pa.Array | pa.ChunkedArray, leaves: list[pa.Array]) -> Any:
-    if isinstance(array, pa.ChunkedArray):
-        array = one_array(array)
-    leaves.append(array.chunk(0) if isinstance(array, pa.ChunkedArray) else array)
-    return {"leaf": len(leaves) - 1}
-
-
-MASKED = (pd.arrays.BooleanArray, pd.arrays.FloatingArray, pd.arrays.IntegerArray)
-
-
-def _write_array(array: Any, leaves: list[pa.Array]) -> Any:
-    if isinstance(array, (pa.Array, pa.ChunkedArray)):
-        return _leaf(array, leaves)
-    if isinstance(array, np.ndarray) and array.dtype == object:
-        texts = _texts(array)
-        nones = np.array([value is None for value in array], np.bool_)
-        return {"objects": [_leaf(texts, leaves), _write_array(nones, leaves)]}
-    if isinstance(array, np.ndarray):
-        return {"numpy": [array.dtype.str, _leaf(_numbers(array), leaves)]}
-    dtype = getattr(array, "dtype", None)
-    if isinstance(dtype, pd.StringDtype):
-        is_nan = dtype.na_value is not pd.NA
-        return {"texts": [dtype.storage, is_nan, _leaf(pa.array(array), leaves)]}
-    if isinstance(array, pd.arrays.NumpyExtensionArray):
-        return {"bare": [_write_array(array.to_numpy(), leaves)]}
-    if isinstance(dtype, pd.ArrowDtype):
-        return {"arrow": [_leaf(pa.array(array), leaves)]}
-    if isinstance(array, MASKED):
-        return {"masked": [str(dtype), _leaf(pa.array(array), leaves)]}
-    if isinstance(array, pd.Categorical):
-        parts = [_write_array(one, leaves) for one in (array.codes, array.categories.array)]
-        return {"categories": [*parts, array.ordered]}
-    if isinstance(
-        array, (pd.arrays.DatetimeArray, pd.arrays.TimedeltaArray, pd.arrays.PeriodArray)
-    ):
-        return {"times": [str(dtype), _leaf(pa.array(array.asi8), leaves)]}
-    raise TypeError(
-        f"it holds {type(array).__name__}" + (f" of {dtype}" if dtype is not None else "")
-    )
-
-
-def _texts(array: np.ndarray) -> pa.Array:
-    """Return objects that are strings and nulls as an array of Arrow."""
-    if not all(isinstance(x, str) or x is None or x != x for x in array):
-        raise TypeError("it holds Python objects; cast the column with astype")
-    return pa.array(array, pa.large_string(), from_pandas=True)
-
-
-def _numbers(array: np.ndarray) -> pa.Array:
-    """Return the bytes of an array of NumPy as one of Arrow, as numbers where Arrow has them."""
-    array = np.ascontiguousarray(array)
-    if array.dtype.kind in "mM":
-        array = array.view(np.int64)
-    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        array = array.view(np.uint8)
-    return pa.array(array)
-
-
-def _of_numpy(dtype: str, values: pa.Array) -> np.ndarray:
-    found = np.dtype(dtype)
-    array: np.ndarray = values.to_numpy(zero_copy_only=False)
-    array = array.astype(found) if found.kind == "b" else array.view(found)
-    return array.copy()  # what is read of a file may not be written to
-
-
-def _of_objects(texts: pa.Array, nones: np.ndarray) -> np.ndarray:
-    array: np.ndarray = texts.to_numpy(zero_copy_only=False)
-    array[~nones & np.asarray(texts.is_null())] = np.nan
-    return array
-
-
-def _of_texts(storage: str, is_nan: bool, texts: pa.Array) -> Any:
-    named = is_nan and not storage.endswith("_numpy")  # as pandas 2.2 calls those whose null is NaN
-    dtype: Any = pd.StringDtype(storage, np.nan) if named else pd.StringDtype(storage)
-    return dtype.__from_arrow__(texts)
-
-
-def _of_times(dtype: str, values: pa.Array) -> Any:
-    found, numbers = pd.api.types.pandas_dtype(dtype), values.to_numpy()
-    if isinstance(found, pd.PeriodDtype):
-        return pd.arrays.PeriodArray(numbers, dtype=found)
-    if isinstance(found, pd.DatetimeTZDtype):
-        stored = numbers.view(f"M8[{found.unit}]")
-        return pd.DatetimeIndex(stored).tz_localize("UTC").tz_convert(found.tz).array
-    return pd.array(numbers.view(found), dtype=found)
-
-
-ARRAYS: dict[str, Callable[..., Any]] = {
-    "numpy": _of_numpy,
-    "bare": lambda array: pd.arrays.NumpyExtensionArray(array),
-    "objects": _of_objects,
-    "texts": _of_texts,
-    "arrow": lambda array: pd.arrays.ArrowExtensionArray(pa.chunked_array([array])),
-    "masked": lambda dtype, values: pd.api.types.pandas_dtype(dtype).__from_arrow__(values),
-    "categories": lambda codes, categories, ordered: pd.Categorical.from_codes(
-        codes, pd.Index(categories), ordered=ordered
-    ),
-    "times": _of_times,
-}
-"""How arrays are made again of their parts."""
+    try:
+        with near.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        near.replace(path)
+    except BaseException:
+        near.unlink(missing_ok=True)
+        raise
 
 
 # --- what operations are -----------------------------------------------------------------------------
@@ -484,6 +396,10 @@ def described(value: Any) -> str:
     if isinstance(value, dict):
         pairs = [f"{described(key)}: {described(one)}" for key, one in value.items()]
         return f"{{{', '.join(pairs)}}}"
+    if (
+        isinstance(value, np.ndarray) and value.dtype.kind not in "OV"
+    ):  # whose repr leaves items out
+        return f"{value.dtype} {_digest(value.tobytes()).decode()}"
     if isinstance(value, np.generic):
         return repr(value.item())
     text = str(value) if isinstance(value, (np.dtype, Enum)) else repr(value)

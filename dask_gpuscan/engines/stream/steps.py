@@ -37,6 +37,13 @@ class Step:
         """What else than its name says what it computes."""
         raise NotImplementedError
 
+    def kept_by(self, meta: Any) -> tuple[tuple[Hashable, ...], Any]:
+        """Return by which keys it keeps something, and the dtype of the times by which that gets old, if any.
+
+        `meta` is an input without rows.
+        """
+        return (), None
+
     def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
         """Return the answer for batches, and what was seen with them.
 
@@ -99,19 +106,28 @@ def _following(summary: Summary, seen: Seen, batch: Any) -> Seen:
     return aggregate if seen is None else summary.combine([seen, aggregate])
 
 
-@dataclass(frozen=True)
-class LookBack(Step):
-    """A carry that looks back at the rows before."""
+class CarryStep(Step):
+    """A carry over batches."""
 
-    carry: DataFrameCarry
+    carry: Any
 
     @property
     def label(self) -> str:  # type: ignore[override]
-        return self.carry.label
+        return str(self.carry.label)
 
     @property
     def options(self) -> str:
         return described(self.carry)
+
+    def kept_by(self, meta: Any) -> tuple[tuple[Hashable, ...], Any]:
+        return tuple(self.carry.grouped_by), self.carry.time_dtype(meta)
+
+
+@dataclass(frozen=True)
+class LookBack(CarryStep):
+    """A carry that looks back at the rows before."""
+
+    carry: DataFrameCarry
 
     @property
     def has_end(self) -> bool:  # type: ignore[override]
@@ -128,7 +144,7 @@ class LookBack(Step):
 
 
 @dataclass(frozen=True)
-class LookAhead(Step):
+class LookAhead(CarryStep):
     """A carry that looks at a bounded number of rows behind each row, which is answered once they are there.
 
     What was seen are the rows that wait, and what stands for those before them.
@@ -137,14 +153,6 @@ class LookAhead(Step):
     carry: Any
     """A `DataFrameCarry` of reverse order, or an `OverlapCarry`; its `settled` says how many rows wait."""
     has_end = True
-
-    @property
-    def label(self) -> str:  # type: ignore[override]
-        return str(self.carry.label)
-
-    @property
-    def options(self) -> str:
-        return described(self.carry)
 
     def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
         before, waiting = seen or (None, [])
@@ -206,18 +214,10 @@ class EachWaiting(Each):
 
 
 @dataclass(frozen=True)
-class Overlap(Step):
+class Overlap(CarryStep):
     """A carry that looks at the rows around, of which none lie behind."""
 
     carry: OverlapCarry
-
-    @property
-    def label(self) -> str:  # type: ignore[override]
-        return self.carry.label
-
-    @property
-    def options(self) -> str:
-        return described(self.carry)
 
     def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
         (batch,), before = batches, self.carry.before

@@ -429,8 +429,10 @@ class Pass:
     def __init__(self, outputs: Sequence[Stream], state: State | None = None) -> None:
         self.outputs, self.source = outputs, outputs[0]._source
         self.nodes = _in_order(outputs)
-        self.steps = [node._step for node in self.nodes if node._step is not None]
+        pairs = [(node._step, node._inputs) for node in self.nodes if node._step is not None]
+        self.steps = [step for step, _ in pairs]
         self.operations = [(step.label, step.options) for step in self.steps]
+        self.kept_by = [step.kept_by(inputs[0]._meta) for step, inputs in pairs]
         self.seen: list[Seen] = [None] * len(self.steps)
         self.rows, self.ended = 0, False
         before = self.source.state
@@ -444,8 +446,8 @@ class Pass:
     @property
     def state(self) -> State:
         """What was seen with the last batches."""
-        pairs = zip(self.operations, self.seen, strict=True)
-        operations = tuple(Operation(*operation, seen) for operation, seen in pairs)
+        found = zip(self.operations, self.seen, self.kept_by, strict=True)
+        operations = tuple(Operation(*what, seen, *kept_by) for what, seen, kept_by in found)
         return State(self.source.schema, operations, self.rows, ended=self.ended)
 
     def __iter__(self) -> Iterator[list[Any]]:

@@ -92,9 +92,13 @@ class FrameOperation:
         def key_columns(self) -> Sequence[Hashable]:
             """Which columns are read with the one that is asked for, if operations are columnwise."""
 
+        @property
+        def grouped_by(self) -> Sequence[Hashable]:
+            """The names of the keys, if what stands for rows has some for each key."""
+
     else:
         columnwise = keeps_index = keeps_divisions = False
-        key_columns = ()
+        key_columns = grouped_by = ()
 
     def check(self, frame: Any) -> None:
         """Raise the errors that a user should see early."""
@@ -102,6 +106,10 @@ class FrameOperation:
     def meta(self, frame: Any) -> Any:
         """Empty output for an empty input, which has been checked."""
         raise NotImplementedError
+
+    def time_dtype(self, frame: Any) -> Any:
+        """Dtype of the times by which what stands for rows gets old; None if it does not."""
+        return None
 
     def settled(self, frame: Any) -> int | None:
         """How many of the first rows are answered whatever follows; None if all rows that follow may count."""

@@ -10,7 +10,7 @@ in `hashed_scan`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from ..core.carry import DataFrameCarry, TreeReduction
 from ..core.columnwise import map_outputs
 from ..core.groups import AdjacentGroups, Groups, NumberedGroups, SortedGroups
 from ..core.operation import Needs
+from ..time.sessions import CountGaps
 from .spec import GroupBySpec
 
 
@@ -37,6 +38,13 @@ class Table:
     """The schema of the partitions that it stands for."""
     ordered: bool = False
     """Whether groups are known to be in the order of their keys, of which none is null."""
+
+    def take(self, positions: Any) -> Table:
+        """Return the rows of the keys at some positions, in their order."""
+        library = self.library
+        keys = [library.take(key, positions) for key in self.keys]
+        states = [tuple([_rows(library, x, positions) for x in each]) for each in self.states]
+        return replace(self, keys=keys, states=states)
 
 
 def _rows(library: Library, x: Any, positions: Any) -> Any:
@@ -258,6 +266,16 @@ class TableScan(DataFrameCarry):
     @property
     def reverse(self) -> bool:
         return self.spec.reverse
+
+    @property
+    def grouped_by(self) -> Sequence[Hashable]:
+        return self.spec.by.columns
+
+    def time_dtype(self, frame: Any) -> Any:
+        (first, *_) = self.spec.parts
+        if not isinstance(first.operation, CountGaps):
+            return None
+        return self.spec.columns(frame, first)[0].dtype
 
     def _met(self, partition: Any) -> Any:
         """Return the rows in the order in which they are met."""

@@ -265,6 +265,14 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
         return self.parts[0].operation.extent if self.parts else RowExtent(0)
 
     @property
+    def grouped_by(self) -> Sequence[Hashable]:
+        return self.by.columns
+
+    def time_dtype(self, frame: Any) -> Any:
+        time_column = self.extent.time_column
+        return None if time_column is None else time_column.column(frame).dtype
+
+    @property
     def times(self) -> list[Hashable]:
         """The name of the column of times, if windows are of time and the index has none."""
         time_column = self.extent.time_column

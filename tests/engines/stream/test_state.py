@@ -1,5 +1,6 @@
 """States: files that can be read by anyone, and errors that name what does not match."""
 
+from datetime import timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,8 @@ def test_what_is_no_state(tmp_path: Path) -> None:
     path.write_bytes(whole[:at] + b"\x08" + whole[at + 1 :])
     with pytest.raises(ValueError, match="was changed after it was written"):
         dask_gpuscan.load_state(path)
-    path.write_bytes(whole.replace(b'"version": 1', b'"version": 7'))
-    with pytest.raises(ValueError, match="is of version 7 of states, and 1 is read"):
+    path.write_bytes(whole.replace(b'"version": 2', b'"version": 7'))
+    with pytest.raises(ValueError, match="is of version 7 of states, and 2 is read"):
         dask_gpuscan.load_state(path)
 
 
@@ -135,3 +136,109 @@ def test_dtypes(name: str, tmp_path: Path) -> None:
         after = method(dask_gpuscan.stream([frame[3:]], state=state)).compute()
         found = pd.concat([before, after])
         pd.testing.assert_series_equal(found, answer, check_exact=True, check_dtype=False)
+
+
+ZEROS = pd.DataFrame({"k": ["0" * 64, "b"], "x": [1.0, 2.0], "n": [1, 2]})
+
+
+def test_data_that_look_like_the_place_of_a_digest_are_saved_as_they_are(tmp_path: Path) -> None:
+    state = state_of(totals, ZEROS)
+    state.save(tmp_path / "state")
+    (keys,) = dask_gpuscan.load_state(tmp_path / "state").keys().values()
+    assert keys.tolist() == ZEROS["k"].tolist()
+    named = ZEROS.rename(columns={"n": "0" * 64})
+    state_of(totals, named).save(tmp_path / "named")
+    rows = dask_gpuscan.stream([named], state=dask_gpuscan.load_state(tmp_path / "named"))
+    assert totals(rows).compute()["0" * 64].tolist() == [2, 4]
+
+
+def test_any_byte_that_differs_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    state_of().save(path)
+    whole = path.read_bytes()
+    for at in range(0, len(whole), 7):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
+        with pytest.raises(ValueError, match="state"):
+            dask_gpuscan.load_state(path)
+
+
+@pytest.mark.parametrize("zone", ["dateutil/Europe/Berlin", timezone(timedelta(hours=1), "one")])
+def test_zones_that_have_no_name_are_refused_when_a_state_is_saved(
+    zone: Any, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"t": pd.to_datetime(["2026-01-01"]).tz_localize(zone)})
+    state = state_of(lambda d: d.gpuscan.shift(), frame)
+    with pytest.raises(TypeError, match="cannot be written: it holds DatetimeArray of datetime64"):
+        state.save(tmp_path / "state")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_state_that_cannot_have_its_name_leaves_no_file(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    with pytest.raises(OSError, match="state"):
+        state_of().save(tmp_path / "state")
+    assert [path.name for path in tmp_path.iterdir()] == ["state"]
+
+
+def test_names_that_are_nan_are_the_same_after_a_state_is_read(tmp_path: Path) -> None:
+    frame = pd.DataFrame({np.nan: [1, 2]})
+    state_of(lambda d: d.gpuscan.cumsum(), frame).save(tmp_path / "state")
+    rows = dask_gpuscan.stream([frame], state=dask_gpuscan.load_state(tmp_path / "state"))
+    assert rows.gpuscan.cumsum().compute().to_numpy().tolist() == [[4], [6]]
+
+
+def test_long_arrays_are_compared_by_all_their_items() -> None:
+    one, other = np.arange(2000), np.arange(2000)
+    other[1000] = -1
+    state = state_of(lambda d: d["n"].map_batches(pd.Series.isin, one))
+    rows = dask_gpuscan.stream([FRAME], state=state)
+    rows["n"].map_batches(pd.Series.isin, one.copy()).compute()
+    with pytest.raises(ValueError, match="other options"):
+        rows["n"].map_batches(pd.Series.isin, other).compute()
+
+
+EVENTS = pd.DataFrame(
+    {
+        "k": list("abacba"),
+        "j": list("xxyyxx"),
+        "t": pd.date_range("2026-01-01", periods=6, freq="20min", tz="Europe/Berlin"),
+        "x": np.arange(6.0),
+    }
+)
+AGEING = {
+    "sessions": lambda d: d.gpuscan.sessionize("t", by=["k", "j"], gap="30min"),
+    "windows": lambda d: d.gpuscan.groupby(["k", "j"]).rolling("30min", on="t")["x"].sum(),
+}
+
+
+@pytest.mark.parametrize("name", AGEING)
+def test_old_keys_are_left_out(name: str, tmp_path: Path) -> None:
+    method = AGEING[name]
+    state_of(method, EVENTS).save(tmp_path / "state")
+    state = dask_gpuscan.load_state(tmp_path / "state")
+    newer = state.expire(EVENTS["t"][4])
+    (keys,), (all_keys,) = newer.keys().values(), state.keys().values()
+    assert keys.names == ["k", "j"]
+    assert sorted(keys) == [("a", "x"), ("b", "x")]
+    assert sorted(all_keys) == [("a", "x"), ("a", "y"), ("b", "x"), ("c", "y")]
+    assert newer.nbytes < state.nbytes
+    more = EVENTS.assign(t=EVENTS["t"] + pd.Timedelta("130min"))[lambda d: d["j"] == "x"]
+    found, expected = (
+        method(dask_gpuscan.stream([more], state=each)).compute() for each in (newer, state)
+    )
+    pd.testing.assert_series_equal(found, expected)
+
+
+def test_what_does_not_get_old() -> None:
+    with pytest.raises(ValueError, match="groupby-cumsum keeps nothing that gets old"):
+        state_of().expire(0)
+    state = state_of(AGEING["sessions"], EVENTS)
+    for before in (7, None, "no time", True):
+        with pytest.raises(TypeError, match="before must be a time as datetime64"):
+            state.expire(before)
+
+
+def test_keys_of_several_operations() -> None:
+    state = state_of(lambda d: totals(totals(d).assign(k=["a"] * len(FRAME))))
+    assert list(state.keys()) == ["groupby-cumsum", "groupby-cumsum 2"]
+    assert state_of(lambda d: d.gpuscan.cumsum()[["x"]], FRAME[["x"]]).keys() == {}

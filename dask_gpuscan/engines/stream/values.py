@@ -1,0 +1,228 @@
+"""Values that states hold, as JSON and arrays of Arrow: only those of a few kinds, which are listed here."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from dataclasses import fields
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ...frames.keys import BoundaryKey
+from ...frames.pandas.layouts import one_array
+from ...frames.pandas.library import PANDAS
+from ...frames.registry import Schema, columns_of, is_frame, library_of, names_of
+from ...ops.groupby.adjacent import RunKeys
+from ...ops.groupby.hashed import Table
+from ...ops.runs import Open, RunCount
+from ...ops.scan.value_scan import HostScalar
+from ...ops.time.buckets import Span
+from ...ops.time.resample import OpenBucket
+from ...ops.windows.halo import RowArrays
+
+CLASSES: dict[str, Any] = {
+    one.__name__: one
+    for one in (Schema, Table, RowArrays, Open, RunCount, RunKeys, HostScalar, Span, OpenBucket)
+}
+"""The classes whose objects states have, with all their fields."""
+
+
+def write_value(value: Any, leaves: list[pa.Array]) -> Any:
+    """Return a value as one of JSON; arrays are put behind others, and named by their number."""
+    kind = type(value)
+    if value is None or kind in (bool, int, str):
+        return value
+    if kind in (tuple, list):
+        return {kind.__name__: [write_value(one, leaves) for one in value]}
+    if value is PANDAS:
+        return {"library": "pandas"}
+    if kind is BoundaryKey:
+        return {"key": [write_value(row, leaves) for row in value.rows]}
+    if CLASSES.get(kind.__name__) is kind:
+        found = value.pack() if kind is RowArrays else value
+        return {
+            "class": kind.__name__,
+            "fields": {f.name: write_value(getattr(found, f.name), leaves) for f in fields(found)},
+        }
+    if is_frame(value) and hasattr(value, "iloc"):
+        return {"frame": write_value(_parts(value), leaves)}
+    for name, (accepted, write, _) in SCALARS.items():
+        if kind is accepted:
+            return {name: write(value)}
+    if isinstance(value, np.dtype):
+        return {"dtype": value.str}
+    if isinstance(value, pd.api.extensions.ExtensionDtype):
+        empty: Any = value.construct_array_type()
+        return {"dtype of": write_value(empty._from_sequence([], dtype=value), leaves)}
+    if isinstance(value, np.generic):
+        return {"number": write_value(np.asarray(value)[None], leaves)}
+    return _write_array(value, leaves)
+
+
+def read_value(value: Any, leaves: list[pa.Array]) -> Any:
+    """Return what `write_value` was given."""
+    if not isinstance(value, dict):
+        return value
+    if "class" in value:
+        given = {name: read_value(one, leaves) for name, one in value["fields"].items()}
+        return CLASSES[value["class"]](**given)
+    ((name, one), *_) = value.items()
+    if name in SCALARS:
+        return SCALARS[name][2](one)
+    if name in ARRAYS:
+        return ARRAYS[name](*[read_value(part, leaves) for part in one])
+    return READ[name](one, leaves)
+
+
+def _parts(frame: Any) -> tuple[Any, ...]:
+    """Return what a frame, or a series, of pandas is made of."""
+    library = library_of(frame)
+    names = library.index_names(frame)
+    levels = [library.array(library.index_level(frame, i)) for i in range(len(names))]
+    columns = [library.array(column) for column in columns_of(frame)]
+    return frame.ndim, names_of(frame), columns, list(names), levels
+
+
+def _of_parts(ndim: int, names: Any, columns: Any, levels: Any, arrays: Any) -> Any:
+    index = PANDAS.key_index(arrays, levels)
+    if ndim == 1:
+        return PANDAS.series(columns[0], index, names[0])
+    return PANDAS.frame(columns, names, index)
+
+
+SCALARS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "float": (float, float.hex, float.fromhex),
+    "bytes": (bytes, lambda x: b64encode(x).decode(), b64decode),
+    "decimal": (Decimal, str, Decimal),
+}
+"""Scalars that JSON has not: their type, how they are written, and how they are read."""
+
+READ: dict[str, Callable[[Any, list[pa.Array]], Any]] = {
+    "tuple": lambda one, leaves: tuple(read_value(part, leaves) for part in one),
+    "list": lambda one, leaves: [read_value(part, leaves) for part in one],
+    "library": lambda one, leaves: {"pandas": PANDAS}[one],
+    "key": lambda one, leaves: BoundaryKey.of(tuple(read_value(row, leaves) for row in one)),
+    "dtype": lambda one, leaves: np.dtype(one),
+    "dtype of": lambda one, leaves: read_value(one, leaves).dtype,
+    "number": lambda one, leaves: read_value(one, leaves)[0],
+    "frame": lambda one, leaves: _of_parts(*read_value(one, leaves)),
+    "leaf": lambda one, leaves: leaves[one],
+}
+"""How values are read, by the names under which they are written."""
+
+
+# --- arrays ------------------------------------------------------------------------------------------
+
+
+def _leaf(array: pa.Array | pa.ChunkedArray, leaves: list[pa.Array]) -> Any:
+    if isinstance(array, pa.ChunkedArray):
+        array = one_array(array)
+    leaves.append(array.chunk(0) if isinstance(array, pa.ChunkedArray) else array)
+    return {"leaf": len(leaves) - 1}
+
+
+MASKED = (pd.arrays.BooleanArray, pd.arrays.FloatingArray, pd.arrays.IntegerArray)
+
+
+def _write_array(array: Any, leaves: list[pa.Array]) -> Any:
+    if isinstance(array, (pa.Array, pa.ChunkedArray)):
+        return _leaf(array, leaves)
+    if isinstance(array, np.ndarray) and array.dtype == object:
+        texts = _texts(array)
+        nones = np.array([value is None for value in array], np.bool_)
+        return {"objects": [_leaf(texts, leaves), _write_array(nones, leaves)]}
+    if isinstance(array, np.ndarray):
+        return {"numpy": [array.dtype.str, _leaf(_numbers(array), leaves)]}
+    dtype = getattr(array, "dtype", None)
+    if isinstance(dtype, pd.StringDtype):
+        is_nan = dtype.na_value is not pd.NA
+        return {"texts": [dtype.storage, is_nan, _leaf(pa.array(array), leaves)]}
+    if isinstance(array, pd.arrays.NumpyExtensionArray):
+        return {"bare": [_write_array(array.to_numpy(), leaves)]}
+    if isinstance(dtype, pd.ArrowDtype):
+        return {"arrow": [_leaf(pa.array(array), leaves)]}
+    if isinstance(array, MASKED):
+        return {"masked": [str(dtype), _leaf(pa.array(array), leaves)]}
+    if isinstance(array, pd.Categorical):
+        parts = [_write_array(one, leaves) for one in (array.codes, array.categories.array)]
+        return {"categories": [*parts, array.ordered]}
+    if isinstance(
+        array, (pd.arrays.DatetimeArray, pd.arrays.TimedeltaArray, pd.arrays.PeriodArray)
+    ) and _is_known(dtype):
+        return {"times": [str(dtype), _leaf(pa.array(array.asi8), leaves)]}
+    raise TypeError(
+        f"it holds {type(array).__name__}" + (f" of {dtype}" if dtype is not None else "")
+    )
+
+
+def _is_known(dtype: Any) -> bool:
+    """Return whether a dtype can be read by its name: not that of a time zone of dateutil."""
+    try:
+        return bool(pd.api.types.pandas_dtype(str(dtype)) == dtype)
+    except (TypeError, ValueError, KeyError):
+        return False
+
+
+def _texts(array: np.ndarray) -> pa.Array:
+    """Return objects that are strings and nulls as an array of Arrow."""
+    if not all(isinstance(x, str) or x is None or x != x for x in array):
+        raise TypeError("it holds Python objects; cast the column with astype")
+    return pa.array(array, pa.large_string(), from_pandas=True)
+
+
+def _numbers(array: np.ndarray) -> pa.Array:
+    """Return the bytes of an array of NumPy as one of Arrow, as numbers where Arrow has them."""
+    array = np.ascontiguousarray(array)
+    if array.dtype.kind in "mM":
+        array = array.view(np.int64)
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        array = array.view(np.uint8)
+    return pa.array(array)
+
+
+def _of_numpy(dtype: str, values: pa.Array) -> np.ndarray:
+    found = np.dtype(dtype)
+    array: np.ndarray = values.to_numpy(zero_copy_only=False)
+    array = array.astype(found) if found.kind == "b" else array.view(found)
+    return array.copy()  # what is read of a file may not be written to
+
+
+def _of_objects(texts: pa.Array, nones: np.ndarray) -> np.ndarray:
+    array: np.ndarray = texts.to_numpy(zero_copy_only=False)
+    array[~nones & np.asarray(texts.is_null())] = np.nan
+    return array
+
+
+def _of_texts(storage: str, is_nan: bool, texts: pa.Array) -> Any:
+    named = is_nan and not storage.endswith("_numpy")  # as pandas 2.2 calls those whose null is NaN
+    dtype: Any = pd.StringDtype(storage, np.nan) if named else pd.StringDtype(storage)
+    return dtype.__from_arrow__(texts)
+
+
+def _of_times(dtype: str, values: pa.Array) -> Any:
+    found, numbers = pd.api.types.pandas_dtype(dtype), values.to_numpy()
+    if isinstance(found, pd.PeriodDtype):
+        return pd.arrays.PeriodArray(numbers, dtype=found)
+    if isinstance(found, pd.DatetimeTZDtype):
+        stored = numbers.view(f"M8[{found.unit}]")
+        return pd.DatetimeIndex(stored).tz_localize("UTC").tz_convert(found.tz).array
+    return pd.array(numbers.view(found), dtype=found)
+
+
+ARRAYS: dict[str, Callable[..., Any]] = {
+    "numpy": _of_numpy,
+    "bare": lambda array: pd.arrays.NumpyExtensionArray(array),
+    "objects": _of_objects,
+    "texts": _of_texts,
+    "arrow": lambda array: pd.arrays.ArrowExtensionArray(pa.chunked_array([array])),
+    "masked": lambda dtype, values: pd.api.types.pandas_dtype(dtype).__from_arrow__(values),
+    "categories": lambda codes, categories, ordered: pd.Categorical.from_codes(
+        codes, pd.Index(categories), ordered=ordered
+    ),
+    "times": _of_times,
+}
+"""How arrays are made again of their parts."""
