@@ -126,8 +126,8 @@ def _format_of(batch: Any) -> Format:
     if not is_table(batch):
         return FRAMES
     empty = batch.slice(0, 0)  # so that the first batch is not held
-    return Format(_read, partial(TableSource(empty).answer, "value"))
+    return Format(is_table, _read, partial(TableSource(empty, in_stream=True).answer, "value"))
 
 
 def _read(batch: Any) -> Any:
-    return TableSource(batch).frame
+    return TableSource(batch, in_stream=True).frame

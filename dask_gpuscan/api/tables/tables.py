@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import pyarrow as pa
 
+from ...engines.stream.stream import Stream
 from ...frames.messages import first_line
 from ...frames.pandas.arrow import array_of_arrow, arrow_of_array
 from ...frames.pandas.layouts import one_array
@@ -167,9 +168,11 @@ class TableSource:
     ----------
     table : table or column
         Of polars or pyarrow.
+    in_stream : bool, default False
+        Whether others follow, whose categories have the same order.
     """
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: Any, in_stream: bool = False) -> None:
         self._kind = _kind_of(table)
         is_column = isinstance(table, self._kind.column_type)
         named = [(getattr(table, "name", "value"), table)]
@@ -177,8 +180,10 @@ class TableSource:
             named = list(self._kind.columns(table))
         names = [name for name, _ in named]
         arrays = [
-            _read(f"column {name!r}", lambda c: array_of_arrow(self._kind.chunks(c)), column)
-            for name, column in named
+            _read(
+                f"column {name!r}", lambda c: array_of_arrow(self._kind.chunks(c), in_stream), each
+            )
+            for name, each in named
         ]
         index = pd.RangeIndex(len(table) if is_column else _rows(table))
         self.frame: Any = PANDAS.frame(arrays, names, index)
@@ -198,8 +203,8 @@ class TableSource:
             return tuple(self.answer(method, one) for one in found)
         if isinstance(found, (pd.DataFrame, pd.Series)):
             return self._made(method, found)
-        if hasattr(type(found), "gpuscan"):  # a stream, which knows its own tables
-            return found
+        if isinstance(found, Stream):
+            return found.written_by(functools.partial(self.answer, "value"))
         if type(found).__module__.partition(".")[0] == __name__.partition(".")[0]:
             return Waiting(found, self)
         return found

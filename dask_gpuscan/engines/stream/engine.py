@@ -142,8 +142,8 @@ def align_columns(
 
 def merge_asof(left: Any, right: Any, question: AsOf) -> Stream:
     """Return each row of a stream with its match in a frame."""
-    if not isinstance(left, Stream) or isinstance(right, Stream):
-        raise TypeError("merge_asof of a stream takes it as left, and as right a frame in memory")
+    if isinstance(right, Stream):
+        _refuse("merge_asof (or resample at edges of buckets)", "looks rows of a stream up")
     keeps = question.plan.keeps_index
     found = left.map_batches(
         _matched, right, question.over_partitions(), keeps_rows=keeps, label="merge_asof"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -13,6 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ...frames.registry import names_of
+from .arrow_schema import cast_table, schema_for_all
 from .state import State, load_state
 from .threads import Behind
 
@@ -36,15 +37,15 @@ def table_of(frame: Any) -> pa.Table:
     return pa.table(frame)
 
 
-def tables(stream: Stream, passing: Pass) -> Iterator[pa.Table]:
-    """Yield the batches of a stream that have rows, as tables of one schema, which is that of the first."""
-    write, schema = stream._source.format.write, None
+def tables(stream: Stream, passing: Pass, schema: pa.Schema | None = None) -> Iterator[pa.Table]:
+    """Yield the batches of a stream that have rows, as tables of one schema: if none is given, that of the first."""
+    write = stream._source.format.write
     for (batch,) in passing:
         if not len(batch):
             continue
         table = table_of(write(_as_frame(batch)))
-        schema = schema or table.schema
-        yield table if table.schema.equals(schema) else table.cast(schema)
+        schema = schema or schema_for_all(table.schema)
+        yield table if table.schema.equals(schema) else cast_table(table, schema)
 
 
 def _as_frame(batch: Any) -> Any:
@@ -54,7 +55,8 @@ def _as_frame(batch: Any) -> Any:
 
 
 def _no_rows(stream: Stream) -> pa.Table:
-    return table_of(stream._source.format.write(_as_frame(stream._meta)))
+    table = table_of(stream._source.format.write(_as_frame(stream._meta)))
+    return table.cast(schema_for_all(table.schema))
 
 
 def reader(stream: Stream) -> pa.RecordBatchReader:
@@ -80,7 +82,11 @@ class _File:
 
     def __init__(self, path: Path, schema: pa.Schema, options: dict[str, Any]) -> None:
         self.path, self.rows = path, 0
-        self.writer = pq.ParquetWriter(_part(path), schema, **options)
+        try:
+            self.writer = pq.ParquetWriter(_part(path), schema, **options)
+        except BaseException:
+            _part(path).unlink(missing_ok=True)
+            raise
 
     def write(self, table: pa.Table) -> None:
         if table.num_rows:
@@ -97,8 +103,7 @@ class _File:
 
     def abandon(self) -> None:
         self.writer.close()
-        with suppress(FileNotFoundError):
-            _part(self.path).unlink()
+        _part(self.path).unlink(missing_ok=True)
 
 
 def to_file(stream: Stream, path: Path, options: dict[str, Any]) -> None:
@@ -199,15 +204,18 @@ def to_polars(stream: Stream) -> Any:
     def read(
         names: list[str] | None, predicate: Any, count: int | None, size: int | None
     ) -> Iterator[Any]:
-        chosen = stream if names is None or stream.ndim == 1 else stream[names]
-        for table in tables(chosen, chosen.begin()):
+        known = {str(label): label for label in names_of(stream._meta)}
+        chosen = stream
+        if names is not None and stream.ndim == 2 and all(name in known for name in names):
+            chosen = stream[[known[name] for name in names]]
+        for table in tables(chosen, chosen.begin(), _no_rows(chosen).schema):
             frame: Any = pl.from_arrow(table)
-            if predicate is not None:
-                frame = frame.filter(predicate)
-            if count is not None:
+            if names is not None:  # others are those of the index
+                frame = frame.select(names)
+            if count is not None:  # of rows before those of the predicate
                 frame = frame.head(count)
                 count -= frame.height
-            yield frame
+            yield frame if predicate is None else frame.filter(predicate)
             if count == 0:
                 return
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from glob import glob, has_magic
 from os import PathLike, fspath
+from os.path import exists
 from typing import Any
 
 import pyarrow as pa
@@ -30,6 +31,8 @@ from .threads import read_ahead
 class Format:
     """How the batches of a source are read as frames, and what answers become."""
 
+    accepts: Callable[[Any], bool]
+    """Tell whether a batch is of the source's kind."""
     read: Callable[[Any], Any]
     """Return a batch as a frame."""
     write: Callable[[Any], Any]
@@ -40,7 +43,7 @@ def _as_it_is(batch: Any) -> Any:
     return batch
 
 
-FRAMES = Format(_as_it_is, _as_it_is)
+FRAMES = Format(is_frame, _as_it_is, _as_it_is)
 """Of batches that are frames."""
 
 
@@ -73,12 +76,15 @@ class Source:
             first = batches.no_rows
         else:
             found = iter(batches)
-            first = next(found, None)
-            if first is None:
-                raise ValueError("source has no batch, so that its columns are not known")
+            try:
+                first = next(found)
+            except StopIteration:
+                why = "source has no batch, so that its columns are not known"
+                raise ValueError(why) from None
             self._begun = _continued([first], found)
         self.format = format_of(first)
         """How batches are read, and answers written."""
+        self._check_kind(0, first)
         frame = self.format.read(first)
         self.meta: Any = library_of(frame).no_rows(frame)
         """A frame without rows."""
@@ -109,6 +115,7 @@ class Source:
             batches = self._opened()
         names, schema = names_of(meta) if meta.ndim == 2 else None, schema_of(meta)
         for number, batch in enumerate(batches):
+            self._check_kind(number, batch)
             frame = self.format.read(batch)
             try:
                 frame = aligned(frame, names)
@@ -123,6 +130,12 @@ class Source:
                     continue
             yield frame
         _check_all_skipped(behind)
+
+    def _check_kind(self, number: int, batch: Any) -> None:
+        if not self.format.accepts(batch):
+            raise TypeError(
+                f"batch {number} must be a frame or a table, and of the kind of the first one; found {shown(batch)}"
+            )
 
     def _opened(self) -> Iterator[Any]:
         """Return the batches: those of which the first was read when the source was opened, or once more."""
@@ -286,6 +299,10 @@ def batches_of(source: Any) -> Iterable[Any]:
         return _of_reader(source)
     if hasattr(type(source), "collect_batches"):
         return Again(lambda: _of_lazy_frame(source))
+    if hasattr(type(source), "get_columns"):  # a DataFrame of polars
+        return [source]
+    if hasattr(type(source), "gpuscan"):  # a stream
+        return Again(lambda: iter(source))
     if hasattr(type(source), "scanner"):
         return Again(lambda: _of_reader(source.scanner().to_reader()))
     if hasattr(type(source), "__arrow_c_stream__"):
@@ -306,7 +323,7 @@ def _paths(source: Any) -> Sequence[str] | None:
         return None
     found: list[str] = []
     for path in map(fspath, given):
-        named = sorted(glob(path)) if has_magic(path) else [path]
+        named = sorted(glob(path)) if has_magic(path) and not exists(path) else [path]
         if not named:
             raise FileNotFoundError(f"no file is called {path}")
         found += named

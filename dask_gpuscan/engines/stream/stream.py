@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,11 @@ class Stream:
         self._rows = object() if rows is None else rows
         self._pace = object() if pace is None else pace
         self._pass: Pass | None = None
+
+    def written_by(self, write: Callable[[Any], Any]) -> Stream:
+        """Return the stream of a source that was opened for it alone, with answers that a function makes of frames."""
+        self._source.format = replace(self._source.format, write=write)
+        return self
 
     # --- what it looks like -----------------------------------------------------------------------
 

@@ -26,10 +26,11 @@ def _stored(kind: pa.DataType) -> pa.DataType:
     return next((stored(kind) for is_one, stored in _STORED if is_one(kind)), kind)
 
 
-def array_of_arrow(column: pa.ChunkedArray) -> PandasArray:
+def array_of_arrow(column: pa.ChunkedArray, keeps_order: bool = False) -> PandasArray:
     """Return a column of Arrow as an array of pandas: without a copy, but for views, dictionaries and runs.
 
-    A dictionary of strings becomes categories: the used ones, in the order of an ordered dictionary, else sorted.
+    A dictionary of strings becomes categories: the used ones, in the order of an ordered dictionary, else sorted. With
+    `keeps_order`, all those of an ordered dictionary, so that they can be joined to those of other batches.
 
     Examples
     --------
@@ -39,12 +40,12 @@ def array_of_arrow(column: pa.ChunkedArray) -> PandasArray:
     """
     kind = column.type
     # pyarrow cannot join an empty chunk that begins behind the end of its buffers
-    column = pa.chunked_array([chunk for chunk in column.chunks if len(chunk)], kind)
+    column = pa.chunked_array([c for c in column.chunks if len(c)] or column.chunks[:1], kind)
     if pa.types.is_run_end_encoded(kind):
         decoded = [pc.run_end_decode(chunk) for chunk in column.chunks]
         return array_of_arrow(pa.chunked_array(decoded, kind.value_type))
     if pa.types.is_dictionary(kind):
-        return _array_of_dictionary(column)
+        return _array_of_dictionary(column, keeps_order)
     stored = _stored(kind)
     if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
         column = pa.chunked_array([_listed(chunk, stored) for chunk in column.chunks], stored)
@@ -64,16 +65,23 @@ def _listed(views: pa.Array, kind: pa.DataType) -> pa.Array:
     )
 
 
-def _array_of_dictionary(column: pa.ChunkedArray) -> PandasArray:
+def _array_of_dictionary(column: pa.ChunkedArray, keeps_order: bool) -> PandasArray:
     kind, values = column.type, _stored(column.type.value_type)
     column = column.cast(pa.dictionary(kind.index_type, values, kind.ordered))
-    try:
-        found = column.to_pandas().array.remove_unused_categories()
-    except ValueError:  # a dictionary may hold a null, and a value twice
-        found = None
-    if found is None or not (pa.types.is_string(values) or pa.types.is_large_string(values)):
+    if not (pa.types.is_string(values) or pa.types.is_large_string(values)):
         return array_of_arrow(column.cast(values))
+    try:
+        found = column.to_pandas().array if column.num_chunks else _no_categories(kind, values)
+    except ValueError:  # a dictionary may hold a null, and a value twice
+        found = column.cast(values).dictionary_encode().to_pandas().array
+    if kind.ordered and keeps_order:
+        return found
+    found = found.remove_unused_categories()
     return found if kind.ordered else found.reorder_categories(found.categories.sort_values())
+
+
+def _no_categories(kind: pa.DictionaryType, values: pa.DataType) -> PandasArray:
+    return pd.Categorical([], pa.array([], values).to_pandas(), kind.ordered)
 
 
 def arrow_of_array(array: PandasArray) -> pa.ChunkedArray:

@@ -321,10 +321,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         if all(isinstance(a, np.ndarray) and a.dtype == arrays[0].dtype for a in arrays):
             return np.concatenate(arrays)
         if isinstance(arrays[0], pd.Categorical):
-            try:
-                return pd.api.types.union_categoricals(arrays)
-            except TypeError as error:
-                refuse_categories(arrays[0].dtype, error)
+            return _joined_categories(arrays)
         parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
         return one_chunk(bare(pd.concat(parts, ignore_index=True).array))
 
@@ -430,6 +427,20 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def prepend_number(self, number: Scalar, values: Values) -> Values:
         return np.concatenate([np.asarray([number], values.dtype), values])
+
+
+def _joined_categories(arrays: list[pd.Categorical]) -> pd.Categorical:
+    """Join columns of categories; those without a value may have other categories, whose dtype says nothing."""
+    union = pd.api.types.union_categoricals
+    try:
+        return union(arrays)
+    except TypeError as error:
+        filled = [array for array in arrays if (array.codes >= 0).any()] or arrays[:1]
+        if len(filled) == len(arrays):
+            refuse_categories(arrays[0].dtype, error)
+    dtype = _joined_categories(filled).dtype
+    empty = [pd.Categorical.from_codes(np.full(len(a), -1), dtype=dtype) for a in arrays]
+    return union([a if (a.codes >= 0).any() else e for a, e in zip(arrays, empty, strict=True)])
 
 
 def _are_null(column: pd.Series) -> Values:

@@ -1,0 +1,71 @@
+"""The schema that the tables of a stream share, though batches may have other types where dtypes of pandas say less."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+
+def schema_for_all(first: pa.Schema) -> pa.Schema:
+    """Return the schema of all batches of a stream, given that of the first.
+
+    Objects without a value become texts, which most objects are, and later batches may have more categories.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> first = pa.schema([("a", pa.null()), ("b", pa.dictionary(pa.int8(), pa.string()))])
+    >>> schema_for_all(first).types
+    [DataType(string), DictionaryType(dictionary<values=string, indices=int32, ordered=0>)]
+    """
+    return pa.schema([field.with_type(_for_all(field.type)) for field in first], first.metadata)
+
+
+def _for_all(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_null(kind):
+        return pa.string()
+    if pa.types.is_dictionary(kind) and kind.index_type.bit_width < 32:
+        return pa.dictionary(pa.int32(), kind.value_type, kind.ordered)
+    return kind
+
+
+def cast_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return a table in a schema.
+
+    Raises
+    ------
+    ValueError
+        If it has other columns, or values that the schema cannot hold.
+    """
+    if table.column_names != schema.names:
+        raise ValueError(
+            f"columns, with named levels of the index, are {', '.join(schema.names)} as far as is known, and a batch "
+            f"has {', '.join(table.column_names)}"
+        )
+    columns = [_cast(column, field) for column, field in zip(table.columns, schema, strict=True)]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _cast(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    try:
+        if _holds(field.type, column.type):
+            return column.cast(field.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        pass
+    raise ValueError(
+        f"column {field.name!r} is of {field.type} as far as is known, and a batch has {column.type}; cast it with "
+        f"astype"
+    )
+
+
+def _holds(known: pa.DataType, found: pa.DataType) -> bool:
+    """Return whether a cast keeps what values are: Arrow's leaves fields of structs out, and makes texts of numbers."""
+    if pa.types.is_struct(known) and pa.types.is_struct(found):
+        fields = {field.name: field.type for field in known}
+        return all(each.name in fields and _holds(fields[each.name], each.type) for each in found)
+    if pa.types.is_list(known) and pa.types.is_list(found):
+        return _holds(known.value_type, found.value_type)
+    if pa.types.is_string(known):
+        return (
+            pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_null(found)
+        )
+    return not (pa.types.is_integer(known) and pa.types.is_floating(found))
