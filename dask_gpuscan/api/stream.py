@@ -77,9 +77,11 @@ def streams_lazy_frames(function: F) -> F:
     @wraps(function)
     def call(left: Any, right: Any, *args: Any, **kwargs: Any) -> Any:
         if is_lazy_frame(right):
-            raise TypeError(
-                f"{function.__name__}: right is a LazyFrame, and all its rows are needed; give right.collect()"
-            )
+            if not (is_lazy_frame(left) or isinstance(left, Stream)):
+                raise TypeError(
+                    f"{function.__name__}: right is a LazyFrame, and left is not; give right.collect()"
+                )
+            right = stream(right)
         if not is_lazy_frame(left):
             return function(left, right, *args, **kwargs)
         return function(stream(left), right, *args, **kwargs).to_polars()

@@ -96,8 +96,9 @@ def merge_asof(
     ----------
     left, right : DataFrame or named Series
         Of pandas or cuDF, or Dask collections of these, of any numbers of partitions; one may be a collection and the
-        other not. Each is ordered by what it is matched on, over all its partitions. A LazyFrame of polars as `left`
-        stays lazy, and is read in batches.
+        other not. Each is ordered by what it is matched on, over all its partitions. A stream, or a LazyFrame of
+        polars, as `left` stays one, and is read in batches; so is a second one as `right`, if matches are looked for
+        backwards.
     on, left_on, right_on : name, optional
         The column of numbers or times that is ordered; default the one column that both have.
     left_index, right_index : bool, default False

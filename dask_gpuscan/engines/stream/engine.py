@@ -19,6 +19,7 @@ from ...ops.predicates.filter import (
 )
 from ...ops.scan.row_number import ResetIndex
 from ...ops.time.shift_labels import ShiftLabels
+from .asof import AsOfStep
 from .steps import LookAhead, LookBack, Overlap, OverlapAhead, Step, Tables
 from .stream import Pass, Stream
 
@@ -140,14 +141,18 @@ def align_columns(
     return obj.map_batches(join_columns, names, what, by_label, *others)
 
 
-def merge_asof(left: Any, right: Any, question: AsOf) -> Stream:
-    """Return each row of a stream with its match in a frame."""
-    if isinstance(right, Stream):
+def merge_asof(left: Any, right: Any, question: AsOf) -> Any:
+    """Return each row of a stream with its match in a frame, or in another stream."""
+    if not isinstance(left, Stream):
         _refuse("merge_asof (or resample at edges of buckets)", "looks rows of a stream up")
-    keeps = question.plan.keeps_index
-    found = left.map_batches(
-        _matched, right, question.over_partitions(), keeps_rows=keeps, label="merge_asof"
-    )
+    keeps, question = question.plan.keeps_index, question.over_partitions()
+    if isinstance(right, Stream):
+        if question.direction != "backward":
+            _refuse(f"merge_asof of two streams with direction={question.direction!r}")
+        meta = question.merged(left._meta, right._meta)
+        found = left.then(AsOfStep(right, question), meta, rows=left._rows if keeps else None)
+    else:
+        found = left.map_batches(_matched, right, question, keeps_rows=keeps, label="merge_asof")
     return found if keeps else renumber(found)
 
 

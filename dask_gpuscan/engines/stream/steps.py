@@ -57,6 +57,10 @@ class Step:
         """
         raise NotImplementedError
 
+    def of_others(self, seen: Seen) -> Seen:
+        """Return what was seen, where the sources are others, whose rows follow."""
+        return seen
+
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
         """Return the answer for Dask collections, lazily; what was seen is of the rows before the first partition."""
         raise NotImplementedError

@@ -447,6 +447,9 @@ class Pass:
         if before is not None:
             self.seen = before.start(self.source.schema, self.operations)
             self.rows, self.ended = before.rows, before.ended
+        if state is None:
+            pairs = zip(self.steps, self.seen, strict=True)
+            self.seen = [step.of_others(seen) for step, seen in pairs]
         self.behind = self.rows - known
 
     @property

@@ -16,6 +16,7 @@ from ...frames.keys import BoundaryKey
 from ...frames.pandas.layouts import one_array
 from ...frames.pandas.library import PANDAS
 from ...frames.registry import Schema, columns_of, is_frame, library_of, names_of
+from ...ops.asof.in_turn import RightRows
 from ...ops.groupby.adjacent import RunKeys
 from ...ops.groupby.hashed import Table
 from ...ops.runs import Open, RunCount
@@ -26,8 +27,10 @@ from ...ops.windows.halo import RowArrays
 
 CLASSES: dict[str, Any] = {
     one.__name__: one
-    for one in (Schema, Table, RowArrays, Open, RunCount, RunKeys, HostScalar, Span, OpenBucket)
-}
+    for one in (
+        Schema, Table, RowArrays, Open, RunCount, RunKeys, HostScalar, Span, OpenBucket, RightRows,
+    )
+}  # fmt: skip
 """The classes whose objects states have, with all their fields."""
 
 

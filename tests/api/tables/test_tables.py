@@ -276,17 +276,15 @@ def test_merge_asof_of_a_lazy_frame_is_lazy(direction):
     )
     options = {"on": "t", "by": "k", "direction": direction}
     expected = dask_gpuscan.merge_asof(left, right, **options)
-    for sides in (
-        {"left": left.lazy(), "right": right},
-        {"left": left.lazy(), "right": right.to_arrow()},
-    ):
+    rights = [right, right.to_arrow(), *([right.lazy()] if direction == "backward" else [])]
+    for sides in ({"left": left.lazy(), "right": each} for each in rights):
         lazy = dask_gpuscan.merge_asof(**sides, **options)
         assert isinstance(lazy, pl.LazyFrame)
         assert lazy.collect_schema() == expected.schema
         assert lazy.collect().equals(expected)
         assert lazy.select("w").head(3).collect().equals(expected.select("w").head(3))
     with pytest.raises(TypeError, match=r"give right\.collect\(\)"):
-        dask_gpuscan.merge_asof(left.lazy(), right.lazy(), **options)
+        dask_gpuscan.merge_asof(left, right.lazy(), **options)
     with pytest.raises(KeyError, match="'q' is not a column"):
         dask_gpuscan.merge_asof(left.lazy(), right, on="q")
 

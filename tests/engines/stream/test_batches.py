@@ -167,7 +167,18 @@ def test_options_of_parquet_that_there_are_not_leave_no_file(tmp_path: Path) -> 
     assert not list(tmp_path.iterdir())
 
 
-def test_edges_of_buckets_are_refused() -> None:
-    rows = stream([pd.DataFrame({"x": [1.0]}, pd.date_range("2026", periods=1))])
-    with pytest.raises(NotImplementedError, match=r"resample at edges of buckets.*compute"):
-        rows.gpuscan.resample("1h").ffill()
+def test_edges_of_buckets() -> None:
+    times = pd.to_datetime(["2026-01-01 00:10", "2026-01-01 00:50", "2026-01-01 03:10"])
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, times)
+    buckets = stream([frame[:1], frame[1:]]).gpuscan.resample("1h")
+    for method in ("ffill", "asfreq"):
+        expected = getattr(frame.resample("1h"), method)()
+        pd.testing.assert_frame_equal(
+            getattr(buckets, method)().compute(), expected, check_freq=False
+        )
+    for method in ("bfill", "nearest"):
+        with pytest.raises(NotImplementedError, match="needs rows that come later"):
+            getattr(buckets, method)()
+    once = stream(frame[i : i + 1] for i in range(3)).gpuscan.resample("1h").ffill()
+    with pytest.raises(ValueError, match="give a list or files to read it twice"):
+        once.compute()

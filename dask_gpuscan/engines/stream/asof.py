@@ -1,0 +1,59 @@
+"""As-of merges of a stream with another, which is read as far as the rows of the first one reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ...frames.registry import library_of
+from ...ops.asof.asof import AsOf
+from ...ops.asof.in_turn import RightRows, merged_in_turn
+from .state import described
+from .steps import Seen, Step
+from .stream import Pass, Stream
+
+
+@dataclass(frozen=True)
+class AsOfStep(Step):
+    """Each row with its match in another stream.
+
+    What was seen says how many rows of the other stream were read. Its batches come from an iterator that stands behind
+    these; what was seen and has none begins the other stream again, and leaves out the rows that were read.
+    """
+
+    right: Stream
+    question: AsOf
+    readers: WeakKeyDictionary[RightRows, Iterator[Any]] = field(default_factory=WeakKeyDictionary)
+
+    label = "merge_asof"
+
+    @property
+    def options(self) -> str:
+        return described(self.question)
+
+    def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
+        (left,) = batches
+        seen = seen or RightRows(self.right._meta)
+        reader = self.readers.pop(seen, None) or _rows_behind(self.right, seen.count)
+        answer, found = merged_in_turn(self.question, left, seen, lambda: next(reader, None))
+        self.readers[found] = reader
+        return answer, found
+
+    def of_others(self, seen: Seen) -> Seen:
+        return seen and replace(seen, count=0)
+
+    def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
+        raise NotImplementedError(
+            "merge_asof of two streams is no collection; merge the Dask collections themselves"
+        )
+
+
+def _rows_behind(stream: Stream, count: int) -> Iterator[Any]:
+    """Yield the batches of a stream behind so many rows."""
+    for (batch,) in Pass([stream]):
+        dropped = min(count, len(batch))
+        count -= dropped
+        if dropped < len(batch):
+            yield library_of(batch).rows(batch, slice(dropped, None))

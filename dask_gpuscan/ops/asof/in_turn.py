@@ -1,0 +1,85 @@
+"""As-of merges of two sides that come in batches: of the right side, as much is read as the left one has met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ...frames.registry import library_of
+from ..windows.halo import joined_rows
+from .asof import AsOf, AsOfSide, in_order
+
+
+@dataclass(frozen=True, eq=False)
+class RightRows:
+    """What was read of the right side with the left rows so far."""
+
+    waiting: Any
+    """Rows behind the last left one."""
+    before: Any = None
+    """Of the rows ahead of those, what later left rows may match: the nearest of each key. None if there are none."""
+    count: int = 0
+    """How many rows were read."""
+    left_end: Any = None
+    """The number of the last left row."""
+    right_end: Any = None
+    """The number of the last row that was read."""
+
+
+def merged_in_turn(
+    question: AsOf, left: Any, seen: RightRows, read: Callable[[], Any]
+) -> tuple[Any, RightRows]:
+    """Return the rows of a left batch, each with its match, and what was read of the right side with them.
+
+    Parameters
+    ----------
+    question : AsOf
+        That looks backwards.
+    left : DataFrame
+    seen : RightRows
+    read : callable
+        Returns the next batch of the right side, None behind the last one.
+
+    Raises
+    ------
+    ValueError
+        If a side is not in order, or holds a null.
+    """
+    library = library_of(left)
+    if not len(left):
+        return question.merged(left, library.no_rows(seen.waiting)), seen
+    end = _end(question.left, left, seen.left_end)
+    parts, count, right_end = [seen.waiting], seen.count, seen.right_end
+    while right_end is None or right_end <= end:
+        batch = read()
+        if batch is None:
+            break
+        parts.append(batch)
+        count += len(batch)
+        right_end = _end(question.right, batch, right_end)
+    rows = joined_rows([part for part in parts if len(part)] or parts[:1])
+    with library.acquire(rows):
+        values = in_order(question.right.on_column(rows), "right")
+        met = int(library.xp.searchsorted(values, library.xp.asarray(end, values.dtype), "right"))
+    own, waiting = (library.rows(rows, part) for part in (slice(met), slice(met, None)))
+    known = [part for part in (seen.before, own) if part is not None and len(part)]
+    answer = question.merged(left, joined_rows(known) if known else own)
+    before = question.outside(False).combine(known) if known else None
+    return answer, RightRows(waiting, before, count, end, right_end)
+
+
+def _end(side: AsOfSide, frame: Any, before: Any) -> Any:
+    """Return the last number of a batch that is in order, and behind the last number so far."""
+    library = library_of(frame)
+    with library.acquire(frame):
+        values = in_order(side.on_column(frame), side.name)
+        if not len(values):
+            return before
+        first, last = values[0].item(), values[-1].item()
+    if before is not None and first < before:
+        raise ValueError(
+            f"{side.name} keys must be sorted: a batch begins before the one ahead of it ends; sort the {side.name} "
+            f"side by them first"
+        )
+    return last
