@@ -1,4 +1,4 @@
-"""Dask's progress bar, beside which stands what is being compiled."""
+"""Dask's progress bar, beside which stands what is being compiled, or how far a stream was read."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from dask.diagnostics import ProgressBar as DaskProgressBar
 
 from ..kernels.compiler.compiling import listening
 
-SHOWN = 60
-"""Characters of what is being compiled that are shown at most."""
+SHOWN = 70
+"""Characters of that which are shown at most."""
 
 
 class ProgressBar(DaskProgressBar):  # type: ignore[misc]
     """A progress bar of Dask that says when a kernel is compiled, which takes a second or so, once a machine.
+
+    Of a stream it shows how many rows and bytes were read, and of how many if that is known: of files and of lists.
 
     It takes the arguments of :class:`dask.diagnostics.ProgressBar` and is used in its place, with Dask's schedulers of
     one process. Of a cluster's workers, ``client.forward_logging("dask_gpuscan", level="INFO")`` shows the same lines.
@@ -33,13 +35,13 @@ class ProgressBar(DaskProgressBar):  # type: ignore[misc]
     """
 
     def _start(self, dsk: Any) -> None:
-        self._compiling, self._said = "", 0
+        self._compiling, self._rows, self._said = "", "", 0
         self._listening: AbstractContextManager[None] = listening(self._hear)
         self._listening.__enter__()
         super()._start(dsk)
 
     def _pretask(self, key: Any, dsk: Any, state: Any) -> None:
-        self._compiling = ""
+        self._compiling, self._rows = "", state.get("rows", "")
         super()._pretask(key, dsk, state)
 
     def _finish(self, dsk: Any, state: Any, errored: bool) -> None:
@@ -53,7 +55,8 @@ class ProgressBar(DaskProgressBar):  # type: ignore[misc]
     def _draw_bar(self, frac: float, elapsed: float) -> None:
         super()._draw_bar(frac, elapsed)
         if self._file is not None:
-            said = f" | {self._compiling}"[:SHOWN] if self._compiling else ""
+            shown = self._compiling or self._rows
+            said = f" | {shown}"[:SHOWN] if shown else ""
             self._file.write(said.ljust(self._said))
             self._file.flush()
             self._said = len(said)

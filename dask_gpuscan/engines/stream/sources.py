@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from glob import glob, has_magic
 from os import PathLike, fspath
-from os.path import exists
+from os.path import exists, getsize
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ from ...frames.registry import (
 )
 from ...kernels.messages import shown
 from ..dask.compat import FrameBase
+from .progress import Size, size_of, without_bars
 from .state import State
 from .threads import read_ahead
 
@@ -90,6 +91,15 @@ class Source:
         """A frame without rows."""
         self.schema = schema_of(self.meta)
         """Names and dtypes of the columns."""
+
+    def size(self) -> Size | None:
+        """Return how many rows there are, and how many bytes these take; None if that is not known before."""
+        batches = self._batches
+        if isinstance(batches, Files):
+            return batches.size()
+        if not isinstance(batches, (list, tuple)):
+            return None
+        return reduce(Size.plus, map(size_of, batches), Size())
 
     @property
     def collection(self) -> Any:
@@ -178,6 +188,11 @@ class Files:
             return _no_rows(pq.read_schema(path))
         with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
             return _no_rows(reader.schema)
+
+    def size(self) -> Size:
+        """Return the number of all rows, and of the bytes of the files."""
+        rows = sum(count for path in self.paths for count, _ in _batches_of_file(path, None))
+        return Size(rows, sum(map(getsize, self.paths)))
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         return self.batches(0)
@@ -275,7 +290,9 @@ class Partitions:
 
     def __iter__(self) -> Iterator[Any]:
         for partition in self.collection.to_delayed():
-            yield partition.compute()
+            with without_bars():
+                found = partition.compute()
+            yield found
 
 
 def batches_of(source: Any) -> Iterable[Any]:

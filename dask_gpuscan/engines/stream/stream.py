@@ -15,6 +15,7 @@ from ...frames.registry import names_of
 from ...kernels.messages import not_among, shown
 from ...ops.predicates.filter import append_column
 from ...ops.windows.halo import joined_rows
+from .progress import Shown
 from .sinks import ROWS_PER_FILE, reader, to_directory, to_file, to_polars
 from .sources import Source
 from .state import Operation, State
@@ -461,12 +462,14 @@ class Pass:
 
     def __iter__(self) -> Iterator[list[Any]]:
         """Yield the batches of the outputs, together; they may have no rows."""
-        for frame in self.source.frames(self.behind, self._columns()):
-            if self.ended and len(frame):
-                raise ValueError(
-                    "state is of rows that ended, and what was open has been answered; read those with ends=False"
-                )
-            yield self._advance(frame, False)
+        with Shown(self.source, self.behind) as shown:
+            for frame in self.source.frames(self.behind, self._columns()):
+                if self.ended and len(frame):
+                    raise ValueError(
+                        "state is of rows that ended, and what was open has been answered; read those with ends=False"
+                    )
+                yield self._advance(frame, False)
+                shown.add(frame)
         if self.source.ends and not self.ended and any(step.has_end for step in self.steps):
             self.ended = True
             yield self._advance(self.source.meta, True)
