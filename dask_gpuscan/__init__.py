@@ -34,7 +34,7 @@ from .api.cluster_options import cluster_options
 from .api.frame.asof import merge_asof
 from .api.frame.runs import rle_decode
 from .api.on import on
-from .api.stream import stream
+from .api.stream import batches, compute, stream
 from .api.tables.accessor import register_polars
 from .api.xarray.accessor import register_xarray
 from .compile_ahead.precompile import precompile, precompile_plugin
@@ -72,6 +72,7 @@ __all__ = [
     "add",
     "add_reproducible",
     "affine",
+    "batches",
     "bfill",
     "bitwise_and",
     "bitwise_or",
@@ -79,6 +80,7 @@ __all__ = [
     "box_filter",
     "check_associative",
     "cluster_options",
+    "compute",
     "cummax",
     "cummin",
     "cumprod",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, wraps
 from typing import Any, TypeVar
 
+from ..engines.stream.passes import begun, computed
 from ..engines.stream.sources import FRAMES, Format, Source, batches_of
 from ..engines.stream.state import State
 from ..engines.stream.stream import Stream
@@ -69,6 +70,87 @@ def stream(source: Any, *, state: State | None = None, ends: bool = True) -> Str
         raise TypeError(f"state must be a State or None, found {shown(state)}")
     opened = Source(batches_of(source), _format_of, state, bool(ends))
     return Stream(opened, opened.meta)
+
+
+def batches(*streams: Stream) -> Iterator[tuple[Any, ...]]:
+    """Return an iterator over the batches of several streams of one source, which is read once for all of them.
+
+    Parameters
+    ----------
+    *streams : Stream
+        Computed of what one call of `stream` has returned.
+
+    Returns
+    -------
+    iterator of tuples
+        A batch of each stream, as frames of the source's kind: of different lengths if rows are left out or wait
+        for later ones. The `state` of each stream is that of all together, and goes on with all together.
+
+    Raises
+    ------
+    TypeError
+        For what is no stream.
+    ValueError
+        For streams of different sources.
+
+    See Also
+    --------
+    compute : All rows of several streams.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask_gpuscan
+    >>> rows = dask_gpuscan.stream(pd.DataFrame({"x": [part, 2 * part]}) for part in (1, 5))
+    >>> late = rows.gpuscan.filter("x > 4")
+    >>> for totals, some in dask_gpuscan.batches(rows.gpuscan.cumsum(), late):
+    ...     print(totals["x"].tolist(), some["x"].tolist())
+    [1, 3] []
+    [8, 18] [5, 10]
+    """
+    found = begun(_of_one_source(streams))
+    write = found.source.format.write
+    return (tuple(map(write, parts)) for parts in found)
+
+
+def compute(*streams: Stream) -> tuple[Any, ...]:
+    """Return all rows of several streams of one source, which is read once for all of them.
+
+    Parameters
+    ----------
+    *streams : Stream
+        As for `batches`.
+
+    Returns
+    -------
+    tuple of frames
+        Of the source's kind, one for each stream.
+
+    See Also
+    --------
+    batches : The same, a batch at a time.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask_gpuscan
+    >>> rows = dask_gpuscan.stream(pd.Series([part, 2 * part]) for part in (1, 5))
+    >>> totals, shifted = dask_gpuscan.compute(rows.gpuscan.cumsum(), rows.gpuscan.shift(-1))
+    >>> totals.tolist(), shifted.tolist()
+    ([1, 3, 8, 18], [2, 5, 10, <NA>])
+    """
+    return tuple(computed(_of_one_source(streams)))
+
+
+def _of_one_source(streams: Sequence[Any]) -> Sequence[Stream]:
+    if not streams:
+        raise TypeError("there must be at least one stream")
+    for one in streams:
+        if not isinstance(one, Stream):
+            raise TypeError(f"there must be streams only, found {shown(one)}")
+        if one._source is not streams[0]._source:
+            raise ValueError(
+                "streams must be of one source: compute all of what one call of stream() returns"
+            )
+    return streams
 
 
 def streams_lazy_frames(function: F) -> F:

@@ -10,9 +10,10 @@ from weakref import WeakKeyDictionary
 from ...frames.registry import library_of
 from ...ops.asof.asof import AsOf
 from ...ops.asof.in_turn import RightRows, merged_in_turn
-from .state import described
+from .options import described
+from .passes import Pass
 from .steps import Seen, Step
-from .stream import Pass, Stream
+from .stream import Stream
 
 
 @dataclass(frozen=True)

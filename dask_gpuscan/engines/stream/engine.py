@@ -20,8 +20,9 @@ from ...ops.predicates.filter import (
 from ...ops.scan.row_number import ResetIndex
 from ...ops.time.shift_labels import ShiftLabels
 from .asof import AsOfStep
+from .passes import Pass
 from .steps import LookAhead, LookBack, Overlap, OverlapAhead, Step, Tables
-from .stream import Pass, Stream
+from .stream import Stream
 
 IN_PARTS = True
 

@@ -12,18 +12,15 @@ import os
 import secrets
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
-from enum import Enum
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ...frames.protocol import Library
-from ...frames.registry import Schema, is_frame, same_names, schema_of
-from ...kernels import Operator
+from ...frames.registry import Schema, same_names
 from ...kernels.messages import shown
 from ...ops.groupby.hashed import Table
 from ...ops.time.sessions import last_times
@@ -370,37 +367,3 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     except BaseException:
         near.unlink(missing_ok=True)
         raise
-
-
-# --- what operations are -----------------------------------------------------------------------------
-
-
-def described(value: Any) -> str:
-    """Return the options of an operation as a text, which is the same in every process.
-
-    An operator counts by its name and the numbers that its functions take from around them, a function by its name.
-    """
-    if isinstance(value, Operator):
-        numbers = [x.item() for each in value.code.values for x in each]
-        return value.name + (f" {numbers}" if numbers else "")
-    if isinstance(value, FunctionType):
-        return value.__qualname__
-    if is_frame(value) and hasattr(value, "ndim"):
-        return described(schema_of(value)) if hasattr(value, "iloc") else str(value.dtype)
-    if is_dataclass(value) and not isinstance(value, type):
-        shown = [(f.name, getattr(value, f.name)) for f in fields(value) if f.repr and f.compare]
-        parts = [f"{name}={described(one)}" for name, one in shown]
-        return f"{type(value).__name__}({', '.join(parts)})"
-    if isinstance(value, (tuple, list)):
-        return f"({', '.join(map(described, value))})"
-    if isinstance(value, dict):
-        pairs = [f"{described(key)}: {described(one)}" for key, one in value.items()]
-        return f"{{{', '.join(pairs)}}}"
-    if (
-        isinstance(value, np.ndarray) and value.dtype.kind not in "OV"
-    ):  # whose repr leaves items out
-        return f"{value.dtype} {_digest(value.tobytes()).decode()}"
-    if isinstance(value, np.generic):
-        return repr(value.item())
-    text = str(value) if isinstance(value, (np.dtype, Enum)) else repr(value)
-    return type(value).__name__ if " at 0x" in text else text

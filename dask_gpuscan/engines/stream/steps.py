@@ -16,7 +16,7 @@ from ...ops.core.carry import DataFrameCarry, OverlapCarry, Summary, TreeReducti
 from ...ops.windows.halo import joined_rows
 from ..dask.expressions import map_partitions
 from ..dask.lookback import look_back, map_overlap
-from .state import described
+from .options import described
 
 Seen = Any
 """What a step keeps of the batches before; None before the first one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from os import PathLike
@@ -14,12 +14,11 @@ from ...frames.messages import ColumnError, column_title
 from ...frames.registry import names_of
 from ...kernels.messages import not_among, shown
 from ...ops.predicates.filter import append_column
-from ...ops.windows.halo import joined_rows
-from .progress import Shown
+from .passes import Pass, begun, computed
 from .sinks import ROWS_PER_FILE, reader, to_directory, to_file, to_polars
 from .sources import Source
-from .state import Operation, State
-from .steps import Each, EachWaiting, Input, Seen, Step
+from .state import State
+from .steps import Each, EachWaiting, Input, Step
 
 
 def _operator(function: Callable[[Any, Any], Any]) -> Any:
@@ -282,8 +281,7 @@ class Stream:
         state : State, optional
             Of this stream and source, behind whose rows it goes on; default the one that the source begins with.
         """
-        self._pass = Pass([self], state)
-        return self._pass
+        return begun([self], state)
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the batches, as frames of the source's kind."""
@@ -300,8 +298,8 @@ class Stream:
         >>> dask_gpuscan.stream([pd.Series([1, 2]), pd.Series([3])]).gpuscan.cumsum().compute().tolist()
         [1, 3, 6]
         """
-        batches = [batch for (batch,) in self.begin()] or [self._meta]
-        return self._source.format.write(joined_rows(batches) if batches[1:] else batches[0])
+        (found,) = computed([self])
+        return found
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Return the batches as a stream of Arrow: what pyarrow, polars and DuckDB read."""
@@ -420,102 +418,6 @@ class Stream:
         if self._pass is None:
             raise ValueError("stream has no state yet: compute it, or iterate over it, first")
         return self._pass.state
-
-
-class Pass:
-    """One pass over a source, which computes some streams.
-
-    Parameters
-    ----------
-    outputs : sequence of Stream
-        Of one source.
-    state : State, optional
-        As for `Stream.begin`.
-    """
-
-    def __init__(self, outputs: Sequence[Stream], state: State | None = None) -> None:
-        self.outputs, self.source = outputs, outputs[0]._source
-        self.nodes = _in_order(outputs)
-        pairs = [(node._step, node._inputs) for node in self.nodes if node._step is not None]
-        self.steps = [step for step, _ in pairs]
-        self.operations = [(step.label, step.options) for step in self.steps]
-        self.kept_by = [step.kept_by(inputs[0]._meta) for step, inputs in pairs]
-        self.seen: list[Seen] = [None] * len(self.steps)
-        self.rows, self.ended = 0, False
-        before = self.source.state
-        known = 0 if before is None else before.rows
-        before = before if state is None else state
-        if before is not None:
-            self.seen = before.start(self.source.schema, self.operations)
-            self.rows, self.ended = before.rows, before.ended
-        if state is None:
-            pairs = zip(self.steps, self.seen, strict=True)
-            self.seen = [step.of_others(seen) for step, seen in pairs]
-        self.behind = self.rows - known
-
-    @property
-    def state(self) -> State:
-        """What was seen with the last batches."""
-        found = zip(self.operations, self.seen, self.kept_by, strict=True)
-        operations = tuple(Operation(*what, seen, *kept_by) for what, seen, kept_by in found)
-        return State(self.source.schema, operations, self.rows, ended=self.ended)
-
-    def __iter__(self) -> Iterator[list[Any]]:
-        """Yield the batches of the outputs, together; they may have no rows."""
-        with Shown(self.source, self.behind) as shown:
-            for frame in self.source.frames(self.behind, self._columns()):
-                if self.ended and len(frame):
-                    raise ValueError(
-                        "state is of rows that ended, and what was open has been answered; read those with ends=False"
-                    )
-                yield self._advance(frame, False)
-                shown.add(frame)
-        if self.source.ends and not self.ended and any(step.has_end for step in self.steps):
-            self.ended = True
-            yield self._advance(self.source.meta, True)
-
-    def _columns(self) -> list[Hashable] | None:
-        """Return the columns of the source that are read; None if these are all."""
-        if any(output._step is None for output in self.outputs):
-            return None
-        asked = list[Hashable]()
-        for node in self.nodes:
-            if node._step is not None and any(one._step is None for one in node._inputs):
-                if not node._step.chosen:
-                    return None
-                asked += node._step.chosen
-        return [name for name in names_of(self.source.meta) if name in asked]
-
-    def _advance(self, frame: Any, ends: bool) -> list[Any]:
-        batches: dict[Stream, Any] = {}
-        before, behind = iter(self.seen), list[Seen]()
-        for node in self.nodes:
-            if node._step is None:
-                batches[node] = frame
-                continue
-            inputs = [batches[one] for one in node._inputs]
-            batches[node], seen = node._step.advance(inputs, next(before), ends)
-            behind.append(seen)
-        self.seen = behind
-        self.rows += len(frame)
-        return [batches[output] for output in self.outputs]
-
-
-def _in_order(outputs: Iterable[Stream]) -> list[Stream]:
-    """Return streams and all that they are computed of, each behind its inputs."""
-    found: dict[Stream, None] = {}
-
-    def visit(node: Stream) -> None:
-        if id(node) not in met:
-            met.add(id(node))
-            for one in node._inputs:
-                visit(one)
-            found[node] = None
-
-    met = set[int]()
-    for output in outputs:
-        visit(output)
-    return list(found)
 
 
 def register_accessor(name: str) -> Callable[[Any], Any]:

@@ -1,7 +1,7 @@
 """Streams: where their batches come from, what they answer, and what they refuse."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -190,3 +190,45 @@ def test_looks() -> None:
     assert found.tolist() == [7, 0, 9, 0, 0, 5]
     assert rows[rows["x"] >= 4].compute().equals(FRAME[FRAME.x >= 4])
     assert rows.rename(columns={"x": "y"}).columns.tolist() == ["k", "y"]
+
+
+def test_several_streams_are_computed_in_one_pass() -> None:
+    read = []
+
+    def source() -> Iterator[pd.DataFrame]:
+        for start in (0, 3, 6):
+            read.append(start)
+            yield pd.DataFrame({"k": [0, 1, 0], "x": np.arange(3.0) + start})
+
+    def outputs(rows: Any) -> tuple[Any, ...]:
+        totals = rows.gpuscan.groupby("k")["x"].cumsum()
+        return totals, rows.gpuscan.filter("x > 4"), rows["x"].gpuscan.shift(-2), rows
+
+    whole = pd.concat(source())
+    del read[:]
+    streams = outputs(dask_gpuscan.stream(source(), ends=False))
+    found = dask_gpuscan.compute(*streams)
+    assert read == [0, 3, 6]
+    expected = outputs(dask_gpuscan.stream([whole]))
+    for one, other in zip(found, expected, strict=True):
+        assert one.equals(other.compute()[: len(one)])
+    assert [len(one) for one in found] == [9, 4, 7, 9]
+    again = dask_gpuscan.batches(*outputs(dask_gpuscan.stream(source(), state=streams[0].state)))
+    first = next(again)
+    assert [len(each) for each in first] == [3, 0, 3, 3]
+    assert first[0].tolist() == [24.0, 13.0, 26.0]
+
+
+def test_what_is_not_computed_together() -> None:
+    one, other = (dask_gpuscan.stream([pd.DataFrame({"x": [1]})]) for _ in range(2))
+    with pytest.raises(ValueError, match="must be of one source"):
+        dask_gpuscan.compute(one, other)
+    with pytest.raises(TypeError, match="streams only, found 3"):
+        dask_gpuscan.batches(one, 3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="at least one stream"):
+        dask_gpuscan.compute()
+    empty = dask_gpuscan.stream([pd.DataFrame({"x": [1]})[:0]])
+    assert [len(each) for each in dask_gpuscan.compute(empty, empty["x"].gpuscan.cumsum())] == [
+        0,
+        0,
+    ]

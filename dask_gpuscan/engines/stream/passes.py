@@ -1,0 +1,129 @@
+"""Passes over a source: what computes one stream, or several of the same source together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Any
+
+from ...frames.registry import names_of
+from ...ops.windows.halo import joined_rows
+from .progress import Shown
+from .state import Operation, State
+from .steps import Seen
+
+Stream = Any
+"""A `Stream`, whose methods call this module."""
+
+
+class Pass:
+    """One pass over a source, which computes some streams.
+
+    Parameters
+    ----------
+    outputs : sequence of Stream
+        Of one source.
+    state : State, optional
+        As for `Stream.begin`.
+    """
+
+    def __init__(self, outputs: Sequence[Stream], state: State | None = None) -> None:
+        self.outputs, self.source = outputs, outputs[0]._source
+        self.nodes = _in_order(outputs)
+        pairs = [(node._step, node._inputs) for node in self.nodes if node._step is not None]
+        self.steps = [step for step, _ in pairs]
+        self.operations = [(step.label, step.options) for step in self.steps]
+        self.kept_by = [step.kept_by(inputs[0]._meta) for step, inputs in pairs]
+        self.seen: list[Seen] = [None] * len(self.steps)
+        self.rows, self.ended = 0, False
+        before = self.source.state
+        known = 0 if before is None else before.rows
+        before = before if state is None else state
+        if before is not None:
+            self.seen = before.start(self.source.schema, self.operations)
+            self.rows, self.ended = before.rows, before.ended
+        if state is None:
+            pairs = zip(self.steps, self.seen, strict=True)
+            self.seen = [step.of_others(seen) for step, seen in pairs]
+        self.behind = self.rows - known
+
+    @property
+    def state(self) -> State:
+        """What was seen with the last batches."""
+        found = zip(self.operations, self.seen, self.kept_by, strict=True)
+        operations = tuple(Operation(*what, seen, *kept_by) for what, seen, kept_by in found)
+        return State(self.source.schema, operations, self.rows, ended=self.ended)
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        """Yield the batches of the outputs, together; they may have no rows."""
+        with Shown(self.source, self.behind) as shown:
+            for frame in self.source.frames(self.behind, self._columns()):
+                if self.ended and len(frame):
+                    raise ValueError(
+                        "state is of rows that ended, and what was open has been answered; read those with ends=False"
+                    )
+                yield self._advance(frame, False)
+                shown.add(frame)
+        if self.source.ends and not self.ended and any(step.has_end for step in self.steps):
+            self.ended = True
+            yield self._advance(self.source.meta, True)
+
+    def _columns(self) -> list[Hashable] | None:
+        """Return the columns of the source that are read; None if these are all."""
+        if any(output._step is None for output in self.outputs):
+            return None
+        asked = list[Hashable]()
+        for node in self.nodes:
+            if node._step is not None and any(one._step is None for one in node._inputs):
+                if not node._step.chosen:
+                    return None
+                asked += node._step.chosen
+        return [name for name in names_of(self.source.meta) if name in asked]
+
+    def _advance(self, frame: Any, ends: bool) -> list[Any]:
+        batches: dict[Any, Any] = {}
+        before, behind = iter(self.seen), list[Seen]()
+        for node in self.nodes:
+            if node._step is None:
+                batches[node] = frame
+                continue
+            inputs = [batches[one] for one in node._inputs]
+            batches[node], seen = node._step.advance(inputs, next(before), ends)
+            behind.append(seen)
+        self.seen = behind
+        self.rows += len(frame)
+        return [batches[output] for output in self.outputs]
+
+
+def _in_order(outputs: Iterable[Stream]) -> list[Stream]:
+    """Return streams and all that they are computed of, each behind its inputs."""
+    found: dict[Stream, None] = {}
+
+    def visit(node: Stream) -> None:
+        if id(node) not in met:
+            met.add(id(node))
+            for one in node._inputs:
+                visit(one)
+            found[node] = None
+
+    met = set[int]()
+    for output in outputs:
+        visit(output)
+    return list(found)
+
+
+def begun(streams: Sequence[Stream], state: State | None = None) -> Pass:
+    """Return a new pass over the source of some streams, whose state is from now on that of each of them."""
+    passing = Pass(streams, state)
+    for one in streams:
+        one._pass = passing
+    return passing
+
+
+def computed(streams: Sequence[Stream]) -> list[Any]:
+    """Return all rows of streams of one source, as frames of its kind."""
+    passing = begun(streams)
+    write = passing.source.format.write
+    batches = list(passing) or [[one._meta for one in streams]]
+    return [
+        write(joined_rows(part) if part[1:] else part[0]) for part in zip(*batches, strict=True)
+    ]
