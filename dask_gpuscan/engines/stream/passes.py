@@ -42,8 +42,8 @@ class Pass:
             self.seen = before.start(self.source.schema, self.operations)
             self.rows, self.ended = before.rows, before.ended
         if state is None:
-            pairs = zip(self.steps, self.seen, strict=True)
-            self.seen = [step.of_others(seen) for step, seen in pairs]
+            each = zip(self.steps, self.seen, strict=True)
+            self.seen = [step.of_others(seen) for step, seen in each]
         self.behind = self.rows - known
 
     @property

@@ -8,7 +8,8 @@ from typing import Any
 
 from ...frames.registry import library_of
 from ..windows.halo import joined_rows
-from .asof import AsOf, AsOfSide, in_order
+from .asof import AsOf, in_order
+from .columns import AsOfSide
 
 
 @dataclass(frozen=True, eq=False)
