@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from glob import glob, has_magic
 from os import PathLike, fspath
-from os.path import exists, getsize
+from os.path import exists
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ...frames.registry import (
     aligned,
@@ -23,6 +22,7 @@ from ...frames.registry import (
 )
 from ...kernels.messages import shown
 from ..dask.compat import FrameBase
+from .files import Files, check_all_skipped, files, no_rows
 from .progress import Size, size_of, without_bars
 from .state import State
 from .threads import read_ahead
@@ -139,7 +139,7 @@ class Source:
                 if not len(frame):
                     continue
             yield frame
-        _check_all_skipped(behind)
+        check_all_skipped(behind)
 
     def _check_kind(self, number: int, batch: Any) -> None:
         if not self.format.accepts(batch):
@@ -166,87 +166,7 @@ def _continued(first: list[Any], others: Iterator[Any]) -> Iterator[Any]:
     yield from others
 
 
-def _check_all_skipped(rows: int) -> None:
-    if rows:
-        raise ValueError(f"state is of more rows than the source has: {rows} more")
-
-
 # --- what is opened ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Files:
-    """Files whose batches are record batches of Arrow, in the order of the files."""
-
-    paths: tuple[str, ...]
-
-    @property
-    def no_rows(self) -> pa.RecordBatch:
-        """A batch without rows."""
-        path = self.paths[0]
-        if _is_parquet(path):
-            return _no_rows(pq.read_schema(path))
-        with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
-            return _no_rows(reader.schema)
-
-    def size(self) -> Size:
-        """Return the number of all rows, and of the bytes of the files."""
-        rows = sum(count for path in self.paths for count, _ in _batches_of_file(path, None))
-        return Size(rows, sum(map(getsize, self.paths)))
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return self.batches(0)
-
-    def batches(
-        self, behind: int, columns: Sequence[str] | None = None
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the batches behind so many rows, of some columns: of rows before, only the lengths are read."""
-        for path in self.paths:
-            for rows, read in _batches_of_file(path, columns):
-                if behind and behind >= rows:
-                    behind -= rows
-                    continue
-                yield read().slice(behind)
-                behind = 0
-        _check_all_skipped(behind)
-
-
-def _batches_of_file(
-    path: str, columns: Sequence[str] | None
-) -> Iterator[tuple[int, Callable[[], pa.RecordBatch]]]:
-    """Yield the number of rows of each batch, and what reads it."""
-    if _is_parquet(path):
-        with pq.ParquetFile(path) as file:
-            for group in range(file.num_row_groups):
-                yield (
-                    file.metadata.row_group(group).num_rows,
-                    partial(_row_group, file, group, columns),
-                )
-        return
-    with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
-        for number in range(reader.num_record_batches):
-            batch = reader.get_batch(number)
-            some = batch if columns is None else batch.select(list(columns))
-            yield batch.num_rows, partial(_as_it_is, some)
-
-
-def _is_parquet(path: str) -> bool:
-    """Tell whether a file is one of Parquet; raises a ValueError for one that is not of Arrow IPC either."""
-    with pa.OSFile(path) as file:
-        head = file.read(6)
-    if head[:4] != b"PAR1" and head != b"ARROW1":
-        raise ValueError(f"{path} is neither a file of Parquet nor one of Arrow IPC")
-    return bool(head[:4] == b"PAR1")
-
-
-def _row_group(file: pq.ParquetFile, number: int, columns: Sequence[str] | None) -> pa.RecordBatch:
-    table = file.read_row_group(number, columns=columns)
-    batches = table.combine_chunks().to_batches()
-    return batches[0] if batches else _no_rows(table.schema)
-
-
-def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([], schema=schema)
 
 
 def _of_reader(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
@@ -255,7 +175,7 @@ def _of_reader(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
     for batch in reader:
         yield batch
     if batch is None:
-        yield _no_rows(reader.schema)
+        yield no_rows(reader.schema)
 
 
 @dataclass(frozen=True)
@@ -307,7 +227,7 @@ def batches_of(source: Any) -> Iterable[Any]:
     """
     paths = _paths(source)
     if paths is not None:
-        return Files(tuple(paths))
+        return files(paths)
     if is_frame(source):
         return [source]
     if isinstance(source, FrameBase):
