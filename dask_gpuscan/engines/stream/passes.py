@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
-from ...frames.registry import names_of
+from ...frames.registry import library_of, names_of
 from ...ops.windows.halo import joined_rows
 from .progress import Shown
 from .state import Operation, State
@@ -34,12 +34,12 @@ class Pass:
         self.operations = [(step.label, step.options) for step in self.steps]
         self.kept_by = [step.kept_by(inputs[0]._meta) for step, inputs in pairs]
         self.seen: list[Seen] = [None] * len(self.steps)
-        self.rows, self.ended = 0, False
+        self.rows, self.ended, self.library = 0, False, library_of(self.source.meta)
         before = self.source.state
         known = 0 if before is None else before.rows
         before = before if state is None else state
         if before is not None:
-            self.seen = before.start(self.source.schema, self.operations)
+            self.seen = before.start(self.source.schema, self.operations, self.library)
             self.rows, self.ended = before.rows, before.ended
         if state is None:
             each = zip(self.steps, self.seen, strict=True)
@@ -51,7 +51,8 @@ class Pass:
         """What was seen with the last batches."""
         found = zip(self.operations, self.seen, self.kept_by, strict=True)
         operations = tuple(Operation(*what, seen, *kept_by) for what, seen, kept_by in found)
-        return State(self.source.schema, operations, self.rows, ended=self.ended)
+        schema, library = self.source.schema, self.library
+        return State(schema, operations, self.rows, ended=self.ended, library=library)
 
     def __iter__(self) -> Iterator[list[Any]]:
         """Yield the batches of the outputs, together; they may have no rows."""

@@ -19,12 +19,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ...frames.pandas.library import PANDAS
 from ...frames.protocol import Library
 from ...frames.registry import Schema, same_names
 from ...kernels.messages import shown
 from ...ops.groupby.hashed import Table
 from ...ops.time.sessions import last_times
 from ...ops.windows.halo import RowArrays
+from .moving import moved, moved_schema
 from .values import read_value, write_value
 
 VERSION = 2
@@ -76,6 +78,8 @@ class State:
         How many files of a directory were written; see `Stream.to_parquet`.
     ended : bool, default False
         Whether runs and groups that were open have been answered, as no rows were to follow.
+    library : Library, optional
+        Of the frames that were seen; files are of pandas. Streams of other frames go on as well.
 
     Examples
     --------
@@ -95,6 +99,7 @@ class State:
     rows: int
     files: int = 0
     ended: bool = False
+    library: Library = PANDAS
 
     def __repr__(self) -> str:
         return f"<State of {_listed(self.names)} after {self.rows} rows>"
@@ -107,7 +112,7 @@ class State:
     @property
     def nbytes(self) -> int:
         """How many bytes its arrays have."""
-        return sum(leaf.nbytes for leaf in self._written()[1])
+        return sum(leaf.nbytes for leaf in self._moved(PANDAS)._written()[1])
 
     def keys(self) -> dict[str, Any]:
         """Return the keys that it grows with: an index for each operation on groups, by the operation's name.
@@ -188,7 +193,7 @@ class State:
         TypeError
             For values that a file cannot hold, such as Python objects; it names the operation.
         """
-        shape, leaves = self._written()
+        shape, leaves = self._moved(PANDAS)._written()
         columns = [pa.LargeListArray.from_arrays([0, len(leaf)], leaf) for leaf in leaves]
         named = [pa.field(f"array {i}", column.type) for i, column in enumerate(columns)]
         place = secrets.token_hex(32)  # which stands nowhere else in the file
@@ -216,7 +221,19 @@ class State:
         shape = {"version": VERSION, "schema": schema, "operations": operations, "counts": counts}
         return shape, leaves
 
-    def start(self, schema: Schema, operations: Sequence[tuple[str, str]]) -> list[Any]:
+    def _moved(self, to: Library) -> State:
+        """Return the state of frames of a library."""
+        if self.library is to:
+            return self
+        operations = tuple(
+            [replace(one, seen=moved(one.seen, self.library, to)) for one in self.operations]
+        )
+        schema = moved_schema(self.schema, to)
+        return replace(self, schema=schema, operations=operations, library=to)
+
+    def start(
+        self, schema: Schema, operations: Sequence[tuple[str, str]], library: Library
+    ) -> list[Any]:
         """Return what operations go on from.
 
         Parameters
@@ -225,13 +242,16 @@ class State:
             Of the source.
         operations : sequence of pairs of str
             Names and options.
+        library : Library
+            Of the source's frames.
 
         Raises
         ------
         ValueError
             If the state is of other columns or operations, naming the first difference.
         """
-        _check_columns(self.schema, schema)
+        state = self._moved(library)
+        _check_columns(state.schema, schema)
         if len(operations) != len(self.operations):
             known = _listed([one.name for one in self.operations])
             found = _listed([name for name, _ in operations])
@@ -243,7 +263,7 @@ class State:
                 raise ValueError(
                     f"state of {name} has other options: {one.options}, and the stream has {options}"
                 )
-        return [one.seen for one in self.operations]
+        return [one.seen for one in state.operations]
 
 
 OPERATION = [field.name for field in fields(Operation)]

@@ -9,6 +9,7 @@ from typing import Any
 import cudf
 import cupy
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pylibcudf as plc
 from cudf.core.buffer import as_buffer
@@ -21,6 +22,7 @@ from ... import kernels
 from ...kernels import BUILT_IN
 from ...kernels.messages import shown
 from ..messages import refuse_categories
+from ..pandas.layouts import PandasArray, bare
 from ..pandas.library import PANDAS
 from ..protocol import Library
 from ..registry import LIBRARY_OF
@@ -187,6 +189,19 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
 
     def copy(self, array: ColumnBase) -> ColumnBase:
         return array.copy(deep=True)
+
+    def to_pandas(self, array: ColumnBase) -> PandasArray:
+        stays = array.has_nulls() and getattr(array.dtype, "kind", "O") in "biu"
+        return bare(self.series(array, None).to_pandas(nullable=stays).array)
+
+    def from_pandas(self, array: PandasArray) -> ColumnBase:
+        return cudf.from_pandas(pd.Series(array))._column
+
+    def frame_to_pandas(self, frame: cudf.DataFrame) -> pd.DataFrame:
+        return frame.to_pandas()
+
+    def frame_from_pandas(self, frame: pd.DataFrame) -> cudf.DataFrame:
+        return cudf.from_pandas(frame)
 
     def packed(self, array: ColumnBase) -> ColumnBase | tuple[np.ndarray, DType]:
         if self._is_plain(array):  # cuDF itself takes milliseconds for the few rows of a halo

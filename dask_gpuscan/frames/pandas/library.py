@@ -287,6 +287,16 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def copy(self, array: PandasArray) -> PandasArray:
         return bare(array).copy()
 
+    def to_pandas(self, array: PandasArray) -> PandasArray:
+        return array
+
+    from_pandas = to_pandas
+
+    def frame_to_pandas(self, frame: pd.DataFrame) -> pd.DataFrame:
+        return frame
+
+    frame_from_pandas = frame_to_pandas
+
     def packed(self, array: PandasArray) -> PandasArray:
         return array
 

@@ -106,6 +106,18 @@ class Arrays(Protocol):
     def copy(self, array: Array) -> Array:
         """Return an array that shares no memory with this one."""
 
+    def to_pandas(self, array: Array) -> Any:
+        """Return an array as one of pandas."""
+
+    def from_pandas(self, array: Any) -> Array:
+        """Return an array of pandas as one of this library."""
+
+    def frame_to_pandas(self, frame: Frame) -> Any:
+        """Return a frame, or a series, as one of pandas."""
+
+    def frame_from_pandas(self, frame: Any) -> Frame:
+        """Return a frame, or a series, of pandas as one of this library."""
+
     def packed(self, array: Array) -> Any:
         """Return an array in a form for pickling: few objects, on the host."""
 

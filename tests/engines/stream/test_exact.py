@@ -1,6 +1,7 @@
 """A stream has the bits of the Dask collection that is cut likewise, also if states are saved between batches."""
 
 from collections.abc import Callable
+from copy import copy
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 import dask_gpuscan
 from helpers.backends import Cuda, has_cuda
+from helpers.versions import STRING
 
 ROWS = 60
 _random = np.random.default_rng(5)
@@ -240,6 +242,30 @@ def test_frames_of_cudf(name: str) -> None:
     found = method(dask_gpuscan.stream(parts)).compute()
     assert type(found) is type(answer)
     similar(backend.to_pandas(found), backend.to_pandas(answer), name)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("sides", ["gpu gpu", "gpu cpu", "cpu gpu"])
+@pytest.mark.parametrize("name", ANSWERS)
+def test_states_go_on_on_either_side(name: str, sides: str, tmp_path: Path) -> None:
+    """A state of cuDF is saved, and goes on with frames of pandas or cuDF; one of pandas with frames of cuDF."""
+    if not has_cuda():
+        pytest.skip("needs a GPU")
+    backend, method = Cuda(), ANSWERS[name]
+    both = FRAME.assign(i=FRAME["n"]).astype({"s": STRING})  # dtypes that both sides have
+    made = [backend.frame if side == "gpu" else copy for side in sides.split()]
+    try:
+        whole = method(dask_gpuscan.stream([made[1](both[:25]), made[1](both[25:])])).compute()
+        first = method(dask_gpuscan.stream([made[0](both[:25])], ends=False))
+        first.compute()
+    except (TypeError, ValueError, NotImplementedError) as error:
+        pytest.skip(f"refused: {error}")
+    first.state.save(tmp_path / "state")
+    for state in (first.state, dask_gpuscan.load_state(tmp_path / "state")):
+        rest = method(dask_gpuscan.stream([made[1](both[25:])], state=state)).compute()
+        found, expected = map(backend.to_pandas if sides.endswith("gpu") else copy, (rest, whole))
+        assert len(found)
+        similar(found, expected[len(expected) - len(found) :], f"groups {name}")
 
 
 @settings(max_examples=10, deadline=None)
