@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ...frames.keys import BoundaryKey
 from ...frames.pandas.library import PANDAS
@@ -24,16 +26,27 @@ TEXTS = (np.dtype(object), "object", "str", "string")
 """Dtypes of strings, as schemas have them."""
 
 
-def moved(value: Any, source: Library, to: Library) -> Any:
-    """Return what an operation has seen of frames of one library as it would have seen it of those of another."""
+def moved(
+    value: Any, source: Library, to: Library, columns: Sequence[Sequence[int]] | None = None
+) -> Any:
+    """Return what an operation has seen of frames of one library as it would have seen it of those of another.
+
+    Parameters
+    ----------
+    value : object
+    source, to : Library
+    columns : sequence of sequences of int, optional
+        For each part of a scan of groups, which of its states are values of a column. Needed where `source` has the same
+        arrays for these as for an operator's own numbers.
+    """
 
     def array(one: Any) -> Any:
         return to.from_pandas(source.to_pandas(one))
 
-    def state(one: Any) -> Any:
-        if isinstance(one, source.xp.ndarray) and one.dtype != object:  # of the operator's own
-            return to.xp.asarray(one.get() if hasattr(one, "get") else one)
-        return array(one)
+    def numbers(one: Any, is_column: bool = False) -> Any:
+        if is_column or not isinstance(one, source.xp.ndarray) or one.dtype == object:
+            return array(one)
+        return to.xp.asarray(one.get() if hasattr(one, "get") else one)
 
     def row(one: Any) -> Any:
         of_pandas = one.to_pandas().array if hasattr(one, "to_pandas") else one
@@ -47,7 +60,11 @@ def moved(value: Any, source: Library, to: Library) -> Any:
         return kind(map(each, value))
     if kind is Table:
         keys = [array(one) for one in value.keys]
-        states = [tuple(map(state, one)) for one in value.states]
+        known = [()] * len(value.states) if columns is None else columns
+        states = [
+            tuple([numbers(one, i in some) for i, one in enumerate(each)])
+            for each, some in zip(value.states, known, strict=True)
+        ]
         return Table(to, keys, states, moved_schema(value.schema, to), value.ordered)
     if kind is RowArrays:
         found = value.unpack()
@@ -55,7 +72,7 @@ def moved(value: Any, source: Library, to: Library) -> Any:
             None if some is None else [array(one) for one in some]
             for some in (found.columns, found.keys)
         )
-        times = None if found.times is None else state(found.times)
+        times = None if found.times is None else numbers(found.times)
         return RowArrays(to, found.count, columns, keys, times, found.clustered)
     if kind is RunKeys:
         return RunKeys(to, [array(one) for one in value.arrays])
@@ -69,6 +86,10 @@ def moved(value: Any, source: Library, to: Library) -> Any:
         return replace(value, **{f.name: each(getattr(value, f.name)) for f in fields(value)})
     if is_frame(value) and hasattr(value, "iloc"):
         return to.frame_from_pandas(source.frame_to_pandas(value))
+    if isinstance(value, pa.Array | pd.api.extensions.ExtensionArray):
+        return row(value)
+    if hasattr(value, "dtype") and not isinstance(value, np.generic):
+        return array(value)
     return value
 
 

@@ -39,7 +39,8 @@ class Pass:
         known = 0 if before is None else before.rows
         before = before if state is None else state
         if before is not None:
-            self.seen = before.start(self.source.schema, self.operations, self.library)
+            columns = [step.columns_in_states for step in self.steps]
+            self.seen = before.start(self.source.schema, self.operations, self.library, columns)
             self.rows, self.ended = before.rows, before.ended
         if state is None:
             each = zip(self.steps, self.seen, strict=True)

@@ -112,7 +112,7 @@ class State:
     @property
     def nbytes(self) -> int:
         """How many bytes its arrays have."""
-        return sum(leaf.nbytes for leaf in self._moved(PANDAS)._written()[1])
+        return sum(leaf.nbytes for leaf in self._of_pandas()._written()[1])
 
     def keys(self) -> dict[str, Any]:
         """Return the keys that it grows with: an index for each operation on groups, by the operation's name.
@@ -193,7 +193,7 @@ class State:
         TypeError
             For values that a file cannot hold, such as Python objects; it names the operation.
         """
-        shape, leaves = self._moved(PANDAS)._written()
+        shape, leaves = self._of_pandas()._written()
         columns = [pa.LargeListArray.from_arrays([0, len(leaf)], leaf) for leaf in leaves]
         named = [pa.field(f"array {i}", column.type) for i, column in enumerate(columns)]
         place = secrets.token_hex(32)  # which stands nowhere else in the file
@@ -221,18 +221,22 @@ class State:
         shape = {"version": VERSION, "schema": schema, "operations": operations, "counts": counts}
         return shape, leaves
 
-    def _moved(self, to: Library) -> State:
-        """Return the state of frames of a library."""
-        if self.library is to:
+    def _of_pandas(self) -> State:
+        """Return the state as that of frames of pandas."""
+        if self.library is PANDAS:
             return self
-        operations = tuple(
-            [replace(one, seen=moved(one.seen, self.library, to)) for one in self.operations]
-        )
-        schema = moved_schema(self.schema, to)
-        return replace(self, schema=schema, operations=operations, library=to)
+        seen = [moved(one.seen, self.library, PANDAS) for one in self.operations]
+        pairs = zip(self.operations, seen, strict=True)
+        operations = tuple([replace(one, seen=each) for one, each in pairs])
+        schema = moved_schema(self.schema, PANDAS)
+        return replace(self, schema=schema, operations=operations, library=PANDAS)
 
     def start(
-        self, schema: Schema, operations: Sequence[tuple[str, str]], library: Library
+        self,
+        schema: Schema,
+        operations: Sequence[tuple[str, str]],
+        library: Library,
+        columns: Sequence[Sequence[Sequence[int]] | None],
     ) -> list[Any]:
         """Return what operations go on from.
 
@@ -244,14 +248,16 @@ class State:
             Names and options.
         library : Library
             Of the source's frames.
+        columns : sequence
+            For each operation what `moved` asks for.
 
         Raises
         ------
         ValueError
             If the state is of other columns or operations, naming the first difference.
         """
-        state = self._moved(library)
-        _check_columns(state.schema, schema)
+        of_others = self.library is not library
+        _check_columns(moved_schema(self.schema, library) if of_others else self.schema, schema)
         if len(operations) != len(self.operations):
             known = _listed([one.name for one in self.operations])
             found = _listed([name for name, _ in operations])
@@ -263,7 +269,11 @@ class State:
                 raise ValueError(
                     f"state of {name} has other options: {one.options}, and the stream has {options}"
                 )
-        return [one.seen for one in state.operations]
+        seen = [one.seen for one in self.operations]
+        if not of_others:
+            return seen
+        pairs = zip(seen, columns, strict=True)
+        return [moved(one, self.library, library, known) for one, known in pairs]
 
 
 OPERATION = [field.name for field in fields(Operation)]

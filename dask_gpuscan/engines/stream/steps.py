@@ -29,6 +29,8 @@ class Step:
     """For messages, and the name of the operation in a state."""
     has_end = False
     """Whether rows may follow once the source has ended."""
+    columns_in_states: Sequence[Sequence[int]] | None = None
+    """Which states of the parts of a scan of groups are values of a column, not numbers of an operator."""
     chosen: Sequence[Hashable] | None = None
     """The columns of its input that it takes, if it does nothing else."""
 
@@ -122,6 +124,11 @@ class CarryStep(Step):
     @property
     def options(self) -> str:
         return described(self.carry)
+
+    @property
+    def columns_in_states(self) -> Sequence[Sequence[int]] | None:  # type: ignore[override]
+        found: Sequence[Sequence[int]] | None = self.carry.columns_in_states
+        return found
 
     def kept_by(self, meta: Any) -> tuple[tuple[Hashable, ...], Any]:
         return tuple(self.carry.grouped_by), self.carry.time_dtype(meta)

@@ -96,9 +96,14 @@ class FrameOperation:
         def grouped_by(self) -> Sequence[Hashable]:
             """The names of the keys, if what stands for rows has some for each key."""
 
+        @property
+        def columns_in_states(self) -> Sequence[Sequence[int]] | None:
+            """For each part of a scan of groups, which of its states are values of a column, not numbers."""
+
     else:
         columnwise = keeps_index = keeps_divisions = False
         key_columns = grouped_by = ()
+        columns_in_states = None
 
     def check(self, frame: Any) -> None:
         """Raise the errors that a user should see early."""

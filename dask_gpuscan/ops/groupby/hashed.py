@@ -271,6 +271,10 @@ class TableScan(DataFrameCarry):
     def grouped_by(self) -> Sequence[Hashable]:
         return self.spec.by.columns
 
+    @property
+    def columns_in_states(self) -> Sequence[Sequence[int]]:
+        return [getattr(part.operation, "columns_in_states", ()) for part in self.spec.parts]
+
     def time_dtype(self, frame: Any) -> Any:
         (first, *_) = self.spec.parts
         if not isinstance(first.operation, CountGaps):

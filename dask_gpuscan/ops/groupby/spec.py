@@ -6,7 +6,7 @@ No way to find groups is here; `strategy` chooses one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...frames.keys import By, any_null, key_arrays
@@ -27,7 +27,7 @@ class GroupBySpec:
     dropna: bool = True
     named: bool = False
     """Whether the caller names the columns of the result; else they have the names of the frame's."""
-    null_keys: bool = False
+    null_keys: bool = field(default=False, repr=False)
     """Whether rows may be in no group, so that answers need dtypes that have a null."""
     each_row: bool = False
     """Whether there is an answer for each row (scans) rather than for each group (reductions)."""

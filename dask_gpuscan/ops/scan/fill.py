@@ -80,6 +80,7 @@ class Fill:
     in_groups: bool = False
 
     needs = Needs.STATES
+    columns_in_states = (0,)
 
     @property
     def label(self) -> str:
