@@ -29,7 +29,8 @@ def stream(source: Any, *, state: State | None = None, ends: bool = True) -> Str
         ``RecordBatchReader``, a ``pyarrow.dataset.Dataset``, a ``LazyFrame`` of polars, a relation of DuckDB, or
         another object with ``__arrow_c_stream__``; or a Dask collection, whose partitions are computed one by one.
         Batches may be of any length. An iterator, or a reader, can be read once. Of files, only the columns are read
-        that are chosen by their names first.
+        that are chosen by their names first; they are frames of cuDF if Dask's configuration has "cudf" as its
+        ``dataframe.backend``.
     state : State, optional
         What the same operations have seen of earlier rows, from `Stream.state` or `load_state`: they go on from there.
     ends : bool, default True

@@ -36,8 +36,8 @@ def moved(
     value : object
     source, to : Library
     columns : sequence of sequences of int, optional
-        For each part of a scan of groups, which of its states are values of a column. Needed where `source` has the same
-        arrays for these as for an operator's own numbers.
+        For each part of a scan of groups, which of its states are values of a column. Needed where `source` has the
+        same arrays for these as for an operator's own numbers.
     """
 
     def array(one: Any) -> Any:
@@ -56,6 +56,8 @@ def moved(
         return moved(one, source, to)
 
     kind = type(value)
+    if value is source:
+        return to
     if kind in (tuple, list):
         return kind(map(each, value))
     if kind is Table:

