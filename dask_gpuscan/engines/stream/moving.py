@@ -62,26 +62,24 @@ def moved(
         return kind(map(each, value))
     if kind is Table:
         keys = [array(one) for one in value.keys]
-        known = [()] * len(value.states) if columns is None else columns
+        of_columns = columns or [()] * len(value.states)
         states = [
-            tuple([numbers(one, i in some) for i, one in enumerate(each)])
-            for each, some in zip(value.states, known, strict=True)
+            tuple([numbers(one, i in some) for i, one in enumerate(part)])
+            for part, some in zip(value.states, of_columns, strict=True)
         ]
         return Table(to, keys, states, moved_schema(value.schema, to), value.ordered)
     if kind is RowArrays:
         found = value.unpack()
-        columns, keys = (
-            None if some is None else [array(one) for one in some]
-            for some in (found.columns, found.keys)
-        )
-        times = None if found.times is None else numbers(found.times)
-        return RowArrays(to, found.count, columns, keys, times, found.clustered)
+        arrays, times = [array(one) for one in found.columns], found.times
+        keys = None if found.keys is None else [array(one) for one in found.keys]
+        times = None if times is None else numbers(times)
+        return RowArrays(to, found.count, arrays, keys, times, found.clustered)
     if kind is RunKeys:
         return RunKeys(to, [array(one) for one in value.arrays])
     if kind is HostScalar:
         one = array(value.array)
-        known = None if value.row is None else to.host_row(to.as_column(one), 0)
-        return HostScalar(to, known, one.dtype)
+        of_row = None if value.row is None else to.host_row(to.as_column(one), 0)
+        return HostScalar(to, of_row, one.dtype)
     if kind is BoundaryKey:
         return BoundaryKey(value.values, tuple(map(row, value.rows)))
     if kind in (Open, RunCount, OpenBucket, RightRows):
