@@ -71,9 +71,9 @@ def moved(
     if kind is RowArrays:
         found = value.unpack()
         arrays, times = [array(one) for one in found.columns], found.times
-        keys = None if found.keys is None else [array(one) for one in found.keys]
+        of_groups = None if found.keys is None else [array(one) for one in found.keys]
         times = None if times is None else numbers(times)
-        return RowArrays(to, found.count, arrays, keys, times, found.clustered)
+        return RowArrays(to, found.count, arrays, of_groups, times, found.clustered)
     if kind is RunKeys:
         return RunKeys(to, [array(one) for one in value.arrays])
     if kind is HostScalar:
