@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.registry import library_of
+from ..frames.registry import choose_columns, library_of
 from ..kernels.messages import shown
 from ..ops.asof.asof import AsOf
 from ..ops.core.carry import DataFrameCarry, OverlapCarry, TreeReduction
@@ -74,7 +74,7 @@ def broadcast(
     return function(obj, reduced(), *given)
 
 
-filter, partition = filter_rows, split_rows
+filter, partition, choose = filter_rows, split_rows, choose_columns
 
 append_mask, with_column = append_mask_of, append_column
 

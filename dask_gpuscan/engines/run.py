@@ -158,6 +158,9 @@ class Engine(Protocol):
     def narrow(self, obj: Any, names: Iterable[Hashable]) -> Any:
         """Return a frame with these columns, and with others if they are there anyway."""
 
+    def choose(self, obj: Any, names: Iterable[Hashable]) -> Any:
+        """Return a frame with these columns and no others; a series as it is."""
+
     def as_series(self, like: Any, values: Any) -> Any:
         """Return values, one a row, as a series of the library of a frame; raises a TypeError for what is none."""
 

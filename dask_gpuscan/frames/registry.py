@@ -5,7 +5,7 @@ A further library is a folder next to `pandas` and `cudf`, and a row in `LIBRARI
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .messages import FLAG
 from .protocol import Library
 from .types import Column, DType, Values
 
@@ -101,6 +102,17 @@ def column_of(frame: Any, name: Hashable) -> Any:
     """Return one column of a frame; of a series, itself."""
     column: Column = frame if frame.ndim == 1 else library_of(frame).column(frame, name)
     return column
+
+
+def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
+    """Return a frame with the columns of these names; a series as it is."""
+    if frame.ndim == 1:
+        return frame
+    names = list(names)
+    if not all(isinstance(name, FLAG) for name in names):
+        return frame[names]
+    known = names_of(frame)  # pandas would take the list for a mask of rows
+    return frame.iloc[:, [known.index(name) for name in names]]
 
 
 def stored_numbers(column: Column) -> Values:

@@ -11,7 +11,7 @@ import pytest
 import dask_gpuscan
 
 NAN = float("nan")
-LABELS = {"None": None, "NaN": NAN, "1": 1, "tuple": (1, 2), "surrogate": "\ud800"}
+LABELS = {"None": None, "NaN": NAN, "1": 1, "tuple": (1, 2), "True": True, "surrogate": "\ud800"}
 CHOSEN = "Dask cannot choose column .* by its label; rename it first"
 
 FRAMES = {
@@ -98,7 +98,7 @@ def test_frames(label, of_strings, partitions):
     answers = {
         each: check(lambda f, c=call: c(f, name), data, partitions) for each, call in FRAMES.items()
     }
-    plain = label in ("1", "tuple") or of_strings
+    plain = label in ("1", "tuple") or (of_strings and label != "True")
     assert set(answers.values()) == {plain}, answers
 
 
@@ -112,3 +112,31 @@ def test_series(name, label, partitions):
             SERIES[name](dd.from_pandas(data, npartitions=partitions))
     else:
         assert check(SERIES[name], data, partitions)
+
+
+BOTH = {
+    "sum": lambda f: f.groupby(False).sum(),
+    "sum of both": lambda f: f.groupby(level=0).sum(),
+    "size": lambda f: f.groupby([False, True]).size(),
+    "any": lambda f: f.groupby(level=0).any(),
+    "agg": lambda f: f.groupby(False).agg({True: "sum"}),
+    "transform": lambda f: f.groupby(False).transform("sum"),
+    "rolling": lambda f: f.rolling(2).agg("sum"),
+    "rolling agg": lambda f: f.rolling(2).agg({True: "sum", False: "mean"}),
+    "value_counts": lambda f: f.value_counts(subset=[False]),
+    "all value_counts": lambda f: f.value_counts(),
+}
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_lists_of_true_and_false_are_no_masks(name):
+    index = pd.Index([4, 4, 5], name="i")
+    data = pd.DataFrame({False: [1, 1, 2], True: [5.0, 7.0, 7.0]}, index)
+    for rows in (data, data.iloc[:2]):  # as many rows as labels, too
+        found, expected = BOTH[name](rows.gpuscan), BOTH[name](rows)
+        check_equal = getattr(
+            pd.testing, f"assert_{'frame' if found.ndim == 2 else 'series'}_equal"
+        )
+        check_equal(found, expected)
+    stream = dask_gpuscan.stream([data.iloc[:1], data.iloc[1:]])
+    pd.testing.assert_frame_equal(stream[[True]].compute(), data.iloc[:, 1:])

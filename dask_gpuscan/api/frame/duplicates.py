@@ -125,10 +125,9 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         {('a', 1): 2, ('b', 2): 1}
         """
         check_flags(normalize=normalize, sort=sort, ascending=ascending, dropna=dropna)
-        rows, meta = self._obj, meta_of(self._obj)
+        meta = meta_of(self._obj)
         by = check_subset(meta, subset)
-        if by.columns:
-            rows = rows[list(by.columns)]
+        rows = engine_of(self._obj).choose(self._obj, by.columns)
         flags = map(bool, (normalize, sort, ascending, dropna))
         # not of one column by its name
         levels = meta.ndim == 2 and (subset is None or by.columns != (subset,))

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, Self, overload
 
 from ...engines.run import engine_of, meta_of, run
 from ...frames.messages import ColumnError
-from ...frames.registry import columns_of, library_of, names_of
+from ...frames.registry import choose_columns, columns_of, library_of, names_of
 from ...kernels.messages import name_list, not_among, shown
 from ...ops.core.columnwise import ColumnCarry, NamedCarry, pair_rows
 from ...ops.core.operation import ColumnOperation, Part
@@ -105,6 +105,8 @@ class FrameRows:
 
     def choose(self, columns: Any) -> Self:
         """Return the same rows of some columns."""
+        if isinstance(columns, list):
+            return replace(self, obj=engine_of(self.obj).choose(self.obj, columns))
         return replace(self, obj=self.obj[columns])
 
     def each(self, operation: Any, numeric_only: bool) -> Any:
@@ -113,7 +115,7 @@ class FrameRows:
 
     def scans_of(self, obj: Any, names: list[Hashable]) -> Any:
         """Return what has the methods that scan some columns of another frame or series with the same rows."""
-        return (obj if obj.ndim == 1 else obj[names]).gpuscan
+        return engine_of(obj).choose(obj, names).gpuscan
 
     def _numbers(self, beside: Hashable = None) -> Any:
         """The rows with the columns that `numeric_only` keeps, and one beside."""
@@ -141,7 +143,7 @@ class FrameRows:
         for name in names:
             if meta_of(obj)[name].ndim > 1:
                 raise ValueError(f"column {name!r} is there twice; rename one of them first")
-        return obj[names]
+        return engine_of(obj).choose(obj, names)
 
     def align_columns(
         self, names: list[Hashable], others: Sequence[Any], what: str, by_label: bool
@@ -180,9 +182,9 @@ class FrameNeighbours(FrameRows):
         """Return the same rows of some columns, with the times."""
         if self.on is None:
             return super().choose(columns)
-        if isinstance(columns, list):
-            return replace(self, obj=self.obj[[*columns, self.on]])
-        return replace(self, obj=self.obj[[columns, self.on]], one=True)
+        one = not isinstance(columns, list)
+        names = [*([columns] if one else columns), self.on]
+        return replace(self, obj=engine_of(self.obj).choose(self.obj, names), one=one or self.one)
 
     def each(self, operation: Any, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""
@@ -351,7 +353,7 @@ def of_pairs(
 def _of_all_pairs(rows: Rows, operation: ColumnOperation, other: Any, labels: list[Any]) -> Any:
     """Return a statistic of each column and each of those of another frame, or of the frame itself."""
     meta = meta_of(rows.obj)
-    library, own = library_of(meta), meta[labels]
+    library, own = library_of(meta), choose_columns(meta, labels)
     others = own if other is None else meta_of(other)
     library.index_of_pairs(library.index(meta), others)  # raises before anything is computed
     second = labels

@@ -12,6 +12,7 @@ from .compat import FrameBase
 from .expressions import (
     as_series,
     check_labels,
+    choose,
     is_sorted_by_index,
     map_partitions,
     meta,
@@ -35,6 +36,7 @@ __all__ = [
     "check_labels",
     "check_mask",
     "check_predicate",
+    "choose",
     "collection",
     "filter",
     "is_sorted_by_index",

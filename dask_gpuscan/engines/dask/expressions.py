@@ -11,6 +11,7 @@ from typing import Any
 
 from dask.task_spec import Task, TaskRef
 
+from ...frames.messages import FLAG
 from ...frames.registry import aligned, names_of
 from ...kernels.messages import shown
 from .compat import Expr, FrameBase, FromGraph, Projection, meta_nonempty, token_of
@@ -106,13 +107,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def check_labels(obj: Any) -> None:
     """Check that Dask can choose any column of a collection; raises a ValueError that names one that it cannot.
 
-    Among labels that are not all strings, it loses None and NaN on the way.
+    Among labels that are not all strings, it loses None and NaN on the way; a list of True and False is a mask to it.
     """
     empty = meta(obj)
     mixed = empty.ndim == 2 and empty.columns.dtype == object
     for name in names_of(empty):
         is_null = name is None or name != name
-        if (mixed and is_null) or (isinstance(name, str) and _SURROGATE.search(name)):
+        is_lost = (mixed and is_null) or (empty.ndim == 2 and isinstance(name, FLAG))
+        if is_lost or (isinstance(name, str) and _SURROGATE.search(name)):
             raise ValueError(
                 f"Dask cannot choose column {shown(name)} by its label; rename it first"
             )
@@ -132,9 +134,12 @@ def select(obj: Any, flags: Sequence[bool]) -> Any:
     return narrow(obj, [n for n, flag in zip(names_of(obj._meta), flags, strict=True) if flag])
 
 
-def narrow(obj: Any, names: Iterable[Hashable]) -> Any:
+def choose(obj: Any, names: Iterable[Hashable]) -> Any:
     """Return a frame with these columns, so that no others are read; a series as it is."""
     return obj if obj.ndim == 1 else obj[list(dict.fromkeys(names))]
+
+
+narrow = choose
 
 
 def map_partitions(

@@ -222,9 +222,12 @@ def _selected(batch: Any, flags: list[bool]) -> Any:
     return library_of(batch).select(batch, flags)
 
 
-def narrow(obj: Stream, names: Iterable[Hashable]) -> Stream:
+def choose(obj: Stream, names: Iterable[Hashable]) -> Stream:
     """Return a stream with these columns; a series as it is."""
     return obj if obj.ndim == 1 else obj[list(dict.fromkeys(names))]
+
+
+narrow = choose
 
 
 def as_series(like: Any, values: Any) -> Stream:

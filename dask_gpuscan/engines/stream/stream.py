@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...frames.messages import ColumnError, column_title
-from ...frames.registry import names_of
+from ...frames.registry import choose_columns, names_of
 from ...kernels.messages import not_among, shown
 from ...ops.predicates.filter import append_column
 from .passes import Pass, begun, computed
@@ -144,7 +144,8 @@ class Stream:
         for name in names if isinstance(names, list) else [names]:
             if self.ndim == 1 or name not in known:
                 raise ColumnError(not_among(name, known))
-        return self.map_batches(operator.getitem, names)
+        choose = choose_columns if isinstance(names, list) else operator.getitem
+        return self.map_batches(choose, names)
 
     def assign(self, **columns: Any) -> Stream:
         """Return the rows with more columns: streams of the same rows, functions of a batch, or scalars.

@@ -11,7 +11,7 @@ from typing import Any
 
 from ... import kernels
 from ...frames.keys import By, Keys, key_arrays
-from ...frames.messages import name_columns
+from ...frames.messages import FLAG, name_columns
 from ...frames.protocol import Library
 from ...frames.registry import dtypes_of, library_of, names_of
 from ..core.groups import (
@@ -299,6 +299,8 @@ def _asked(
     chosen: Any = ...,
 ) -> Any:
     """Ask the library's groups of these columns, or what is chosen of the groups; return None where it refuses."""
+    if obj.ndim == 2 and any(isinstance(name, FLAG) for name in (*by.columns, *names)):
+        return None  # pandas takes a list of True and False for a mask of rows
     key = by.columns[0] if len(by.columns) == 1 else list(by.columns)
     try:
         pairs = zip(names_of(obj), dtypes_of(obj), strict=True)
