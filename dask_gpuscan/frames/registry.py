@@ -98,6 +98,12 @@ def unused_name(name: str, known: Sequence[Hashable]) -> str:
     return name
 
 
+def of_levels(name: str, frame: Any) -> Hashable:
+    """Return a name for a new column, which has a level for each one of the labels of a frame."""
+    levels = frame.columns.nlevels
+    return name if levels == 1 else (name, *[""] * (levels - 1))
+
+
 def column_of(frame: Any, name: Hashable) -> Any:
     """Return one column of a frame; of a series, itself."""
     column: Column = frame if frame.ndim == 1 else library_of(frame).column(frame, name)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ...engines.run import meta_of
 from ...frames.registry import column_of, library_of, names_of, unused_name
+from ...ops.core.columnwise import labelled_columns
 from ...ops.time.edges import (
     FillEdges,
     append_inexact,
@@ -92,7 +93,7 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
         edges = self._edges(timed=fill_value is not None)
         found = edges.match("backward", tolerance=pd.Timedelta(0))
         if fill_value is None:
-            return self._as_asked(found[edges.names], edges.names)
+            return self._as_asked(found, edges.names)
         fill, meta = FillEdges(1, (fill_value,)), meta_of(edges.rows)
         samples = [fill.sample(column_of(meta, name)) for name in edges.names]
         found = self._engine.map_partitions(found, fill_edges, edges.names, edges.time, samples)
@@ -179,7 +180,7 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
         """Return for each edge of a bucket the row on one side, unless it is too far."""
         limit = check_limit(limit)
         edges = self._edges(timed=limit is not None)
-        return self._as_asked(self._near(edges, way, limit)[edges.names], edges.names)
+        return self._as_asked(self._near(edges, way, limit), edges.names)
 
     def _near(self, edges: Edges, way: Way, limit: int | None) -> Any:
         """Return the rows on one side of edges, null where more edges than `limit` are between, and their times."""
@@ -205,9 +206,11 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
         raise NotImplementedError
 
     def _as_asked(self, found: Any, names: list[Hashable]) -> Any:
-        """Return a frame of answers, as a series if one column was asked about."""
+        """Return the columns of answers, as a series if one column was asked about."""
         if not self._as_series:
-            return found
+            like = meta_of(self._grouping.rows)
+            like = library_of(like).no_rows(like)
+            return self._engine.map_partitions(found, labelled_columns, names, like)
         series = found[names[0]]
         if self._meta.ndim == 1 and self._meta.name is None:
             return self._engine.map_partitions(series, without_name)

@@ -11,7 +11,7 @@ from pandas.tseries.frequencies import to_offset
 
 from ...engines.run import meta_of, run
 from ...frames.keys import By
-from ...frames.registry import library_of, names_of, unused_name
+from ...frames.registry import library_of, names_of, of_levels, unused_name
 from ...kernels.messages import name_list, shown
 from ...ops.core.operation import GroupReduction, Part
 from ...ops.groupby.spec import GroupBySpec
@@ -227,7 +227,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
         )
         filled = replace(edges, rows=run(run(edges.rows, insert), fill), on=None)
         found = filled.match("backward", tolerance=pd.Timedelta(0))
-        return self._as_asked(found[edges.names], edges.names)
+        return self._as_asked(found, edges.names)
 
     def ohlc(self) -> FrameT:
         """Return the first, largest, smallest and last value of each bucket, as open, high, low and close.
@@ -261,7 +261,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
         buckets = replace(self._buckets, label=self._buckets.closed)
         owner: Any = type(self)
         grid = owner(self._obj, self._time_column, buckets).size()
-        grid = grid.to_frame(name=unused_name("edge", known))
+        grid = grid.to_frame(name=of_levels(unused_name("edge", known), meta_of(rows)))
         if timed:
             rows = self._engine.map_partitions(
                 rows, append_times, self._time_column, unused_name("time", known)

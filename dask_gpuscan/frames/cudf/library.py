@@ -139,11 +139,15 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         return cudf.DataFrame._from_data(ColumnAccessor(columns, verify=False, **kind), index=index)
 
     def join_columns(
-        self, frames: Sequence[cudf.DataFrame], names: Sequence[Hashable], like: cudf.DataFrame
+        self,
+        frames: Sequence[cudf.DataFrame],
+        names: Sequence[Hashable],
+        left: cudf.DataFrame,
+        right: cudf.DataFrame,
     ) -> cudf.DataFrame:
         # cuDF copies the memory of a shallow copy before either is written to
         arrays = [c.copy(deep=False) for frame in frames for c in frame._columns]
-        return self.frame(arrays, names, like.index)
+        return self.frame(arrays, names, left.index)
 
     def series(self, array: ColumnBase, index: cudf.Index, name: Hashable = None) -> cudf.Series:
         return cudf.Series._from_column(array, name=name, index=index)

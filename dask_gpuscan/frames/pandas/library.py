@@ -15,6 +15,7 @@ from ...kernels import BUILT_IN
 from ...kernels.messages import shown
 from ..messages import check_one_level, refuse_categories
 from ..protocol import Library
+from ..registry import of_levels
 from ..types import DType, Scalar, T, Values, View
 from .changes import PandasChanges
 from .host_values import HOST_VALUES, is_string
@@ -86,8 +87,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return frame.take(np.flatnonzero(chosen), axis=1)
 
     def append(self, frame: pd.DataFrame, column: pd.Series | Values, name: str) -> pd.DataFrame:
-        out, levels = frame.copy(deep=False), frame.columns.nlevels
-        out[name if levels == 1 else (name, *[""] * (levels - 1))] = column
+        out = frame.copy(deep=False)
+        out[of_levels(name, frame)] = column
         return out
 
     def rows(self, frame: pd.DataFrame, rows: Values | slice) -> pd.DataFrame:
@@ -130,10 +131,17 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return out
 
     def join_columns(
-        self, frames: Sequence[pd.DataFrame], names: Sequence[Hashable], like: pd.DataFrame
+        self,
+        frames: Sequence[pd.DataFrame],
+        names: Sequence[Hashable],
+        left: pd.DataFrame,
+        right: pd.DataFrame,
     ) -> pd.DataFrame:
-        out = pd.concat(frames, axis=1) if frames else like.iloc[:, :0]
+        out = pd.concat(frames, axis=1) if frames else left.iloc[:, :0]
         out.columns = names
+        if out.columns.nlevels == left.columns.nlevels == right.columns.nlevels:
+            titles = zip(left.columns.names, right.columns.names, strict=True)
+            out.columns.names = [one if one == other else None for one, other in titles]
         return out
 
     def series(self, array: PandasArray, index: pd.Index, name: Hashable = None) -> pd.Series:

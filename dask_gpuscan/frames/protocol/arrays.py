@@ -64,11 +64,12 @@ class Arrays(Protocol):
         """Return arrays as a frame; its names are of the kind of those of a frame `like`, if that has them all."""
 
     def join_columns(
-        self, frames: Sequence[Frame], names: Sequence[Hashable], like: Frame
+        self, frames: Sequence[Frame], names: Sequence[Hashable], left: Frame, right: Frame
     ) -> Frame:
         """Return one frame of the columns of several frames, which have the same index.
 
-        It is as if it shared no memory with them. Without frames it has the index of `like`.
+        It is as if it shared no memory with them. They are of two frames: without columns it has the index of the left
+        one, and its labels have a name if that is the same on both sides.
         """
 
     def series(self, array: Array, index: Labels | None, name: Hashable = None) -> Frame:

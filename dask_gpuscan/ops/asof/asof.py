@@ -99,7 +99,7 @@ class AsOf:
                 else:
                     arrays = [self._taken(library, s, left, right, rows, unmatched) for s in run]
                     runs.append(library.frame(arrays, range(len(arrays)), library.index(left)))
-            return library.join_columns(runs, self.plan.names, left)
+            return library.join_columns(runs, self.plan.names, left, right)
 
     def _taken(
         self,

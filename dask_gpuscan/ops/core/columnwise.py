@@ -218,6 +218,13 @@ def join_columns(
     return library.frame(arrays, names, index)
 
 
+def labelled_columns(frame: Any, names: Sequence[Hashable], like: Any) -> Any:
+    """Return these columns of a frame, under the labels that another frame has for them."""
+    library = library_of(frame)
+    arrays = [library.array(column_of(frame, name)) for name in names]
+    return library.frame(arrays, list(names), library.index(frame), like)
+
+
 def pair_rows(frame: Any, own: Any, others: Any, places: Sequence[Sequence[int]]) -> Any:
     """Return the answers for pairs with one column for each own column, and each row as many times as there are others.
 

@@ -154,7 +154,8 @@ class InsertEdges(SpanCarry):
             labels[places], rows[places] = edges, -1
             columns = [column_of(partition, name) for name in self.names]
             arrays = [self._with_nulls(column, rows, len(edges) > 0) for column in columns]
-            return library.frame(arrays, list(self.names), self._index(partition, labels))
+            index = self._index(partition, labels)
+            return library.frame(arrays, list(self.names), index, partition)
 
     def _edges(self, library: Library, before: Span, span: Span) -> Values:
         """Return the edges after the last time before, up to the last time so far or, at the end, all others."""

@@ -415,3 +415,16 @@ def test_keys_out_of_order_and_null(backend, side, dtype):
         ValueError, match=f"{side} keys must be sorted: partition 1 begins before partition 0 ends"
     ):
         dask_gpuscan.merge_asof(*frames, on="t").compute()
+
+
+@pytest.mark.parametrize("names", [("n", "n"), ("n", None), ("n", "m")])
+def test_labels_of_columns_have_the_name_of_both_sides(names):
+    frames = [
+        pd.DataFrame({"t": [1, 2, 3], column: [1.0, 2.0, 3.0]}).rename_axis(columns=name)
+        for column, name in zip("xy", names, strict=True)
+    ]
+    expected = pd.merge_asof(*frames, on="t").columns
+    pd.testing.assert_index_equal(dask_gpuscan.merge_asof(*frames, on="t").columns, expected)
+    lazy = dask_gpuscan.merge_asof(*(partitioned(f, [0.5]) for f in frames), on="t")
+    pd.testing.assert_index_equal(lazy._meta.columns, expected)
+    pd.testing.assert_index_equal(lazy.compute().columns, expected)

@@ -227,3 +227,32 @@ def test_columns_in_another_order():
     frame = measured("D", None, 0)
     found = frame.gpuscan.resample("7h")[["n", "x"]].nearest()
     pd.testing.assert_frame_equal(found, frame.resample("7h").nearest()[["n", "x"]])
+
+
+LABELS = {
+    "numbers": pd.RangeIndex(2),
+    "a name": pd.Index(["a", "b"], name="n"),
+    "two levels": pd.MultiIndex.from_tuples([("a", "x"), ("a", "y")], names=["p", "q"]),
+    "True and False": pd.Index([False, True]),
+}
+
+
+@since("pandas", "3", "interpolate takes rows at edges only")
+@pytest.mark.parametrize("labels", LABELS)
+def test_labels_of_columns(labels):
+    times = pd.date_range("2026-01-01", periods=3, freq="90min")
+    frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], times, LABELS[labels])
+    calls = [lambda r, m=m: getattr(r, m)() for m in (*METHODS, "interpolate")]
+    calls += [lambda r: r.asfreq(fill_value=7.0), lambda r: r.ffill(limit=1)]
+    for call in calls:
+        expected = call(frame.resample("1h"))
+        found = [call(frame.gpuscan.resample("1h"))]
+        if labels != "True and False":  # which Dask cannot choose
+            lazy = call(partitioned(frame, [0.5]).gpuscan.resample("1h"))
+            pd.testing.assert_index_equal(lazy._meta.columns, expected.columns)
+            found.append(lazy.compute())
+        for each in found:
+            pd.testing.assert_frame_equal(each, expected, check_freq=False)
+    expected = frame.groupby([1, 2, 1]).resample("1h").ffill()
+    found = frame.gpuscan.groupby(np.array([1, 2, 1])).resample("1h").ffill()
+    pd.testing.assert_frame_equal(found, expected)
