@@ -176,4 +176,8 @@ def _with_rows(partition: Any, function: Any, /, *given: Any) -> Any:
     """Return what a function makes of a partition; where there are no rows, with the dtypes that others have."""
     if len(partition):
         return function(partition, *given)
-    return function(meta_nonempty(partition), *given).iloc[:0]
+    rows = meta_nonempty(partition)
+    labels = rows.index.dropna()  # texts and categories have a null among them
+    rows = rows.iloc[: len(labels)]
+    rows.index = labels
+    return function(rows, *given).iloc[:0]

@@ -200,6 +200,17 @@ def test_keys_without_names(backend, given):
     both(lambda f, k: f.groupby(k).size())
 
 
+@pytest.mark.parametrize("dtype", ["str", "object", "category"])
+def test_functions_of_texts_meet_no_null_that_is_not_there(dtype):
+    frame = PLAIN.set_axis(
+        pd.Index(list("aabbbcc"), dtype=dtype).map({"a": "a", "b": "bb", "c": "c"})
+    )
+    expected = frame.groupby(len)[COLUMNS].sum()
+    for each in (frame, *(partitioned_at(frame, list(rows)) for rows in PARTITIONS)):
+        (found,) = dask.compute(each.gpuscan.groupby(len)[COLUMNS].sum())
+        pd.testing.assert_frame_equal(found, expected, check_index_type=False)
+
+
 @pytest.mark.parametrize("name", ["y", None])
 def test_series_by_keys_without_names(backend, name):
     series = PLAIN["y"].rename(name)
