@@ -9,7 +9,7 @@ from typing import Any
 
 from ...engines.run import Engine, engine_of, meta_of, run
 from ...frames.keys import By, check_by
-from ...frames.registry import column_of, library_of, names_of
+from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...kernels import Operator
 from ...ops.core.groups import INT64
 from ...ops.core.operation import GroupScan, Needs, Operation, Part
@@ -47,11 +47,6 @@ class Grouping:
     def without_name(self) -> bool:
         """Whether the rows are a series without a name, which has one in a frame."""
         return self.of_series and meta_of(self.rows).name is None
-
-    @property
-    def as_given(self) -> bool:
-        """Whether keys have the names that they have in answers."""
-        return self.titles == self.by.columns
 
 
 @dataclass(frozen=True)
@@ -194,10 +189,20 @@ class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
 
     def _answer(self, out: Any) -> Any:
         """Return an answer of groups with keys where they are asked for: in its index, or as columns."""
-        grouping, out = self._grouping, self._named(out)
-        if not grouping.as_given:
-            out = engine_of(out).map_partitions(out, with_key_names, grouping.titles)
-        return out if self._options.as_index else run(out, ResetIndex())
+        out, titles = self._named(out), list(self._grouping.titles)
+        columns, hidden = names_of(meta_of(out)), []
+        if not self._options.as_index:
+            for i, title in enumerate(titles):
+                if title in columns:  # which then stands in the place of the key, as in pandas
+                    titles[i] = unused_name(f"key {i}", [*columns, *titles])
+                    hidden.append(titles[i])
+        if tuple(titles) != self._by.columns:
+            out = engine_of(out).map_partitions(out, with_key_names, titles)
+        if self._options.as_index:
+            return out
+        out = run(out, ResetIndex())
+        flags = [name not in hidden for name in names_of(meta_of(out))]
+        return engine_of(out).select(out, flags) if hidden else out
 
     @cached_property
     def _null_keys(self) -> bool:

@@ -269,3 +269,22 @@ def test_wrong_keys():
     ):
         with pytest.raises(error, match=message):
             it.gpuscan.groupby(key)
+
+
+NAMED_AS_KEYS = {
+    "one": lambda f, rows: f.groupby("k", as_index=False)["k"].sum(),
+    "several": lambda f, rows: f.groupby("k", as_index=False)[["y", "k"]].max(),
+    "one of two keys": lambda f, rows: f.groupby(["y", "k"], as_index=False)["y"].median(),
+    "agg": lambda f, rows: f.groupby("k", as_index=False).agg({"y": "max", "k": "sum"}),
+    "agg by names": lambda f, rows: f.groupby("k", as_index=False).agg(k=("y", "sum")),
+    "keys without names": lambda f, rows: f.groupby(rows["y"] > 1, as_index=False)[["y"]].sum(),
+}
+
+
+@pytest.mark.parametrize("name", NAMED_AS_KEYS)
+def test_columns_of_answers_stand_in_the_place_of_keys_of_their_name(name):
+    ask = NAMED_AS_KEYS[name]
+    frame = pd.DataFrame({"k": [1, 1, 2], "y": [1, 2, 3]})
+    for rows in (frame, partitioned_at(frame, [2])):
+        (found,) = dask.compute(ask(rows.gpuscan, rows))
+        pd.testing.assert_frame_equal(found, ask(frame, frame))
