@@ -80,6 +80,7 @@ class GroupByValues(GroupByTransform[Obj, SeriesT, FrameT]):
             keys=len(groups._by.columns),
             drop_keys=self._dropna,
             sort_keys=bool(runs) or self._options.sort is not False,
+            as_series=self._as_series,
         )
         out = run(rows, counts)
         titles = self._grouping.titles

@@ -39,6 +39,8 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
 
 def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
+    if method == "value_counts":
+        return np.dtype(np.float64 if options.get("normalize") else np.int64)
     found = _asked_of_groups(method, dtype, **options)
     answer = wide_integers(layout_of, method, dtype, found)
     return _unsigned(method, dtype, answer)

@@ -47,6 +47,8 @@ class ValueCounts(TreeReduction):
     drop_keys: bool = True
     sort_keys: bool = True
     """Whether groups are in the order of their keys; else values of all groups are in one order."""
+    as_series: bool = False
+    """Whether the last column is a series beside its keys, whose dtype says that of counts."""
     label = "value-counts"
 
     def check(self, frame: Any) -> None:
@@ -150,10 +152,12 @@ class ValueCounts(TreeReduction):
         return numbers[codes]
 
     def _dtype(self, library: Library, frame: Any) -> Any:
-        if self.by.columns:
+        if self.by.columns and not self.as_series:
             return FLOAT64 if self.normalize else INT64
+        column = self.by.series(frame)[-1]
+        dtype_of = library.group_dtype if self.keys else library.answer_dtype
         try:
-            return library.answer_dtype("value_counts", frame.dtype, normalize=self.normalize)
+            return dtype_of("value_counts", column.dtype, normalize=self.normalize)
         except (TypeError, ValueError) as error:
-            name_columns(error, "value_counts", [frame])
+            name_columns(error, "value_counts", [column])
             raise

@@ -68,6 +68,19 @@ def test_value_counts(backend, made, options):
             alike(backend.to_pandas(found), expected, keys, options.get("sort", True))
 
 
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("dtype", ["int64", "Int64", "int64[pyarrow]"])
+def test_counts_of_one_column_have_the_dtype_that_it_says(dtype, normalize):
+    frame = pd.DataFrame({"k": [1, 1, 2], "x": pd.Series([5, 5, 6], dtype=dtype), "y": 0})
+    for columns in ("x", ["x"], ["x", "y"]):
+        expected = frame.groupby("k")[columns].value_counts(normalize=normalize)
+        for each in (frame, partitioned_at(frame, [1])):
+            lazy = each.gpuscan.groupby("k")[columns].value_counts(normalize=normalize)
+            (found,) = dask.compute(lazy)
+            pd.testing.assert_series_equal(found, expected)
+            assert lazy.dtype == expected.dtype
+
+
 def test_values_that_are_there_as_often_are_in_the_order_of_rows(backend):
     frame = pd.DataFrame({"k": [2, 1, 2, 1, 2, 2], "x": [9, 5, 3, 4, 7, 3]})
     for each in (backend.frame(frame), partitioned_at(backend.frame(frame), [1, 4])):
