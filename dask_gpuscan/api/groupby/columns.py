@@ -196,13 +196,19 @@ class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
                 if title in columns:  # which then stands in the place of the key, as in pandas
                     titles[i] = unused_name(f"key {i}", [*columns, *titles])
                     hidden.append(titles[i])
-        if tuple(titles) != self._by.columns:
-            out = engine_of(out).map_partitions(out, with_key_names, titles)
+        if self._infers_keys or tuple(titles) != self._by.columns:
+            out = engine_of(out).map_partitions(out, with_key_names, titles, self._infers_keys)
         if self._options.as_index:
             return out
         out = run(out, ResetIndex())
         flags = [name not in hidden for name in names_of(meta_of(out))]
         return engine_of(out).select(out, flags) if hidden else out
+
+    @cached_property
+    def _infers_keys(self) -> bool:
+        """Whether keys that are objects have the dtype of their values in answers, known once there are data."""
+        keys = [self._by.column(self._meta, name) for name in self._by.columns]
+        return not self._engine.IN_PARTS and any(key.dtype == object for key in keys)
 
     @cached_property
     def _null_keys(self) -> bool:
@@ -230,11 +236,13 @@ def without_name(series: Any) -> Any:
     return out
 
 
-def with_key_names(frame: Any, titles: Sequence[Hashable]) -> Any:
-    """Return an answer of groups whose first levels of the index have these names."""
+def with_key_names(frame: Any, titles: Sequence[Hashable], infers: bool) -> Any:
+    """Return an answer of groups whose first levels of the index have these names, and inferred dtypes if asked."""
     library = library_of(frame)
     names = library.index_names(frame)
     levels = [library.array(library.index_level(frame, i)) for i in range(len(names))]
+    if infers:
+        levels[: len(titles)] = map(library.inferred, levels[: len(titles)])
     out = frame.copy(deep=False)
     out.index = library.key_index(levels, [*titles, *names[len(titles) :]])
     return out

@@ -86,7 +86,8 @@ class GroupByValues(GroupByTransform[Obj, SeriesT, FrameT]):
         titles = self._grouping.titles
         if self._meta.ndim == 1 or self._grouping.of_series:
             names = [meta_of(self._grouping.rows).name]
-        out = engine_of(out).map_partitions(out, with_levels, runs, [*titles, *names])
+        infers = not self._engine.IN_PARTS
+        out = engine_of(out).map_partitions(out, with_levels, runs, [*titles, *names], infers)
         return out if self._options.as_index else run(out, ResetIndex())
 
     def interpolate(
@@ -185,11 +186,12 @@ class GroupByValues(GroupByTransform[Obj, SeriesT, FrameT]):
         return self._obj.to_frame(name=names[0]), names
 
 
-def with_levels(counts: Any, first: int, titles: Sequence[Hashable]) -> Any:
-    """Return counts without the first levels of their index, and the others by these names."""
+def with_levels(counts: Any, first: int, titles: Sequence[Hashable], infers: bool) -> Any:
+    """Return counts without the first levels of their index, others by these names, and inferred dtypes if asked."""
     library = library_of(counts)
     count = len(library.index_names(counts))
     arrays = [library.array(library.index_level(counts, i)) for i in range(first, count)]
+    arrays = [library.inferred(array) for array in arrays] if infers else arrays
     return library.series(
         library.array(counts), library.key_index(arrays, titles, levels=True), counts.name
     )

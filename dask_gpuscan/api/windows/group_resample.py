@@ -151,6 +151,7 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
     """
 
     _may_ask = False
+    _infers_keys = False  # edges of groups meet rows by their keys
 
     def __init__(
         self,

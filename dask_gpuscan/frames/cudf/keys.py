@@ -45,6 +45,9 @@ class CudfGrouping:
     def own_group_ids(self, array: ColumnBase) -> None:
         return None  # to join columns costs little
 
+    def inferred(self, array: ColumnBase) -> ColumnBase:
+        return array
+
     def hash_rows(self, columns: list[Any]) -> Values:
         frame = cudf.DataFrame()
         for i, column in enumerate(columns):

@@ -94,7 +94,7 @@ def sortable(array: PandasArray) -> PandasArray:
 
 def level_values(array: PandasArray) -> PandasArray:
     """Return an array as a level of an index of several, in which pandas wants keys that are the same to be equal."""
-    if array.dtype == object:
+    if bare(array).dtype == object:
         numbers, found = factorize_objects(bare(array))
         # pandas would look for strings and numbers in bare arrays of objects
         return pd.Index(np.append(found, np.nan)[numbers], dtype=object)
@@ -241,6 +241,10 @@ class PandasGrouping:
         # pandas makes strings of answers for objects if all are
         found = column.dtype == object and isinstance(array.dtype, pd.StringDtype)
         return array.astype(object) if found else array
+
+    def inferred(self, array: PandasArray) -> PandasArray:
+        array = bare(array)
+        return pd.Index(list(array), tupleize_cols=False).array if array.dtype == object else array
 
     def first_last(self, array: PandasArray) -> PandasArray:
         return with_null(array, None)

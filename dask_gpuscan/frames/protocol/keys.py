@@ -55,6 +55,9 @@ class Grouping(Protocol):
     def group_reduce(self, method: str, column: Column, ids: Values) -> Array:
         """Return the library's own reduction of the rows of each group, in the order of the groups' ids."""
 
+    def inferred(self, array: Array) -> Array:
+        """Return an array of keys, of the dtype that the library's group-by chooses for the values of objects."""
+
     def first_last(self, array: Array) -> Array:
         """Return an array whose nulls are those that the library's ``first`` and ``last`` of groups write."""
 

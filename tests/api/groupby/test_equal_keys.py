@@ -380,3 +380,27 @@ def test_categories_of_partitions():
     ):
         (found,) = dask.compute(ask(ddf), scheduler="sync")
         assert rows(found) == rows(ask(f))
+
+
+OF_OBJECTS = {
+    "sum": lambda g: g.sum(),
+    "median": lambda g: g.median(),
+    "quantiles": lambda g: g.quantile([0.25, 0.5]),
+    "idxmax": lambda g: g.idxmax(),
+    "nlargest": lambda g: g.nlargest(1),
+    "describe": lambda g: g.describe(),
+    "value_counts": lambda g: g.value_counts(),
+}
+
+
+@pytest.mark.parametrize("keys", [[1, 2, 1], [1, 2.5, 1], [True, False, True], ["a", "b", "a"]])
+@pytest.mark.parametrize("name", OF_OBJECTS)
+def test_keys_that_are_objects_have_the_dtype_of_their_values(name, keys):
+    frame = pd.DataFrame({"k": pd.Series(keys, dtype=object), "x": [1, 1, 2]})
+    expected = OF_OBJECTS[name](frame.groupby("k")["x"])
+    found = OF_OBJECTS[name](frame.gpuscan.groupby("k")["x"])
+    pd.testing.assert_index_equal(found.index, expected.index)
+    with dask.config.set({"dataframe.convert-string": False}):  # dtypes are known before values
+        lazy = OF_OBJECTS[name](dd.from_pandas(frame, npartitions=2).gpuscan.groupby("k")["x"])
+        for each in (lazy._meta, lazy.compute()):
+            assert each.index.get_level_values(0).dtype == object
