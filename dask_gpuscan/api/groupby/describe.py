@@ -10,6 +10,7 @@ import pandas as pd
 from ...engines.run import engine_of, meta_of
 from ...frames.registry import columns_of, library_of, names_of
 from ...kernels.messages import shown
+from ...ops.core.columnwise import labelled_columns
 from ...ops.core.operation import Part
 from ...ops.groupby.sorted_values import Quantiles, checked_quantiles
 from ...ops.groupby.top_rows import Top
@@ -87,6 +88,8 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
         if not self._as_series:
             first = engine_of(out).map_partitions(out, _as_frame)
             out = engine_of(out).align_columns(first, found[1:], names, "answers", False)
+            like = library_of(rows).no_rows(rows)
+            out = engine_of(out).map_partitions(out, labelled_columns, names, like)
         return self._answer(out)
 
     def describe(self, percentiles: Sequence[float] | None = None) -> FrameT:

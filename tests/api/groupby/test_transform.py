@@ -190,6 +190,26 @@ def test_labels_of_extremes(backend, method, clustered):
     )
 
 
+LABELS = {
+    "numbers": pd.RangeIndex(3),
+    "a name": pd.Index(list("kab"), name="n"),
+    "two levels": pd.MultiIndex.from_tuples([("k", ""), ("a", "x"), ("a", "y")], names=["p", "q"]),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_extremes_keep_the_labels_of_columns(labels):
+    frame = pd.DataFrame([[1, 5.0, 1.0], [1, 4.0, 2.0], [2, 3.0, 3.0]], columns=LABELS[labels])
+    by = frame.columns[0]
+    for method in ("idxmax", "idxmin"):
+        expected = getattr(frame.groupby(by), method)()
+        for each in (frame, partitioned_at(frame, [1])):
+            lazy = getattr(each.gpuscan.groupby(by), method)()
+            (found,) = dask.compute(lazy)
+            pd.testing.assert_frame_equal(found, expected)
+            pd.testing.assert_index_equal(lazy.columns, expected.columns)
+
+
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("as_index", [True, False])
 def test_describe(backend, as_index, clustered):
