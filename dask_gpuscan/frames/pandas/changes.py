@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_list_like
 
 from ... import kernels
 from ...kernels.options import Shifted
@@ -48,7 +49,12 @@ class PandasChanges:
 
     def shift(self, array: PandasArray, periods: int, /, *fill: Any) -> PandasArray:
         array = bare(array)
-        if fill and not holds_null(array.dtype) and pd.api.types.is_scalar(fill[0]):
+        is_masked, is_list = MASKED.matches(array.dtype), bool(fill) and is_list_like(fill[0])
+        if is_list and (is_masked or isinstance(array.dtype, np.dtype)):
+            raise TypeError(
+                "fill_value must be a scalar"
+            )  # pandas may take its items for values of rows
+        if fill and not is_list and (is_masked or not holds_null(array.dtype)):
             fill = () if pd.isna(fill[0]) else fill
         if periods and not fill and not holds_null(array.dtype):
             return self._shifted_integers(array, periods)

@@ -222,6 +222,30 @@ def test_periods_are_integers(method, periods):
             getattr(it, method)(periods)
 
 
+@pytest.mark.parametrize("null", [pd.NA, None, np.nan])
+def test_nullable_columns_are_filled_with_null(null):
+    frame = pd.DataFrame({"k": [1, 1, 2], "x": pd.Series([1, 2, 3], dtype="Int64")})
+    expected = frame.groupby("k")["x"].shift(1, fill_value=null)
+    for each in (frame, partitioned(frame, [0.5])):
+        (found,) = dask.compute(each.gpuscan.groupby("k")["x"].shift(1, fill_value=null))
+        pd.testing.assert_series_equal(found, expected)
+    frame.index = pd.date_range("2026-01-01", periods=3, freq="2h")
+    expected = frame["x"].resample("1h").asfreq(fill_value=null)
+    found = frame["x"].gpuscan.resample("1h").asfreq(fill_value=null)
+    pd.testing.assert_series_equal(found, expected)
+
+
+@pytest.mark.parametrize("fill", [[1], (1, 2)])
+@pytest.mark.parametrize("dtype", ["object", "Int64", "int64"])
+def test_items_of_lists_are_no_values_of_rows(dtype, fill):
+    x = pd.Series([1, 2, 3], dtype=dtype, name="x")
+    for rows in (x.gpuscan, x.gpuscan.groupby(np.array([1, 1, 2]))):
+        with pytest.raises(
+            TypeError, match=r"column 'x'.*cannot hold.*fill_value must be a scalar"
+        ):
+            rows.shift(1, fill_value=fill)
+
+
 def test_columns_that_have_no_difference_are_named():
     ddf = dask.dataframe.from_pandas(
         WHOLE.assign(s=pd.Series("a", WHOLE.index, STRING)), npartitions=2
