@@ -1,9 +1,9 @@
-"""What to use instead of methods of pandas that are absent here: one table."""
+"""What to use instead of methods of pandas that are absent here."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 from pandas.api import typing as pandas_types
@@ -73,6 +73,15 @@ PEERS: dict[str, tuple[Any, ...]] = {
     "groupby.resample": (pandas_types.Resampler,),
 }
 """The classes of pandas that have the methods, by the same names."""
+
+
+class NotIterable:
+    """What has columns by their names, but no parts to go through."""
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} cannot be iterated; iterate what the frame itself has, without .gpuscan"
+        )
 
 
 def no_attribute(

@@ -4,6 +4,7 @@ import pickle
 import re
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import dask_gpuscan
@@ -84,3 +85,12 @@ def test_wrong_columns_are_key_errors_and_value_errors(owners, call):
     assert "'z' is not a column; columns are 'k', 'x'" in str(caught.value)
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (type(copy), str(copy)) == (type(caught.value), str(caught.value))
+
+
+def test_groups_and_windows_are_not_iterable(owners):
+    numbered = df.set_axis([0, 1], axis=1).gpuscan
+    table = dask_gpuscan.on(pa.table({"k": [1, 2]})).groupby("k")
+    groups = [owner for kind, owner in owners.items() if kind != "gpuscan"]
+    for each in (*groups, numbered.groupby(0), numbered.rolling(2), table):
+        with pytest.raises(TypeError, match=r"cannot be iterated; iterate what the frame itself"):
+            iter(each)

@@ -16,6 +16,7 @@ from ...ops.core.operation import GroupScan, Needs, Operation, Part
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.strategy import KeyOrder, strategy
 from ...ops.scan.row_number import ResetIndex
+from ..absent import NotIterable
 from ..arguments import check_choice_of_columns
 from ..types import FrameT, Methods, Obj, SeriesT
 
@@ -60,7 +61,7 @@ class GroupOptions:
     as_index: bool = True
 
 
-class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
+class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that knows its frame."""
 
     def __init__(self, grouping: Grouping, options: GroupOptions, selected: Any = None) -> None:

@@ -258,6 +258,9 @@ class Waiting:
     def __getitem__(self, columns: Any) -> Any:
         return self._source.answer("", self._target[columns])
 
+    def __iter__(self) -> Any:
+        return iter(self._target)  # which refuses
+
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._target) if not name.startswith("_")]
 
