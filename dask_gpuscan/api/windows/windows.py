@@ -208,8 +208,8 @@ def without(names: list[Hashable], on: Hashable) -> list[Hashable]:
 
 
 def is_kept(column: Any) -> bool:
-    """Tell whether `numeric_only` keeps a column of windows: as in pandas, these leave out bool, too."""
-    return library_of(column).is_numeric(column.dtype) and column.dtype.kind != "b"
+    """Tell whether `numeric_only` keeps a column of windows: as in pandas, these leave out bool and decimals, too."""
+    return library_of(column).is_numeric(column.dtype) and column.dtype.kind in "iufc"
 
 
 def _kept(frame: Any) -> list[bool]:

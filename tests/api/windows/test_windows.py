@@ -184,6 +184,7 @@ def test_agg_of_what_is_not_there():
 
 def test_numeric_only():
     df = pd.DataFrame({"s": ["a", "b"], "x": [1.0, 2.0], "n": [True, False]})
+    df["d"] = df["x"].astype(pd.ArrowDtype(pa.decimal128(5, 2)))
     for each in (df, partitioned(df, [0.5])):
         for found, expected in (
             (
