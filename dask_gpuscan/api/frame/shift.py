@@ -83,7 +83,8 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         TypeError
             If `periods` is not an integer, and for columns that have no difference, such as strings.
         OverflowError
-            At compute time, for a difference of NumPy's integers that does not fit int64.
+            At compute time, for a difference of NumPy's integers that does not fit int64, or of Arrow's that does not
+            fit their own dtype.
 
         See Also
         --------

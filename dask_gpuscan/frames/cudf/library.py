@@ -167,8 +167,8 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
     def array(self, column: cudf.Series) -> ColumnBase:
         return column._column
 
-    def as_column(self, array: ColumnBase) -> Column:
-        return CudfColumn(None, array)
+    def as_column(self, array: ColumnBase, name: Hashable = None) -> Column:
+        return CudfColumn(name, array)
 
     def slice_column(self, column: cudf.Series, start: int, stop: int) -> Column:
         return CudfColumn(column.name, self.slice_array(column._column, start, stop))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from pandas.api.types import is_list_like
 
 from ... import kernels
@@ -83,7 +85,8 @@ class PandasChanges:
         array = bare(array)
         if not isinstance(array.dtype, np.dtype) or array.dtype.kind not in "biu":
             # series without labels, which would be aligned
-            found = _column(array) - _column(earlier)
+            with _differences(array.dtype):
+                found = _column(array) - _column(earlier)
             return found.array
         before, missing = masked_parts(to_nullable(earlier))
         if array.dtype.kind == "b":
@@ -92,7 +95,7 @@ class PandasChanges:
         values = NUMPY.view(array).values
         known: Values = np.where(missing, values, before)
         if not kernels.subtract(values, known, out):
-            _refuse_differences(array.dtype)
+            _refuse_differences("int64")
         return MASKED.wrap(out, missing, INT64)
 
     def diff(self, array: PandasArray, periods: int) -> PandasArray:
@@ -106,7 +109,8 @@ class PandasChanges:
         is_period = isinstance(array.dtype, pd.PeriodDtype)
         if is_period and not len(array):
             return array.astype(object)  # of no periods, pandas 2 fails to take differences
-        found = _column(array).diff(periods).array
+        with _differences(array.dtype):
+            found = _column(array).diff(periods).array
         # objects: pandas makes times of them if all are NaT
         return found.astype(object) if is_period else found
 
@@ -115,7 +119,7 @@ class PandasChanges:
         out, missing = np.empty(len(array), np.int64), np.zeros(len(array), np.bool_)
         out[shifted.rest], missing[shifted.rest] = 0, True
         if not kernels.subtract(values[shifted.to], values[shifted.of], out[shifted.to]):
-            _refuse_differences(array.dtype)
+            _refuse_differences("int64")
         return MASKED.wrap(out, missing, INT64)
 
     def relative(self, array: PandasArray, earlier: PandasArray) -> PandasArray:
@@ -130,7 +134,16 @@ class PandasChanges:
         return getattr(column.groupby(column.notna()), method)(**options).array
 
 
-def _refuse_differences(dtype: DType) -> None:
+@contextmanager
+def _differences(dtype: DType) -> Iterator[None]:
+    """Refuse differences in the block that do not fit the dtype of Arrow."""
+    try:
+        yield
+    except pa.ArrowInvalid:
+        _refuse_differences(dtype)
+
+
+def _refuse_differences(dtype: object) -> NoReturn:
     raise OverflowError(
-        f"diff of {dtype}: a difference does not fit int64; cast the column with astype('float64') first, which rounds"
+        f"a difference does not fit {dtype}; cast the column with astype('float64') first, which rounds"
     )

@@ -265,8 +265,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def array(self, column: pd.Series) -> PandasArray:
         return column.array
 
-    def as_column(self, array: PandasArray) -> pd.Series:
-        return self.series(array, None)
+    def as_column(self, array: PandasArray, name: Hashable = None) -> pd.Series:
+        return self.series(array, None, name)
 
     def slice_column(self, column: pd.Series, start: int, stop: int) -> pd.Series:
         return column.iloc[start:stop]

@@ -86,8 +86,8 @@ class Arrays(Protocol):
     def array(self, column: Column) -> Array:
         """Return the array under a column."""
 
-    def as_column(self, array: Array) -> Column:
-        """Return an array as a column without a name."""
+    def as_column(self, array: Array, name: Hashable = None) -> Column:
+        """Return an array as a column, by default without a name."""
 
     def slice_column(self, column: Column, start: int, stop: int) -> Column:
         """Return the rows of a column from `start` to `stop`."""

@@ -306,7 +306,8 @@ def joined_columns(library: Library, columns: Sequence[Column]) -> Column:
     """Return the rows of several columns as one."""
     if len(columns) == 1:
         return columns[0]
-    return library.as_column(library.concatenate([library.array(c) for c in columns]))
+    array = library.concatenate([library.array(c) for c in columns])
+    return library.as_column(array, columns[0].name)
 
 
 def joined_rows(frames: Sequence[Any]) -> Any:

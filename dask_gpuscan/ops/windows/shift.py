@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.messages import HINT, column_title, first_line
+from ...frames.messages import HINT, column_title, first_line, name_columns
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Array, Column, DType, GroupIds, Values
@@ -172,11 +172,19 @@ class Difference:
         return change(array, periods)
 
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
-        column, library = columns[0], rows.library
+        try:
+            return self._changed(columns[0], rows)
+        except OverflowError as error:
+            name_columns(error, self.label, columns)
+            raise
+
+    def _changed(self, column: Any, rows: WindowRows) -> Any:
+        library = rows.library
         if rows.is_one_group:
             periods = _within(self.periods, rows.length)
             changed = self._of(library, library.array(column), periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
+        dtype = self._dtype(column, in_groups=True)
         array = Shift(self.periods).in_groups(column, rows)
         if self.relative and rows.ungrouped is not None:  # decimals raise for a divisor of 0
             array = library.set_null(array, rows.ungrouped)
@@ -184,7 +192,7 @@ class Difference:
             found = library.relative(library.array(column), array)
         else:
             found = library.subtract(library.array(column), array)
-        return rows.returned(library.cast(found, self._dtype(column, in_groups=True)))
+        return rows.returned(library.cast(found, dtype))
 
 
 def _within(periods: int, rows: int) -> int:

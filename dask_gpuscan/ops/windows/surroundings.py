@@ -204,7 +204,7 @@ class Edges:
         done apart, so that no more is copied.
         """
         library, count, extent = self.library, self.count, operation.extent
-        before, after = self._columns(self.before, len(own)), self._columns(self.after, len(own))
+        before, after = self._columns(self.before, own), self._columns(self.after, own)
         self.taken += len(own)
         ahead = 0 if self.before is None else self.before.count
         if not before and not after:
@@ -224,11 +224,11 @@ class Edges:
             array = library.replace(array, count - some, found)
         return array
 
-    def _columns(self, rows: RowArrays | None, count: int) -> list[Any]:
+    def _columns(self, rows: RowArrays | None, own: Sequence[Any]) -> list[Any]:
         if rows is None:
             return []
-        arrays = rows.columns[self.taken : self.taken + count]
-        return [self.library.as_column(array) for array in arrays]
+        pairs = zip(rows.columns[self.taken :], own, strict=False)
+        return [self.library.as_column(array, column.name) for array, column in pairs]
 
     def _joined(
         self,
@@ -307,11 +307,11 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
             null = arranged.null
             if null is not None:
                 null = null[first : first + len(partition)]
-            arrays, taken = [], 0
+            arrays, moved = [], iter(seen.columns)
             for part in self.parts:
-                count = max(len(part.sources), 1)
-                columns = [arranged.column(a) for a in seen.columns[taken : taken + count]]
-                taken += count
+                columns = [
+                    arranged.column(next(moved), c.name) for c in self.columns(partition, part)
+                ]
                 array = part.operation.apply(columns, arranged.rows)
                 array = library.slice_array(array, first, first + len(partition))
                 arrays.append(self.in_groups(library, array, null))
@@ -347,7 +347,7 @@ class _Arranged:
             library, seen.count, 0, seen.count, groups, times, order=order, ungrouped=ungrouped
         )
 
-    def column(self, array: Array) -> Any:
+    def column(self, array: Array, name: Hashable) -> Any:
         """Return a column with its rows as they are arranged."""
         library, order = self.rows.library, self.rows.order
-        return library.as_column(array if order is None else library.take(array, order))
+        return library.as_column(array if order is None else library.take(array, order), name)

@@ -258,6 +258,26 @@ def test_columns_that_have_no_difference_are_named():
         WHOLE.assign(c=pd.Categorical(list("aabbab")))[["c"]].gpuscan.shift(fill_value="z")
 
 
+@pytest.mark.parametrize(
+    ("dtype", "items"), [("int64[pyarrow]", [2**63 - 1, -5]), ("uint64[pyarrow]", [5, 2])]
+)
+def test_differences_that_do_not_fit_name_the_column(dtype, items):
+    frame = pd.DataFrame({"k": [1, 1], "x": pd.Series(items, dtype=dtype)})
+    message = r"diff of column 'x': a difference does not fit .*int64\[pyarrow\]; cast the column"
+    for rows in (frame, partitioned(frame, [0.5])):
+        for each in (rows.gpuscan, rows.gpuscan.groupby("k")):
+            with pytest.raises(OverflowError, match=message):
+                dask.compute(each.diff())
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "bool[pyarrow]"])
+def test_bool_has_no_differences_in_groups(dtype):
+    frame = pd.DataFrame({"k": [1, 1], "x": pd.Series([True, False], dtype=dtype)})
+    for rows in (frame, partitioned(frame, [0.5])):
+        with pytest.raises(TypeError, match=r"diff of column 'x': dtype bool.* is not defined"):
+            rows.gpuscan.groupby("k").diff()
+
+
 LABELS = pd.DatetimeIndex(
     ["2026-01-01", "2026-01-30", "2026-01-31", "2026-03-28 12:00", "2026-03-28 12:00"], name="t"
 )
