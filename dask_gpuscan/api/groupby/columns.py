@@ -208,7 +208,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
     @cached_property
     def _infers_keys(self) -> bool:
         """Whether keys that are objects have the dtype of their values in answers, known once there are data."""
-        keys = [self._by.column(self._meta, name) for name in self._by.columns]
+        keys: list[Any] = [self._by.column(self._meta, name) for name in self._by.columns]
         return not self._engine.IN_PARTS and any(key.dtype == object for key in keys)
 
     @cached_property
