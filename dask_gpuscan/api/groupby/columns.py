@@ -11,6 +11,7 @@ from ...engines.run import Engine, engine_of, meta_of, run
 from ...frames.keys import By, check_by
 from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...kernels import Operator
+from ...ops.core.columnwise import labelled_columns
 from ...ops.core.groups import INT64
 from ...ops.core.operation import GroupScan, Needs, Operation, Part
 from ...ops.groupby.spec import GroupBySpec
@@ -183,10 +184,17 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         return self._named(self._run(self._spec(label, parts, as_series, named, each_row=True)))
 
     def _named(self, out: Any) -> Any:
-        """Return an answer of rows or groups; that of a series without a name has none."""
-        if self._grouping.without_name and meta_of(out).ndim == 1:
-            return engine_of(out).map_partitions(out, without_name)
-        return out
+        """Return an answer of rows or groups; that of a series without a name has none, that of a frame its labels."""
+        grouping, meta = self._grouping, meta_of(out)
+        if meta.ndim == 1:
+            named = not grouping.without_name
+            return out if named else engine_of(out).map_partitions(out, without_name)
+        names, rows = names_of(meta), meta_of(grouping.rows)
+        is_own = grouping.obj is grouping.rows or rows.ndim == 1
+        if is_own or not set(names) <= set(names_of(rows)):
+            return out
+        like = library_of(rows).no_rows(rows)  # without the keys that were put beside its columns
+        return engine_of(out).map_partitions(out, labelled_columns, names, like)
 
     def _answer(self, out: Any) -> Any:
         """Return an answer of groups with keys where they are asked for: in its index, or as columns."""

@@ -1,6 +1,7 @@
 """The arguments of groupby that say where keys are, and in which order and where groups have them: as in pandas."""
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -288,3 +289,28 @@ def test_columns_of_answers_stand_in_the_place_of_keys_of_their_name(name):
     for rows in (frame, partitioned_at(frame, [2])):
         (found,) = dask.compute(ask(rows.gpuscan, rows))
         pd.testing.assert_frame_equal(found, ask(frame, frame))
+
+
+@pytest.mark.parametrize("method", ["sum", "median", "cumsum"])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Index(["k", "x"], name="C"),
+        pd.RangeIndex(2),
+        pd.MultiIndex.from_tuples([("a", "k"), ("a", "x")], names=["A", "B"]),
+    ],
+    ids=["named", "numbers", "levels"],
+)
+def test_keys_that_are_no_columns_leave_the_labels_of_columns_as_they_are(labels, method):
+    frame = pd.DataFrame([[1, 2.0], [2, 3.0], [1, 5.0]]).set_axis(labels, axis=1)
+    key = pd.Series([1, 2, 1])
+    for by in (key, lambda label: label % 2):
+        expected = getattr(frame.groupby(by), method)()
+        found = getattr(frame.gpuscan.groupby(by), method)()
+        pd.testing.assert_index_equal(found.columns, expected.columns, exact=True)
+        assert found.to_numpy().tolist() == expected.to_numpy().tolist()
+    if labels.nlevels == 1:
+        lazy = dd.from_pandas(frame, npartitions=2)
+        answer = getattr(lazy.gpuscan.groupby(lazy[labels[0]] % 2), method)()
+        for each in (answer._meta, answer.compute()):
+            pd.testing.assert_index_equal(each.columns, labels, exact="equiv")
