@@ -7,7 +7,7 @@ from typing import Any
 
 from ...frames.registry import library_of, names_of
 from ...ops.windows.halo import joined_rows
-from .progress import Shown
+from .progress import shown
 from .state import Operation, State
 from .steps import Seen
 
@@ -57,14 +57,14 @@ class Pass:
 
     def __iter__(self) -> Iterator[list[Any]]:
         """Yield the batches of the outputs, together; they may have no rows."""
-        with Shown(self.source, self.behind) as shown:
+        with shown(self.source, self.behind) as add:
             for frame in self.source.frames(self.behind, self._columns()):
                 if self.ended and len(frame):
                     raise ValueError(
                         "state is of rows that ended, and what was open has been answered; read those with ends=False"
                     )
                 yield self._advance(frame, False)
-                shown.add(frame)
+                add(frame)
         if self.source.ends and not self.ended and any(step.has_end for step in self.steps):
             self.ended = True
             yield self._advance(self.source.meta, True)

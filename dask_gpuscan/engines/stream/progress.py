@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from dask.callbacks import Callback
@@ -42,8 +41,9 @@ def _is_bar(callbacks: tuple[Any, ...]) -> bool:
     return isinstance(getattr(callbacks[0], "__self__", None), ProgressBar)
 
 
-class Shown:
-    """Shows on progress bars what is read, as if rows were the tasks of a graph; use it as a context.
+@contextmanager
+def shown(source: Any, done: int) -> Iterator[Callable[[Any], None]]:
+    """Show on progress bars what is read in the block, as if rows were the tasks of a graph.
 
     Bars that show something else already, such as the stream that this one is merged with, go on with that.
 
@@ -52,44 +52,50 @@ class Shown:
     source : Source
     done : int
         Rows that are left out at the beginning.
+
+    Yields
+    ------
+    callable
+        Takes each batch that was read.
     """
+    bars = [each for each in _bars() if not getattr(each[0].__self__, "_running", False)]
+    every, so_far = source.size() if bars else None, Size(done)
 
-    def __init__(self, source: Any, done: int) -> None:
-        found = [each for each in _bars() if not getattr(each[0].__self__, "_running", False)]
-        self._bars = found
-        self._all: Size | None = source.size() if found else None
-        self._done = Size(done)
+    def add(frame: Any) -> None:
+        nonlocal so_far
+        if bars:
+            so_far = so_far.plus(size_of(frame))
+            state = _as_tasks(so_far, every)
+            for _, _, begin_task, *_ in bars:
+                begin_task("rows", {}, state)
 
-    def add(self, frame: Any) -> None:
-        """Show that a batch was read."""
-        if not self._bars:
-            return
-        found, every = size_of(frame), self._all
-        self._done = self._done.plus(found)
-        rows, said = self._done.rows, f"{self._done.rows:,} rows, {format_bytes(self._done.bytes)}"
-        if every is not None and every.rows:
+    for start, *_ in bars:
+        start({})
+    failed = True
+    try:
+        yield add
+        failed = False
+    finally:
+        for *_, finish in bars:
+            finish({}, {}, failed)
+
+
+def _as_tasks(so_far: Size, every: Size | None) -> dict[str, Any]:
+    """Return the state of a graph with as many tasks as there are rows, and what our bar says of them."""
+    rows, done, ahead = so_far.rows, 0, 1
+    said = f"{rows:,} rows, {format_bytes(so_far.bytes)}"
+    if every is not None:
+        done, ahead = rows, max(every.rows - rows, 0)
+        if every.rows:
             read = format_bytes(every.bytes * min(rows, every.rows) // every.rows)
             said = f"{rows:,} of {every.rows:,} rows, {read} of {format_bytes(every.bytes)}"
-        ahead = 1 if every is None else max(every.rows - rows, 0)
-        done = rows if every is not None else 0
-        tasks: dict[str, Any] = dict.fromkeys(("waiting", "running"), ())
-        state = {**tasks, "finished": range(done), "ready": range(ahead), "rows": said}
-        for _, _, begin_task, *_ in self._bars:
-            begin_task("rows", {}, state)
-
-    def __enter__(self) -> Shown:
-        for start, *_ in self._bars:
-            start({})
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for *_, finish in self._bars:
-            finish({}, {}, error is not None)
+    return {
+        "finished": range(done),
+        "ready": range(ahead),
+        "waiting": (),
+        "running": (),
+        "rows": said,
+    }
 
 
 @contextmanager
