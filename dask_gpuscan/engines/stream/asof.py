@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ...frames.registry import library_of
 from ...ops.asof.asof import AsOf
 from ...ops.asof.in_turn import RightRows, merged_in_turn
 from .options import described
 from .passes import Pass
+from .sources import rows_behind
 from .steps import Seen, Step
 from .stream import Stream
 
@@ -37,7 +37,9 @@ class AsOfStep(Step):
     def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
         (left,) = batches
         seen = seen or RightRows(self.right._meta)
-        reader = self.readers.pop(seen, None) or _rows_behind(self.right, seen.count)
+        reader = self.readers.pop(seen, None) or rows_behind(
+            (batch for (batch,) in Pass([self.right])), seen.count
+        )
         answer, found = merged_in_turn(self.question, left, seen, lambda: next(reader, None))
         self.readers[found] = reader
         return answer, found
@@ -49,12 +51,3 @@ class AsOfStep(Step):
         raise NotImplementedError(
             "merge_asof of two streams is no collection; merge the Dask collections themselves"
         )
-
-
-def _rows_behind(stream: Stream, count: int) -> Iterator[Any]:
-    """Yield the batches of a stream behind so many rows."""
-    for (batch,) in Pass([stream]):
-        dropped = min(count, len(batch))
-        count -= dropped
-        if dropped < len(batch):
-            yield library_of(batch).rows(batch, slice(dropped, None))

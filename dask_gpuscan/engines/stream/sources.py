@@ -123,6 +123,10 @@ class Source:
             behind = 0
         else:
             batches = self._opened()
+        return rows_behind(self._read(batches, meta), behind)
+
+    def _read(self, batches: Iterator[Any], meta: Any) -> Iterator[Any]:
+        """Yield batches as frames, which have the columns of `meta`."""
         names, schema = names_of(meta) if meta.ndim == 2 else None, schema_of(meta)
         for number, batch in enumerate(batches):
             self._check_kind(number, batch)
@@ -132,14 +136,7 @@ class Source:
                 common_schema([schema, schema_of(frame)])
             except ValueError as error:
                 raise ValueError(f"batch {number}: {error}") from error
-            if behind:
-                dropped = min(behind, len(frame))
-                behind -= dropped
-                frame = library_of(frame).rows(frame, slice(dropped, None))
-                if not len(frame):
-                    continue
             yield frame
-        check_all_skipped(behind)
 
     def _check_kind(self, number: int, batch: Any) -> None:
         if not self.format.accepts(batch):
@@ -158,6 +155,18 @@ class Source:
                 "source is an iterator, whose batches were read before; give a list or files to read it twice"
             )
         return batches
+
+
+def rows_behind(frames: Iterable[Any], count: int) -> Iterator[Any]:
+    """Yield frames behind so many rows; raises a ValueError if there are fewer."""
+    for frame in frames:
+        dropped = min(count, len(frame))
+        if count:
+            count -= dropped
+            if dropped == len(frame):
+                continue
+        yield library_of(frame).rows(frame, slice(dropped, None)) if dropped else frame
+    check_all_skipped(count)
 
 
 def _continued(first: list[Any], others: Iterator[Any]) -> Iterator[Any]:
