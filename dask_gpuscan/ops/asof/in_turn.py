@@ -8,7 +8,7 @@ from typing import Any
 
 from ...frames.registry import library_of
 from ..windows.halo import joined_rows
-from .asof import AsOf, in_order
+from .asof import AsOf, in_order, numbers
 from .columns import AsOfSide
 
 
@@ -61,7 +61,7 @@ def merged_in_turn(
         right_end = _end(question.right, batch, right_end)
     rows = joined_rows([part for part in parts if len(part)] or parts[:1])
     with library.acquire(rows):
-        values = in_order(question.right.on_column(rows), "right")
+        values = numbers(question.right.on_column(rows))
         met = int(library.xp.searchsorted(values, library.xp.asarray(end, values.dtype), "right"))
     own, waiting = (library.rows(rows, part) for part in (slice(met), slice(met, None)))
     known = [part for part in (seen.before, own) if part is not None and len(part)]
