@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from .progress import Size
 
 ROWS_ON_GPU = 1 << 22
-"""Rows at least that are read to a GPU at once: a call's work on the host takes as long as kernels over as many."""
+"""Rows that are read to a GPU at once, at least, so that many rows share what a call takes on the host."""
 
 Pieces = Iterator[tuple[int, Callable[[], Any]]]
 """The number of rows of each batch, and what reads it."""
@@ -64,10 +64,10 @@ class Files:
                     yield rows, partial(_row_group, file, group, columns)
             return
         with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
+            chosen = list(range(len(reader.schema))) if columns is None else list(columns)
             for number in range(reader.num_record_batches):
                 batch = reader.get_batch(number)
-                some = batch if columns is None else batch.select(list(columns))
-                yield batch.num_rows, partial(_as_it_is, some)
+                yield batch.num_rows, partial(batch.select, chosen)
 
     def _behind(self, batch: Any, rows: int) -> Any:
         return batch.slice(rows)
@@ -107,10 +107,6 @@ def files(paths: Sequence[str]) -> Files:
     """Return files to be read by the library that Dask's configuration names as ``dataframe.backend``."""
     on_gpu = dask.config.get("dataframe.backend", "pandas") == "cudf"
     return (CudfFiles if on_gpu else Files)(tuple(paths))
-
-
-def _as_it_is(batch: Any) -> Any:
-    return batch
 
 
 def _read_to_gpu(read: Callable[[], pa.RecordBatch]) -> Any:

@@ -14,14 +14,12 @@ import pyarrow.parquet as pq
 
 from ...frames.registry import names_of
 from .arrow_schema import cast_table, schema_for_all
+from .passes import Pass
 from .state import State, load_state
 from .threads import Behind
 
 Stream = Any
 """A `Stream`, whose methods call this module."""
-
-Pass = Any
-"""What a stream begins."""
 
 ROWS_PER_FILE = 1 << 22
 """Rows after which a file of a directory is closed and committed."""

@@ -1,7 +1,7 @@
 """States of streams: what their operations have seen, as values that can be written to files of Arrow and read again.
 
 A file holds one record batch with one row: each column is an array of a state, as a list. The metadata of its schema
-say what the arrays are parts of. Nothing in a file is ever run: values are of the few kinds that are listed here.
+say what the arrays are parts of. Nothing in a file is ever run: values are of the few kinds that `values` lists.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import secrets
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -134,12 +135,14 @@ class State:
         {'groupby-cumsum': Index(['a', 'b'], dtype='str', name='shop')}
         """
         found: dict[str, Any] = {}
+        met = Counter[str]()
         for one in self.operations:
             if not isinstance(one.seen, (RowArrays, Table)) or not one.seen.keys:
                 continue
-            same = sum(name.split(" ")[0] == one.name for name in found)
+            met[one.name] += 1
+            title = f"{one.name} {met[one.name]}" if met[one.name] > 1 else one.name
             index = one.seen.library.key_index(one.seen.keys, one.by)
-            found[f"{one.name} {same + 1}" if same else one.name] = index.drop_duplicates()
+            found[title] = index.drop_duplicates()
         return found
 
     def expire(self, before: Any) -> State:

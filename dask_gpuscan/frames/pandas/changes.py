@@ -52,10 +52,9 @@ class PandasChanges:
     def shift(self, array: PandasArray, periods: int, /, *fill: Any) -> PandasArray:
         array = bare(array)
         is_masked, is_list = MASKED.matches(array.dtype), bool(fill) and is_list_like(fill[0])
+        # pandas may take items of a list for values of rows
         if is_list and (is_masked or isinstance(array.dtype, np.dtype)):
-            raise TypeError(
-                "fill_value must be a scalar"
-            )  # pandas may take its items for values of rows
+            raise TypeError("fill_value must be a scalar")
         if fill and not is_list and (is_masked or not holds_null(array.dtype)):
             fill = () if pd.isna(fill[0]) else fill
         if periods and not fill and not holds_null(array.dtype):

@@ -453,12 +453,18 @@ def _joined_categories(arrays: list[pd.Categorical]) -> pd.Categorical:
     try:
         return union(arrays)
     except TypeError as error:
-        filled = [array for array in arrays if (array.codes >= 0).any()] or arrays[:1]
+        have_values = [bool((array.codes >= 0).any()) for array in arrays]
+        filled = [array for array, has in zip(arrays, have_values, strict=True) if has]
         if len(filled) == len(arrays):
             refuse_categories(arrays[0].dtype, error)
-    dtype = _joined_categories(filled).dtype
-    empty = [pd.Categorical.from_codes(np.full(len(a), -1), dtype=dtype) for a in arrays]
-    return union([a if (a.codes >= 0).any() else e for a, e in zip(arrays, empty, strict=True)])
+    dtype = _joined_categories(filled or arrays[:1]).dtype
+    pairs = zip(arrays, have_values, strict=True)
+    return union(
+        [
+            a if has else a.set_categories(dtype.categories, ordered=dtype.ordered)
+            for a, has in pairs
+        ]
+    )
 
 
 def _are_null(column: pd.Series) -> Values:
