@@ -1,4 +1,4 @@
-"""As-of merges of frames in one process, against pandas and polars, and over partitions, against pandas of all."""
+"""As-of merges of frames and of streams in one process, against pandas and polars; over partitions, against pandas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dask_cpu import threads
 from groups_cpu import alike
 from timing import Bench
 
-from dask_gpuscan import merge_asof
+from dask_gpuscan import merge_asof, stream
 
 KEYS = 1000
 TIMES = 10**9
@@ -21,6 +21,7 @@ TIMES = 10**9
 def run(bench: Bench) -> None:
     frames(bench)
     partitions(bench)
+    streams(bench)
 
 
 def make(rows: int, value: str, seed: int) -> pd.DataFrame:
@@ -83,3 +84,32 @@ def partitions(bench: Bench) -> None:
             rounds=3,
             keys=KEYS,
         )
+
+
+def streams(bench: Bench) -> None:
+    """Batches of either side, of which the right one has a quarter of the rows; polars streams, too, where it can."""
+    name = "stream_merge_asof"
+    if not bench.wanted(name):
+        return
+    n, size = bench.scale(20_000_000, 640_000), bench.scale(1_000_000, 64_000)
+    left, right = make(n, "x", 0), make(n // 4, "y", 1)
+    batches = [[side[i : i + size] for i in range(0, len(side), size)] for side in (left, right)]
+    lazy = [pl.from_pandas(side).set_sorted("time").lazy() for side in (left, right)]
+    peers = {
+        "pandas": lambda: pd.merge_asof(left, right, on="time", by="key"),
+        "polars": lambda: (
+            lazy[0]
+            .join_asof(lazy[1], on="time", by="key", check_sortedness=False)
+            .collect(engine="streaming")
+        ),
+    }
+    bench.compare(
+        name,
+        lambda: merge_asof(*map(stream, batches), on="time", by="key").compute(),
+        peers,
+        dtype="int64, float64",
+        n=n,
+        check=alike,
+        rounds=bench.scale(5, 3),
+        keys=KEYS,
+    )

@@ -88,6 +88,7 @@ NAMES = {
     r"dask_groupby_(sum|cumsum)_64": "groupby(clustered=True).{0}(), 64 partitions",
     "dask_sort_values": "sort_values(), 64 partitions",
     "dask_merge_asof": "merge_asof(), 64 partitions",
+    "stream_merge_asof": "merge_asof() of two streams in memory",
     "dask_rolling_sum_1000": "rolling(…).sum(), 1,000 rows",
     "fused_scan_2": "scan() of a sum and a maximum in one pass",
     r"scaling_(weak|strong)_floor": "{0}: the floor",
