@@ -1,7 +1,8 @@
 """Radix sort of one key on a GPU: which digits are sorted by, and the launches that do so.
 
-Digits in which all keys agree are skipped. The leading digits of wide keys may tell nearly all rows apart. Then rows
-are sorted by those alone, and the few that tie are sorted by all their digits and put back where they stood.
+Digits in which all keys agree are skipped, where a pass takes longer than to ask for them. The leading digits of wide
+keys may tell nearly all rows apart. Then rows are sorted by those alone, and the few that tie are sorted by all their
+digits and put back where they stood.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from ..columns.compact import compact
 from ..core import launch
 from ..core.plan import Extent, Plan
 from .sort_pass import BINS, CountPass, DigitPass, KeyCode, MovePass, TiesPass
-from .tuning import SPARE_FROM, SPARED_FROM, TIES_AT_MOST
+from .tuning import ASKED_FROM, SPARE_FROM, SPARED_FROM, TIES_AT_MOST
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +72,11 @@ def radix_sort(
     """
     length = len(word)
     may_spare = spare and word.code.size >= SPARED_FROM and length >= SPARE_FROM
-    counting, starts = begin_count(word)
+    asks = length >= ASKED_FROM or word.code.size > 4
+    counting, starts = begin_count(word, waits=asks)
     sorting = Sorting(word, starts, values, positions, wants_keys or may_spare, widens)
+    if not asks:
+        return sorting.run(range(word.code.size))
     if not may_spare:
         # the lowest digit seldom agrees in all keys, and if it does, sorting by it moves no row
         sorting.begin()

@@ -19,7 +19,14 @@ from ..core.visitors import (
     TIED_RANKS,
     VisitorSpec,
 )
-from .tuning import COUNT_SHAPES, DIGIT_BATCH, DIGIT_SHAPES, SMALL_COUNT_SHAPE, SMALL_DIGIT_SHAPE
+from .tuning import (
+    COUNT_SHAPES,
+    DIGIT_BATCH,
+    DIGIT_SHAPES,
+    RESTORED_SHAPES,
+    SMALL_COUNT_SHAPE,
+    SMALL_DIGIT_SHAPE,
+)
 
 BINS = 256
 """Values of a digit, which has eight bits."""
@@ -187,7 +194,8 @@ class DigitPass(PlainPass):
         """Return the pass with tiles of the size that suits a GPU of this compute capability."""
         if capability not in LARGE_SHARED:
             return self
-        shape = DIGIT_SHAPES[max(self.code.size, 4), max(self.value, 4) if self.value else 0]
+        shapes = RESTORED_SHAPES if self.restores else DIGIT_SHAPES
+        shape = shapes[max(self.code.size, 4), max(self.value, 4) if self.value else 0]
         return replace(self, shape=shape)
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:

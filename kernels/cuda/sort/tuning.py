@@ -11,6 +11,14 @@ DIGIT_SHAPES = {
 LARGE_SHARED: by the bytes of a key and of a value, if there is one; four are the least. As many rows as no register
 is spilled for and two blocks have room for in shared memory."""
 
+RESTORED_SHAPES = {
+    (4, 4): (384, 16, 2),
+    (4, 8): (384, 12, 2),
+    (8, 4): (384, 12, 2),
+    (8, 8): (384, 8, 2),
+}
+"""The same where values are put back, which takes more registers."""
+
 SMALL_DIGIT_SHAPE = (256, 8, 2)
 """The same on others, for all keys and values."""
 
@@ -28,6 +36,9 @@ on a multiprocessor, on GPUs with LARGE_SHARED: by the bytes of a key; see count
 
 SMALL_COUNT_SHAPE = (512, 8, 4, 4)
 """The same on others, for all keys."""
+
+ASKED_FROM = 1 << 20
+"""Rows from which on, or if keys have more than four bytes, the host waits to know in which digits keys differ."""
 
 SPARED_FROM, SPARE_FROM, TIES_AT_MOST = 8, 1 << 24, 1 / 8
 """Bytes of keys, and rows, from which on keys are sorted by leading digits first; and how many others a row may be
