@@ -150,7 +150,8 @@ def _of_labels(frame: Any, function: Any) -> Any:
     """Return what a function makes of each label of the index."""
     index = frame.index
     index = index.to_pandas() if hasattr(index, "to_pandas") else index
-    series = engine_of(frame).as_series(frame, index.map(function).array)
+    keys = index.map(function).to_flat_index()  # pandas makes levels of tuples
+    series = engine_of(frame).as_series(frame, keys.array)
     series.index = frame.index
     return series
 

@@ -212,6 +212,17 @@ def test_functions_of_texts_meet_no_null_that_is_not_there(dtype):
         pd.testing.assert_frame_equal(found, expected, check_index_type=False)
 
 
+def test_functions_that_return_tuples():
+    def parity(label):
+        return label % 2, "even" if label % 2 == 0 else "odd"
+
+    frame = PLAIN.set_axis(range(len(PLAIN)))
+    expected = frame.groupby(parity)[COLUMNS].sum()
+    for each in (frame, *(partitioned_at(frame, list(rows)) for rows in PARTITIONS)):
+        (found,) = dask.compute(each.gpuscan.groupby(parity)[COLUMNS].sum())
+        pd.testing.assert_frame_equal(found, expected)
+
+
 @pytest.mark.parametrize("name", ["y", None])
 def test_series_by_keys_without_names(backend, name):
     series = PLAIN["y"].rename(name)
