@@ -59,7 +59,8 @@ def merged_in_turn(
         parts.append(batch)
         count += len(batch)
         right_end = _end(question.right, batch, right_end)
-    rows = joined_rows([part for part in parts if len(part)] or parts[:1])
+    found = [part for part in parts if len(part)] or parts[:1]
+    rows = seen.waiting if found[-1] is seen.waiting else joined_rows(found)
     with library.acquire(rows):
         values = numbers(question.right.on_column(rows))
         met = int(library.xp.searchsorted(values, library.xp.asarray(end, values.dtype), "right"))
