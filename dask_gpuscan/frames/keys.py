@@ -60,8 +60,8 @@ class By:
         return any_null(series) is not None
 
 
-def check_by(meta: Any, by: Any, argument: str = "by") -> By:
-    """Return the keys that a name or a list of names means.
+def check_by(meta: Any, by: Any, argument: str = "by", levels_too: bool = True) -> By:
+    """Return the keys that a name or a list of names means: columns, and levels of the index if these may be meant.
 
     Raises
     ------
@@ -80,7 +80,8 @@ def check_by(meta: Any, by: Any, argument: str = "by") -> By:
         )
     if not by:
         raise ValueError(f"{argument} must name at least one column")
-    columns, index_names, levels = _columns(meta), library_of(meta).index_names(meta), []
+    columns, levels = _columns(meta), []
+    index_names = library_of(meta).index_names(meta) if levels_too else []
     for name in by:
         if list(by).count(name) > 1 or columns.count(name) > 1:
             raise ValueError(f"{argument} names {shown(name)}, which is there twice")
@@ -123,10 +124,7 @@ def check_subset(meta: Any, subset: Any, argument: str = "subset") -> By:
             )
     if isinstance(subset, (np.ndarray, pd.Index)):
         subset = list(subset)
-    found = check_by(meta, subset, argument)
-    if found.levels:
-        raise ColumnError(f"{argument}={not_among(found.levels[0], names_of(meta))}")
-    return found
+    return check_by(meta, subset, argument, levels_too=False)
 
 
 def _columns(meta: Any) -> list[Any]:

@@ -300,7 +300,7 @@ class RunLengths(OpenRuns):
             runs = runs_of(series, starts, prefix.border, self.ends)
             first, lengths = places(library, runs, lengths, prefix)
             arrays = [*runs.keys(), library.from_integers(first), library.from_integers(lengths)]
-            names = self.by.columns or (partition.name or "value",)
+            names = self.by.columns or (("value" if partition.name is None else partition.name),)
             columns = [*names, "run_start", "run_length"]
             return library.frame(arrays, columns, library.range_index(0, runs.count))
 

@@ -22,8 +22,8 @@ class TableGpuscan:
 
     They are read as Arrow-backed frames of pandas, without a copy of numbers, times and strings of Arrow; views of
     strings, which polars has, are copied by each call, so choose the columns that it needs first. Dictionaries become
-    categories. What comes back is a table or a column of the same library. Nulls are null, and NaN is a number. There
-    is no index: keys of groups are columns.
+    categories. What comes back is a table or a column of the same library. Nulls are null, and NaN is a number, but
+    in ``diff``, ``pct_change`` and windows, which take it for null. There is no index: keys of groups are columns.
 
     Parameters
     ----------

@@ -84,6 +84,8 @@ def _polars() -> Kind:
         return series.alias("").to_frame().to_arrow().column(0)
 
     def column(name: str, values: pa.ChunkedArray, dtype: Any) -> pl.Series:
+        if _has_lists_of_one_length(values.type):  # of which polars reads no slices with nulls
+            values = values.take(pa.array(range(len(values)), pa.int64()))
         series = pl.from_arrow(values, rechunk=False).alias(name)
         return series if dtype in (None, series.dtype) else series.cast(dtype)
 
@@ -103,6 +105,11 @@ def _polars() -> Kind:
         column=column,
         table=table,
     )
+
+
+def _has_lists_of_one_length(dtype: pa.DataType) -> bool:
+    inner = (dtype.field(i).type for i in range(dtype.num_fields))
+    return pa.types.is_fixed_size_list(dtype) or any(map(_has_lists_of_one_length, inner))
 
 
 def _is_polars(obj: Any) -> bool:

@@ -89,8 +89,8 @@ class ResampleMethods(Methods[Obj, SeriesT, FrameT]):
         -----
         Answers are those of `pandas.DataFrame.resample` on the whole data. Times must be in order, so that each
         bucket is a group whose rows are adjacent: partitions are reduced in one pass, and hand on the last
-        bucket. Over partitions, ``min``, ``max``, ``first`` and ``last`` of NumPy's integers are always floats,
-        as in pandas if a bucket is empty.
+        bucket. Over partitions, ``min``, ``max``, ``first`` and ``last`` of NumPy's integers have the nullable
+        dtype, as a bucket may be empty.
 
         Examples
         --------

@@ -50,7 +50,7 @@ def summed_area_table(x: Array, axes: Any = None, *, dtype: Any = None) -> Array
     answer = kernels.summed_area_table(x._meta, axes, dtype=dtype)
     state = kernels.summed_area_table(answer).dtype
     found = check_axes(axes, x.ndim)
-    table, options = x.astype(added_as(x.dtype, state)), ScanArguments(dtype=state)
+    table, options = x.astype(added_as(x.dtype, state)), ScanArguments(dtype=state, skipna=False)
     inside = tuple(axis for axis in found if table.numblocks[axis] == 1)
     if inside:
         table = table.map_blocks(

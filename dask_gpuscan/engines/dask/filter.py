@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 from dask.base import is_dask_collection
 from dask.task_spec import Task
 
@@ -184,8 +185,9 @@ def check_predicate(obj: Any, predicate: Predicate) -> None:
         return
     named = meta.to_frame() if meta.ndim == 1 else meta
     named = named[list(predicate.columns)]
-    if not any(isinstance(d, np.dtype) and d.kind == "O" for d in named.dtypes):
-        # objects may be anything, and some libraries compare what has no rows
+    # objects may be anything, and Dask makes no intervals; some libraries compare what has no rows
+    unknown = (np.dtypes.ObjectDType, pd.IntervalDtype)
+    if not any(isinstance(d, unknown) for d in named.dtypes):
         filter_rows(meta_nonempty(named), predicate)
 
 

@@ -60,6 +60,9 @@ def _with_distinct_categories(array: pd.Categorical) -> PandasArray:
 def _comparable_arrow(array: PandasArray) -> PandasArray:
     if is_dictionary(array.dtype):
         return array if _is_plain(array) else comparable(decoded(array))
+    if pa.types.is_float16(array.dtype.pyarrow_dtype):
+        wide = array.astype(pd.ArrowDtype(pa.float32()))
+        return _comparable_arrow(wide).astype(array.dtype)
     layout = layout_of(array.dtype) if array.dtype.kind == "f" else None
     if layout is None:
         return array

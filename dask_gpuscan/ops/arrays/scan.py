@@ -56,6 +56,10 @@ class ArrayScan(Carry):
         else:
             found = way(self.op, dtypes, dtype, self.options.skipna)
         if time is not None:
+            if not time.isnative:
+                raise TypeError(
+                    f"the kernels do not take arrays of dtype {time.str}; cast them with astype"
+                )
             arrays = tuple([a.view(np.int64) for a in arrays])
         dtype = found.answer or dtype
         types = kernels.signature(found.op, [a.dtype for a in arrays], dtype)

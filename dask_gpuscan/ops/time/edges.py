@@ -150,7 +150,7 @@ class InsertEdges(SpanCarry):
             rows = library.xp.ones(len(times) + len(edges), INT64)
             rows[places] = 0
             rows = library.xp.cumsum(rows) - 1
-            labels = times[rows] if len(times) else rows
+            labels = times[rows] if len(times) else rows.copy()
             labels[places], rows[places] = edges, -1
             columns = [column_of(partition, name) for name in self.names]
             arrays = [self._with_nulls(column, rows, len(edges) > 0) for column in columns]

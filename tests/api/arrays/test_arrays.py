@@ -131,6 +131,17 @@ def test_half_floats_stay_half_floats(backend, method):
     assert half.dtype == np.float16
 
 
+@pytest.mark.parametrize("dtype", ["M8[ns]", "m8[s]"])
+def test_times_in_the_order_of_bytes_of_other_machines_are_refused(dtype):
+    swapped = np.array([1, 256], dtype).astype(np.dtype(dtype).newbyteorder("S"))
+    for name in ("cummax", "ffill"):
+        for array in (swapped, da.from_array(swapped, chunks=1)):
+            with pytest.raises(
+                TypeError, match=r"the kernels do not take arrays of dtype .*astype"
+            ):
+                getattr(dask_gpuscan, name)(array)
+
+
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_complex_numbers(backend, dtype):
     x = (np.arange(1, 13) + 1j * np.arange(12)).reshape(2, 6).astype(dtype) / 8

@@ -54,6 +54,16 @@ def test_tables_are_running_sums_along_each_axis(backend, data, x, chunks, layou
     np.testing.assert_array_equal(backend.to_numpy(lazy.compute()), expected)
 
 
+def test_nan_is_a_number(backend):
+    x = np.ones((5, 6))
+    x[1, 2], x[3, 0] = np.nan, np.inf
+    for axes in (None, (0, 1), (1,), (0,)):
+        expected = table_of(x, (0, 1) if axes is None else axes)
+        for chunks in (1, 2, 6, (5, 2), ((0, 3, 2), (2, 0, 4))):
+            lazy = summed_area_table(blocks(backend.array(x), chunks), axes)
+            np.testing.assert_array_equal(backend.to_numpy(lazy.compute()), expected)
+
+
 @pytest.mark.parametrize(
     ("dtype", "asked", "answer"),
     [

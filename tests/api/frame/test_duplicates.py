@@ -3,6 +3,7 @@
 import dask
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -61,6 +62,42 @@ def test_zeros_of_either_sign_are_equal(dtype, keep):
             expected = each[~x.duplicated(keep=keep)]
             same(found, expected)
             same(each.gpuscan.drop_duplicates(keep=keep), expected)
+
+
+def test_zeros_of_half_floats_of_arrow_are_equal():
+    halves = pa.array(
+        np.array([-0.0, 0.0, 1.0, np.nan, -0.0, np.nan], "float16"), from_pandas=False
+    )
+    x = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([halves])), name="x")
+    for each in (x, partitioned(x, [0.3, 0.8])):
+        found, runs = dask.compute(each.gpuscan.drop_duplicates(), each.gpuscan.rle())
+        assert found.dtype == x.dtype
+        assert found.index.tolist() == [0, 2, 3]
+        assert runs["run_length"].tolist() == [2, 1, 1, 1, 1]
+
+
+def test_levels_of_the_index_are_no_columns():
+    frame = pd.DataFrame({"k": [1, 1, 2], "v": [1, 1, 3]}, pd.Index([1, 1, 2], name="k"))
+    for each in (frame, partitioned(frame, [0.3, 0.8])):
+        found = dask.compute(
+            each.gpuscan.drop_duplicates(),
+            each.gpuscan.drop_duplicates(["k"], keep="last"),
+            each.gpuscan.unique_consecutive("k"),
+            each.gpuscan.nlargest(2, "k"),
+            each.gpuscan.value_counts(),
+        )
+        same(found[0], frame.drop_duplicates())
+        same(found[1], frame.drop_duplicates(["k"], keep="last"))
+        same(found[2], frame.drop_duplicates())
+        same(found[3], frame.nlargest(2, "k"))
+        same(found[4], frame.reset_index(drop=True).value_counts())
+
+
+def test_labels_that_are_numbers_of_numpy():
+    frame = pd.DataFrame([[1, 3, 5], [1, 3, 5], [2, 4, 6]], columns=[2, 0, 1])
+    for subset in ([frame.columns[0]], list(frame.columns[:2])):
+        same(frame.gpuscan.value_counts(subset=subset), frame.value_counts(subset=subset))
+    same(frame.gpuscan.value_counts(subset=frame.columns[0]), frame[2].value_counts())
 
 
 def test_bad_arguments_of_drop_duplicates():

@@ -253,6 +253,17 @@ def test_bad_predicates(backend, predicate, error, message):
             frame.gpuscan.filter(predicate)
 
 
+def test_text_about_intervals():
+    frame = pd.DataFrame({"x": pd.arrays.IntervalArray.from_breaks([0, 1, 2]), "y": [1, 2]})
+    lazy = partitioned(frame, [0.5])
+    for text in ("x.notnull()", "x != x or y > 1"):
+        found, series = dask.compute(
+            lazy.gpuscan.filter(text), lazy["x"].gpuscan.filter("x.notnull()")
+        )
+        same(found, frame.gpuscan.filter(text))
+        same(series, frame["x"])
+
+
 def test_predicates_of_other_rows(backend):
     whole = backend.frame(numbers)
     ddf = partitioned(whole, [0.5])

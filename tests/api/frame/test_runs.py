@@ -180,6 +180,21 @@ def test_none_and_nan_are_one_null_among_objects():
     assert partitioned(y, [0.4]).gpuscan.rle().run_length.compute().tolist() == [2, 1]
 
 
+@pytest.mark.parametrize("name", [0, "", False])
+def test_names_that_are_false(name):
+    x = pd.Series([1, 1, 2], name=name)
+    for each in (x, partitioned(x, [0.5])):
+        (found,) = dask.compute(each.gpuscan.rle())
+        assert found.columns.tolist() == [name, "run_start", "run_length"]
+
+
+def test_a_label_that_is_none():
+    frame = pd.DataFrame([[1, 3], [1, 3]], columns=pd.Index([None, "a"], dtype=object))
+    runs = frame.gpuscan.rle()
+    assert runs.columns.tolist() == [None, "a", "run_start", "run_length"]
+    same(rle_decode(runs), frame)
+
+
 def test_categories_may_differ_by_partition(backend):
     hosts = [pd.Series(["a", "b"], dtype="category"), pd.Series(["b", "c"], dtype="category")]
     parts = [backend.frame(host) for host in hosts]

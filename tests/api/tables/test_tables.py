@@ -349,6 +349,18 @@ def test_dtypes_of_polars_come_back():
     assert sorted(counts.rows()) == [("high", 1), ("low", 1)]
 
 
+def test_lists_of_one_length():
+    pl = pytest.importorskip("polars")
+    for dtype, rows in (
+        (pl.Array(pl.Int64, 2), [[1, 2], None, [3, 4]]),
+        (pl.List(pl.Array(pl.Int64, 2)), [[[1, 2], None], None, [[3, 4]]]),
+        (pl.Struct({"a": pl.Array(pl.Int64, 2)}), [{"a": [1, 2]}, None, {"a": None}]),
+    ):
+        column = pl.Series("x", rows, dtype)
+        for periods in (1, -1, 3):
+            assert column.gpuscan.shift(periods).equals(column.shift(periods))
+
+
 VIEWS = since("pyarrow", "18", "views are not cast to what pandas reads")
 
 

@@ -189,6 +189,22 @@ def test_interpolate_as_pandas(backend, rule, options):
 
 
 @since("pandas", "3", "it takes rows at edges only")
+@pytest.mark.parametrize("method", ["time", "linear", "pad"])
+@pytest.mark.parametrize("year", [1938, 2026])
+def test_interpolate_where_the_last_partition_has_no_rows(backend, method, year):
+    times = pd.DatetimeIndex([f"{year}-04-24 09:13:20", f"{year}-04-26 03:13:20"])
+    series = pd.Series([-3.0, -16.0], times, name="x")
+    for rule, closed in (("ME", None), ("D", "right")):
+        expected = series.resample(rule, closed=closed)
+        expected = expected.ffill() if method == "pad" else expected.interpolate(method)
+        for at in ([1], [1, 1], [0.5, 1], [0, 0.5, 1, 1]):
+            rows = partitioned(backend.frame(series.to_frame()), at)["x"]
+            lazy = rows.gpuscan.resample(rule, closed=closed).interpolate(method)
+            (found,) = dask.compute(lazy)
+            agree(backend.to_pandas(found), expected)
+
+
+@since("pandas", "3", "it takes rows at edges only")
 def test_interpolate_of_columns_series_and_few_rows(backend):
     frame = measured("D", None, 1)
     for rows in (frame, frame[:1], frame[:0]):
