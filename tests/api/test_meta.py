@@ -58,6 +58,9 @@ UNGROUPED = {
     "filter": lambda g: g(None).filter("n > 3"),
     "rebalance": lambda g: g(None).filter("n > 3", rebalance=True),
     "partition": lambda g: g(None).partition("x > 3")[1],
+    "partition, and more": lambda g: g(None).partition("x > 3")[0][["n", "x"]] + 1,
+    "rank": lambda g: g(["n", "x", "N"]).rank(),
+    "rank of a column": lambda g: g(["n", "x", "N"]).rank()["N"],
     "unique_consecutive": lambda g: g(None).unique_consecutive("j"),
     "rle": lambda g: g(None).rle(["k", "j"]),
     "rle of a series": lambda g: g("x").rle(),
@@ -76,6 +79,8 @@ GROUPED = {
     "cumcount": lambda g: g.cumcount(),
     "row_number": lambda g: g.row_number(),
     "size": lambda g: g.size(),
+    "rank": lambda g: g[["n", "x"]].rank(),
+    "median": lambda g: g[["n", "x"]].median(),
     "nunique_consecutive": lambda g: g["n"].nunique_consecutive(),
     "scan": lambda g: g[["n", "x", "N"]].scan(total),
     "exclusive": lambda g: g[["x", "N"]].scan(dask_gpuscan.last, exclusive=True),
@@ -104,6 +109,32 @@ def test_partitions_are_what_the_meta_says(backend, method):
     for at in CUTS:
         ddf = partitioned(backend.frame(frame), at)
         check(UNGROUPED[method](lambda c, d=ddf: (d if c is None else d[c]).gpuscan))
+
+
+def named(parts):
+    """Return the rows of partitions, as their texts."""
+    return [part.to_csv() for part in parts]
+
+
+@pytest.mark.parametrize("method", UNGROUPED)
+def test_partitions_one_by_one(method):
+    rows = partitioned(frame, CUTS[1])
+    lazy = UNGROUPED[method](lambda c, d=rows: (d if c is None else d[c]).gpuscan)
+    for each in (lazy, lazy.isna()):
+        whole = dask.compute(*each.to_delayed())
+        alone = dask.compute(*(each.get_partition(i) for i in range(each.npartitions)))
+        assert named(alone) == named(whole)
+        assert each.head(3, npartitions=-1).to_csv() == pd.concat(whole).head(3).to_csv()
+
+
+@pytest.mark.parametrize("method", GROUPED)
+def test_partitions_of_groups_one_by_one(method):
+    rows = partitioned(frame, CUTS[0])
+    lazy = GROUPED[method](rows.gpuscan.groupby("j"))
+    for each in (lazy, lazy.isna()):
+        whole = dask.compute(*each.to_delayed())
+        alone = dask.compute(*(each.get_partition(i) for i in range(each.npartitions)))
+        assert named(alone) == named(whole)
 
 
 # where rows are clustered, each dtype of keys is one more kernel for each method: a few methods are asked with all keys

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ...engines.run import engine_of, meta_of
@@ -17,6 +18,8 @@ from ...ops.groupby.top_rows import Top
 from ..arguments import check_flags
 from ..types import FrameT, Obj, SeriesT
 from .transform import GroupByTransform
+
+FLOAT = np.dtype(np.float64)
 
 
 class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
@@ -133,10 +136,15 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
         if not names:
             raise TypeError("describe needs a column of numbers; use agg for others")
         parts, dtypes = [], []
+        library = library_of(self._meta)
         for name in names:
+            dtype = self._column(name).dtype
+            layout = library.layout(dtype)
+            assert layout is not None
+            wide = layout.result(FLOAT, dtype)
             for label, operation in self._described(name, percentiles):
                 parts.append(Part(label if self._as_series else (name, label), (name,), operation))
-                dtypes.append(self._operation("mean", name).dtype([self._column(name)]))
+                dtypes.append(wide)
         out = self._reduce_groups(parts, False, named=True)
         out = engine_of(out).map_partitions(out, _cast, dtypes)
         if not self._as_series:

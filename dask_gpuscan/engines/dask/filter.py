@@ -122,20 +122,20 @@ class FilterSplit(ExprMixin, Expr):  # type: ignore[misc]
         return graph
 
 
-def _side(pair: Any, side: int) -> Any:
+def _side(pair: Any, side: int, like: Any) -> Any:
     return pair[side]
 
 
 class FilterSide(ExprMixin, Blockwise):  # type: ignore[misc]
     """One side of a split."""
 
-    _parameters = ("split", "side")
+    _parameters = ("split", "side", "like")
     _label = "side"
     operation = staticmethod(_side)
 
     @functools.cached_property
     def _meta(self) -> Any:
-        return self.split.frame._meta
+        return self.operand("like")
 
 
 def _project(expr: Any, parent: Any, dependents: Any) -> Any:
@@ -204,7 +204,8 @@ def partition(obj: Any, predicate: Predicate) -> tuple[Any, Any]:
     if aligns:
         raise ValueError("predicate must have the frame's divisions; repartition it first")
     both = FilterSplit(obj.expr, operand)
-    return new_collection(FilterSide(both, 0)), new_collection(FilterSide(both, 1))
+    kept, others = (new_collection(FilterSide(both, side, obj._meta)) for side in (0, 1))
+    return kept, others
 
 
 def append_mask(obj: Any, mask: Any, name: str) -> Any:

@@ -54,9 +54,15 @@ class Ranked(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
 
     def _simplify_up(self, parent: Any, dependents: Any) -> Any:
         by_column = self.operand("ranking").by is None and self.frame.ndim == 2
-        if isinstance(parent, Projection) and by_column:
-            return plain_column_projection(self, parent, dependents)
-        return None
+        if not isinstance(parent, Projection) or not by_column:
+            return None
+        if (
+            parent.ndim == 1
+        ):  # of a series, ranks of nullable integers have another dtype than of a frame
+            alone = type(self)(parent.substitute(self, self.frame), self.operand("ranking"))
+            if alone._meta.dtype != parent._meta.dtype:
+                return None
+        return plain_column_projection(self, parent, dependents)
 
     def _lower(self) -> Any:
         frame, ranking = self.frame, self.operand("ranking")
@@ -196,8 +202,11 @@ class Completed(ExprMixin, Expr):  # type: ignore[misc]
         return {key: Task(key, Completion.of, List(*refs), self.operand("method"))}
 
 
-class CompletedRanks(ExprMixin, Blockwise):  # type: ignore[misc]
-    """The ranks of partitions, given for each column what `_of_column` returns."""
+class CompletedRanks(ExprMixin, Expr):  # type: ignore[misc]
+    """The ranks of partitions, given for each column what `_of_column` returns.
+
+    It is not blockwise: Dask would choose partitions of its operands, and those of `Inlined` have no keys.
+    """
 
     _parameters = ("frame", "ranking", "like")
     _label = "ranks"
@@ -208,9 +217,6 @@ class CompletedRanks(ExprMixin, Blockwise):  # type: ignore[misc]
 
     def _divisions(self) -> Any:
         return self.frame.divisions
-
-    def _broadcast_dep(self, dep: Any) -> bool:
-        return isinstance(dep, Completed)
 
     def _task(self, name: Any, index: int) -> Task:
         given = self.operands[3:]
