@@ -57,7 +57,9 @@ class CudfGrouping:
             frame[i] = series
         return view_of(frame.hash_values(method="xxhash64")._column).values
 
-    def group_reduce(self, method: str, column: cudf.Series, ids: Values) -> ColumnBase:
+    def group_reduce(
+        self, method: str, column: cudf.Series, ids: Values, exact: bool = False
+    ) -> ColumnBase:
         plain = cudf.Series._from_column(column._column)
         return getattr(plain.groupby(cudf.Series(ids)), method)().sort_index()._column
 

@@ -239,7 +239,15 @@ class PandasGrouping:
         hashes = (key_hashes(column.array) for column in columns)
         return reduce(lambda before, own: before * _ODD + own, hashes)
 
-    def group_reduce(self, method: str, column: pd.Series, ids: Values) -> PandasArray:
+    def group_reduce(
+        self, method: str, column: pd.Series, ids: Values, exact: bool = False
+    ) -> PandasArray:
+        is_extreme = method in ("min", "max")  # of any objects that compare
+        if exact and is_extreme and column.dtype == object and len(column):
+            # beside what is no number, all stay
+            objects = np.append(column.to_numpy(), np.array([_NO_NUMBER], object))
+            beside = pd.Series(objects, dtype=object)
+            return self.group_reduce(method, beside, np.append(ids, ids.max() + 1))[:-1]
         array = bare(getattr(column.groupby(ids), method)().array)
         # pandas makes strings of answers for objects if all are
         found = column.dtype == object and isinstance(array.dtype, pd.StringDtype)
@@ -252,6 +260,8 @@ class PandasGrouping:
     def first_last(self, array: PandasArray) -> PandasArray:
         return with_null(array, None)
 
+
+_NO_NUMBER = object()
 
 WIDE_NUMBERS = tuple(map(np.dtype, ("int64", "uint64", "float64")))
 """The dtypes of columns whose reductions have the same dtypes in pandas as here, whatever their values."""

@@ -52,8 +52,11 @@ class Grouping(Protocol):
     def hash_rows(self, columns: list[Column]) -> Values:
         """Return a number for each row, equal in every process where rows of all columns are; nulls equal nulls."""
 
-    def group_reduce(self, method: str, column: Column, ids: Values) -> Array:
-        """Return the library's own reduction of the rows of each group, in the order of the groups' ids."""
+    def group_reduce(self, method: str, column: Column, ids: Values, exact: bool = False) -> Array:
+        """Return the library's own reduction of the rows of each group, in the order of the groups' ids.
+
+        With `exact`, extremes of objects stay what they are, where pandas makes floats of all if each is a number.
+        """
 
     def inferred(self, array: Array) -> Array:
         """Return an array of keys, of the dtype that the library's group-by chooses for the values of objects."""

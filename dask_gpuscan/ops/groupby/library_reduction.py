@@ -181,7 +181,7 @@ class LibraryReduction(_ArrayReduction):
         """Return the answer of each group; of a group without values a null, or if the dtype has none the identity."""
         library = library_of(columns[0])
         codes = _codes_of(library, groups)
-        array = library.group_reduce(self.name, columns[0], codes)
+        array = library.group_reduce(self.name, columns[0], codes, exact=True)
         if not library.holds_null(array.dtype):
             return array
         valid = library.valid(columns[0]).astype(INT64)

@@ -212,6 +212,18 @@ OF_ANY = {
 }
 
 
+@pytest.mark.parametrize("clustered", [True, None])
+@pytest.mark.parametrize("method", ["min", "max", "first", "sum"])
+def test_large_integers_among_objects_stay_what_they_are(clustered, method):
+    values = pd.Series([2**60 + 1, 0.5, Decimal(3), None, 2**60 + 3, 2**60 + 5], dtype=object)
+    frame = pd.DataFrame({"k": [0, 1, 2, 3, 4, 4], "x": values})
+    expected = getattr(frame.groupby("k")["x"], method)().tolist()
+    for at in ([], [0.4], [0.4, 0.9], [0, 0.2, 0.4, 0.6, 1]):
+        groups = partitioned(frame, at).gpuscan.groupby("k", clustered=clustered)
+        (found,) = dask.compute(getattr(groups["x"], method)())
+        assert list(map(repr, found)) == list(map(repr, expected))
+
+
 @pytest.mark.parametrize("clustered", [True, False])
 @pytest.mark.parametrize("dtype", list(OF_ANY), ids=str)
 @pytest.mark.parametrize("method", ["sum", "min", "max", "mean", "std", "first", "last", "count"])
