@@ -68,7 +68,8 @@ EXACT = (
     "f.gpuscan.{top}({count}, '{number}')",
     "f.gpuscan.sessionize('t', gap='90min', by='c')",
     "f.gpuscan.sessions('t', gap='90min', by={by_name})",
-    "f[['t', '{any}']].gpuscan.resample('2h', on='t')['{any}'].{of_bucket}()",
+    "f[['t', '{any}']].gpuscan.resample('{rule}', on='t')['{any}'].{of_bucket}()",
+    "f[['t', '{any}']].gpuscan.resample('{rule}', on='t', closed='{side}')['{any}'].{at_edges}()",
     "f[['t', '{number}']].gpuscan.rolling('3h', on='t').{picked}()",
     "f['{ordered}'].gpuscan.is_monotonic_increasing",
 )
@@ -86,6 +87,7 @@ ROUNDED = (
     f"{GROUPS}['{{number}}'].{{window}}.{{statistic}}()",
     f"{GROUPS}['{{number}}'].ewm(alpha=0.3).mean()",
     "f[['t', '{number}']].gpuscan.resample('2h', on='t')['{number}'].{statistic}()",
+    "f[['t', 'x']].gpuscan.resample('{rule}', on='t', closed='{side}')['x'].interpolate({method})",
     "f[['t', '{number}']].gpuscan.rolling('3h', on='t').{statistic}()",
 )
 """What ends a chain, with sums of floats: equal up to rounding."""
@@ -113,6 +115,10 @@ WORDS: dict[str, Sequence[str]] = {
     "reduction": ("min", "max", "first", "last", "count", "nunique"),
     "of_group": ("min", "max", "median"),
     "of_bucket": ("first", "last", "count"),
+    "at_edges": ("ffill", "bfill", "asfreq"),
+    "rule": ("2h", "7h", "D", "ME"),
+    "side": ("left", "right"),
+    "method": ("", "'time'", "limit=1", "'pad'"),
     "some": ("head(2)", "tail(1)", "nth(1)", "nth(-1)"),
     "top": ("nlargest", "nsmallest"),
     "count": ("1", "3"),
