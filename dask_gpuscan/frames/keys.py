@@ -70,7 +70,7 @@ def check_by(meta: Any, by: Any, argument: str = "by", levels_too: bool = True) 
     ValueError
         For a name that is missing, or that is there twice.
     """
-    if _is_name(meta, by):
+    if is_one_name(meta, by):
         by = [by]
     if not isinstance(by, (list, tuple)) or not all(map(is_name, by)):
         found = shown(by)
@@ -103,7 +103,7 @@ def is_name(given: object) -> bool:
     return isinstance(given, Hashable) and not (isinstance(ndim, int) and ndim)
 
 
-def _is_name(meta: Any, by: Any) -> bool:
+def is_one_name(meta: Any, by: Any) -> bool:
     """Return whether `by` is one name: a string or number, or anything else that is the name of a column."""
     if isinstance(by, (str, Number)):
         return True

@@ -111,30 +111,25 @@ def test_partitions_are_what_the_meta_says(backend, method):
         check(UNGROUPED[method](lambda c, d=ddf: (d if c is None else d[c]).gpuscan))
 
 
-def named(parts):
-    """Return the rows of partitions, as their texts."""
-    return [part.to_csv() for part in parts]
+def check_one_by_one(lazy):
+    """Assert that each partition can be asked for alone, of the answer and of what is computed from it."""
+    for each in (lazy, lazy.isna()):
+        whole = dask.compute(*each.to_delayed())
+        alone = dask.compute(*(each.get_partition(i) for i in range(each.npartitions)))
+        assert [part.to_csv() for part in alone] == [part.to_csv() for part in whole]
+        assert each.head(3, npartitions=-1).to_csv() == pd.concat(whole).head(3).to_csv()
 
 
 @pytest.mark.parametrize("method", UNGROUPED)
 def test_partitions_one_by_one(method):
     rows = partitioned(frame, CUTS[1])
-    lazy = UNGROUPED[method](lambda c, d=rows: (d if c is None else d[c]).gpuscan)
-    for each in (lazy, lazy.isna()):
-        whole = dask.compute(*each.to_delayed())
-        alone = dask.compute(*(each.get_partition(i) for i in range(each.npartitions)))
-        assert named(alone) == named(whole)
-        assert each.head(3, npartitions=-1).to_csv() == pd.concat(whole).head(3).to_csv()
+    check_one_by_one(UNGROUPED[method](lambda c: (rows if c is None else rows[c]).gpuscan))
 
 
 @pytest.mark.parametrize("method", GROUPED)
 def test_partitions_of_groups_one_by_one(method):
     rows = partitioned(frame, CUTS[0])
-    lazy = GROUPED[method](rows.gpuscan.groupby("j"))
-    for each in (lazy, lazy.isna()):
-        whole = dask.compute(*each.to_delayed())
-        alone = dask.compute(*(each.get_partition(i) for i in range(each.npartitions)))
-        assert named(alone) == named(whole)
+    check_one_by_one(GROUPED[method](rows.gpuscan.groupby("j")))
 
 
 # where rows are clustered, each dtype of keys is one more kernel for each method: a few methods are asked with all keys

@@ -7,7 +7,7 @@ from operator import and_
 from typing import Any, Literal
 
 from ...engines.run import engine_of, meta_of, run
-from ...frames.keys import By, check_subset, is_name
+from ...frames.keys import By, check_subset, is_one_name
 from ...ops.core.operation import Part
 from ...ops.groupby.hashed_scan import HashedScan
 from ...ops.groupby.spec import GroupBySpec
@@ -129,8 +129,7 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         by = check_subset(meta, subset)
         rows = engine_of(self._obj).choose(self._obj, by.columns)
         flags = map(bool, (normalize, sort, ascending, dropna))
-        several = isinstance(subset, tuple) and by.columns == subset
-        levels = meta.ndim == 2 and (subset is None or several or not is_name(subset))
+        levels = meta.ndim == 2 and not is_one_name(meta, subset)
         return run(rows, ValueCounts(by, levels, *flags))
 
     def _first_met(self, by: By, from_last: bool) -> Any:

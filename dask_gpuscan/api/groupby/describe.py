@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ...engines.run import engine_of, meta_of
@@ -15,11 +14,10 @@ from ...ops.core.columnwise import labelled_columns
 from ...ops.core.operation import Part
 from ...ops.groupby.sorted_values import Quantiles, checked_quantiles
 from ...ops.groupby.top_rows import Top
+from ...ops.statistics.groups import FLOAT64
 from ..arguments import check_flags
 from ..types import FrameT, Obj, SeriesT
 from .transform import GroupByTransform
-
-FLOAT = np.dtype(np.float64)
 
 
 class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
@@ -132,19 +130,16 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
         1    2.0  3.0  4.5  6.0
         2    1.0  5.0  5.0  5.0
         """
-        names = [name for name in self._columns() if self._is_described(name)]
-        if not names:
-            raise TypeError("describe needs a column of numbers; use agg for others")
         parts, dtypes = [], []
-        library = library_of(self._meta)
-        for name in names:
-            dtype = self._column(name).dtype
-            layout = library.layout(dtype)
-            assert layout is not None
-            wide = layout.result(FLOAT, dtype)
+        for name in self._columns():
+            dtype = self._described_as(name)
+            if dtype is None:
+                continue
             for label, operation in self._described(name, percentiles):
                 parts.append(Part(label if self._as_series else (name, label), (name,), operation))
-                dtypes.append(wide)
+                dtypes.append(dtype)
+        if not parts:
+            raise TypeError("describe needs a column of numbers; use agg for others")
         out = self._reduce_groups(parts, False, named=True)
         out = engine_of(out).map_partitions(out, _cast, dtypes)
         if not self._as_series:
@@ -152,13 +147,14 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
             out.columns = library_of(self._meta).pair_names(self._meta, pairs)
         return self._answer(out)
 
-    def _is_described(self, name: Hashable) -> bool:
+    def _described_as(self, name: Hashable) -> Any:
+        """Return the dtype of the statistics of a column, floats of 64 bits of its kind; None if it has none."""
         dtype = self._column(name).dtype
         library = library_of(self._meta)
         layout = library.layout(dtype)
-        return (
-            layout is not None and layout.storage(dtype).kind in "iuf" and library.is_numeric(dtype)
-        )
+        if layout is None or layout.storage(dtype).kind not in "iuf":
+            return None
+        return layout.result(FLOAT64, dtype) if library.is_numeric(dtype) else None
 
     def _described(
         self, name: Hashable, percentiles: Sequence[float] | None

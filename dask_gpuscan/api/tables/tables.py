@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -85,7 +86,7 @@ def _polars() -> Kind:
 
     def column(name: str, values: pa.ChunkedArray, dtype: Any) -> pl.Series:
         if _has_lists_of_one_length(values.type):  # of which polars reads no slices with nulls
-            values = values.take(pa.array(range(len(values)), pa.int64()))
+            values = values.take(pa.array(np.arange(len(values))))
         series = pl.from_arrow(values, rechunk=False).alias(name)
         return series if dtype in (None, series.dtype) else series.cast(dtype)
 

@@ -66,7 +66,8 @@ def merged_in_turn(
         met = int(library.xp.searchsorted(values, library.xp.asarray(end, values.dtype), "right"))
     own, waiting = (library.rows(rows, part) for part in (slice(met), slice(met, None)))
     known = [part for part in (seen.before, own) if part is not None and len(part)]
-    answer = question.merged(left, ahead := joined_rows(known) if known else own)
+    ahead = joined_rows(known) if known else own
+    answer = question.merged(left, ahead)
     before = question.outside(False).aggregate(ahead) if known else None
     return answer, RightRows(waiting, before, count, end, right_end)
 
