@@ -1,8 +1,8 @@
 // One digit of a least significant digit radix sort: keys and a value each, read once and written once.
 //
 // A tile counts its digits, publishes the counts, ranks its keys, and brings them into order in shared memory while it
-// looks back for how many of each digit come before it; then it writes runs of equal digits. A descriptor is a count and
-// its status: that of the tile alone, or of all tiles up to it. Tiles are taken by ticket, so a tile waits only for
+// looks back for how many of each digit come before it; then it writes runs of equal digits, and after the keys the
+// values, by way of the same memory. A descriptor is a count and its status: that of the tile alone, or of all tiles up to it. Tiles are taken by ticket, so a tile waits only for
 // tiles that have begun. After Adinets and Merrill, Onesweep (arXiv 2206.01784).
 //
 // With RESTORES a tile finds in the same way where its keys went, reads values there, and writes them where the keys are:
@@ -82,17 +82,40 @@ __device__ __forceinline__ u32 sum_before(u32 count, u32* sums) {
 }
 
 struct Shared {
-  Key* keys;    // of a tile, in order
-  Value* values;
-  u32* counts;  // a warp's, by digit
-  u32* lanes;   // which lanes of a warp have a digit, for items in turn
+  Key* keys;      // of a tile, in order
+  Value* values;  // in the same place, which leaves more of it to the L1 cache
+  u32* counts;    // a warp's, by digit
+  u32* lanes;     // which lanes of a warp have a digit, for items in turn
   u32* sums;
   Count* places;
+  i64* next;  // the tile that comes after this one
 };
 
-// FULL: all rows of the tile are there.
+__device__ __forceinline__ u32 take_ticket(const Params& p) { return atomicAdd(reinterpret_cast<u32*>(p.scratch), 1); }
+
+__device__ __forceinline__ void read_keys(const Params& p, i64 tile, Key (&keys)[ITEMS]) {
+  const i64 first = tile * TILE + threadIdx.x / 32 * 32 * ITEMS + threadIdx.x % 32;
+  const int left = p.length - first < TILE ? int(p.length - first) : TILE;
+#pragma unroll
+  for (int i = 0; i < ITEMS; i++) keys[i] = 32 * i < left ? __ldcs(p.keys + first + 32 * i) : Key(0);
+}
+
+// Which lanes of the warp have the same digit, by a vote on each bit.
+__device__ __forceinline__ u32 vote(u32 digit) {
+  u32 equal = EVERYONE;
+#pragma unroll
+  for (int bit = 0; bit < 8; bit++)
+    asm volatile(
+        "{ .reg .pred set; .reg .b32 masked, lanes;\n and.b32 masked, %1, %2; setp.ne.u32 set, masked, 0;\n"
+        " vote.sync.ballot.b32 lanes, set, 0xffffffff; @!set not.b32 lanes, lanes; and.b32 %0, %0, lanes; }"
+        : "+r"(equal)
+        : "r"(digit), "r"(1u << bit));
+  return equal;
+}
+
+// Sort a tile whose keys were read, and return the next one. FULL: all rows of the tile are there.
 template <bool FULL>
-__device__ __forceinline__ void sort_tile(const Params& p, const Shared& shared, i64 tile) {
+__device__ __forceinline__ i64 sort_tile(const Params& p, const Shared& shared, i64 tile, Key (&keys)[ITEMS]) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   int shift = int(p.shift);
   const i64 first = tile * TILE + warp * 32 * ITEMS + lane;
@@ -102,9 +125,8 @@ __device__ __forceinline__ void sort_tile(const Params& p, const Shared& shared,
   asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lower));
   u32 *mine = shared.counts + warp * BINS, *with = shared.lanes + warp * BINS;
 
-  Key keys[ITEMS];
-#pragma unroll
-  for (int i = 0; i < ITEMS; i++) keys[i] = FULL || 32 * i < left ? __ldcs(p.keys + first + 32 * i) : Key(0);
+  u32 ticket;
+  if (threadIdx.x == 0) ticket = take_ticket(p);
   for (int i = threadIdx.x; i < WARPS * BINS; i += THREADS) shared.counts[i] = 0;
   __syncthreads();
   // a row behind the last one has the highest digit, and stays behind
@@ -128,25 +150,33 @@ __device__ __forceinline__ void sort_tile(const Params& p, const Shared& shared,
 #pragma unroll
     for (int w = 0; w < WARPS; w++) shared.counts[w * BINS + threadIdx.x] += start;
   }
+  if (threadIdx.x == 0) *shared.next = ticket;
   __syncthreads();
 
   asm volatile("" : "+r"(shift));  // digits are read again, so that none takes a register meanwhile
   u32 ranks[(ITEMS + 1) / 2];      // two in a word
+  auto rank_of = [&](int i) { return i % 2 ? ranks[i / 2] >> 16 : ranks[i / 2] & 0xffff; };
 #pragma unroll
   for (int i = 0; i < ITEMS; i++) {
-    u32 *which = with + i % 2 * WARPS * BINS + digit(i), before = 0;
-    atomicOr(which, 1u << lane);
-    __syncwarp();
-    u32 equal = *reinterpret_cast<volatile u32*>(which);
+    const bool votes = !VALUES && i % 3 == 1;  // keys alone keep shared memory busiest: a third does without
+    u32 *which = with + i % 2 * WARPS * BINS + digit(i), before = 0, equal;
+    if (votes) {
+      __syncwarp();
+      equal = vote(digit(i));
+    } else {
+      atomicOr(which, 1u << lane);
+      __syncwarp();
+      equal = *reinterpret_cast<volatile u32*>(which);
+    }
     int leader = 31 - __clz(equal);
     if (lane == leader) before = atomicAdd(&mine[digit(i)], __popc(equal));
     u32 rank = __shfl_sync(EVERYONE, before, leader) + __popc(equal & lower);
-    if (lane == leader) *reinterpret_cast<volatile u32*>(which) = 0;
+    if (!votes && lane == leader) *reinterpret_cast<volatile u32*>(which) = 0;
     shared.keys[rank] = keys[i];
     if constexpr (VALUES) ranks[i / 2] = i % 2 ? ranks[i / 2] | rank << 16 : rank;
   }
+  Value values[VALUES ? ITEMS : 1];
   if constexpr (VALUES && !RESTORES) {
-    Value values[ITEMS];
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
       if constexpr (POSITIONS)
@@ -154,10 +184,11 @@ __device__ __forceinline__ void sort_tile(const Params& p, const Shared& shared,
       else
         values[i] = FULL || 32 * i < left ? __ldcs(p.values + first + 32 * i) : Value(0);
     }
-#pragma unroll
-    for (int i = 0; i < ITEMS; i++) shared.values[i % 2 ? ranks[i / 2] >> 16 : ranks[i / 2] & 0xffff] = values[i];
   }
 
+  const i64 next = *shared.next;
+  // without values there are registers for the keys of the next tile, which are read while this one is written
+  if (!VALUES && next < p.tiles) read_keys(p, next, keys);
   if (threadIdx.x < BINS) {
     Count before = 0;
     if (tile) {
@@ -168,50 +199,63 @@ __device__ __forceinline__ void sort_tile(const Params& p, const Shared& shared,
   }
   __syncthreads();
   if constexpr (RESTORES) {
-    Value values[ITEMS];
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
       const u32 at = i * THREADS + threadIdx.x;
       if (FULL || at < rows) values[i] = p.values[shared.places[digit_of(shared.keys[at], shift)] + at];
     }
+    __syncthreads();
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) shared.values[i * THREADS + threadIdx.x] = values[i];
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-      if (FULL || 32 * i < left)
-        p.sorted_values[first + 32 * i] = shared.values[i % 2 ? ranks[i / 2] >> 16 : ranks[i / 2] & 0xffff];
-    return;
+      if (FULL || 32 * i < left) p.sorted_values[first + 32 * i] = shared.values[rank_of(i)];
+    return next;
   }
+  u32 digits[(ITEMS + 3) / 4];  // four in a word; of values, for which keys make room
 #pragma unroll
   for (int i = 0; i < ITEMS; i++) {
-    u32 at = i * THREADS + threadIdx.x;
-    if (FULL || at < rows) {
-      Key key = shared.keys[at];
-      Count to = shared.places[digit_of(key, shift)] + at;
-      if constexpr (WRITES_KEYS) p.sorted_keys[to] = key;
-      if constexpr (VALUES) p.sorted_values[to] = Written(shared.values[at]);
+    const u32 at = i * THREADS + threadIdx.x;
+    const Key key = shared.keys[at];
+    const u32 found = digit_of(key, shift);
+    if constexpr (WRITES_KEYS)
+      if (FULL || at < rows) p.sorted_keys[shared.places[found] + at] = key;
+    if constexpr (VALUES) digits[i / 4] = i % 4 ? digits[i / 4] | found << 8 * (i % 4) : found;
+  }
+  if constexpr (VALUES) {
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) shared.values[rank_of(i)] = values[i];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+      const u32 at = i * THREADS + threadIdx.x;
+      if (FULL || at < rows)
+        p.sorted_values[shared.places[digits[i / 4] >> 8 * (i % 4) & 255] + at] = Written(shared.values[at]);
     }
   }
+  return next;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const __grid_constant__ Params p) {
   extern __shared__ __align__(128) u8 memory[];
   __shared__ u32 sums[BINS / 32];
   __shared__ Count places[BINS];
-  __shared__ i64 ticket;
-  u32* counts = reinterpret_cast<u32*>(memory + TILE * (sizeof(Key) + (VALUES ? sizeof(Value) : 0)));
-  const Shared shared = {reinterpret_cast<Key*>(memory), reinterpret_cast<Value*>(memory + TILE * sizeof(Key)), counts,
-                         counts + WARPS * BINS, sums, places};
+  __shared__ i64 next;
+  constexpr int widest = VALUES && sizeof(Value) > sizeof(Key) ? sizeof(Value) : sizeof(Key);
+  u32* counts = reinterpret_cast<u32*>(memory + TILE * widest);
+  const Shared shared = {reinterpret_cast<Key*>(memory), reinterpret_cast<Value*>(memory), counts,
+                         counts + WARPS * BINS, sums, places, &next};
   for (int i = threadIdx.x; i < 2 * WARPS * BINS; i += THREADS) shared.lanes[i] = 0;
-  for (;;) {
-    if (threadIdx.x == 0) ticket = atomicAdd(reinterpret_cast<u32*>(p.scratch), 1);
-    __syncthreads();
-    const i64 tile = ticket;
-    if (tile >= p.tiles) return;
-    if ((tile + 1) * TILE <= p.length)
-      sort_tile<true>(p, shared, tile);
-    else
-      sort_tile<false>(p, shared, tile);
+  if (threadIdx.x == 0) next = take_ticket(p);
+  __syncthreads();
+  i64 tile = next;
+  Key keys[ITEMS];
+  if (!VALUES && tile < p.tiles) read_keys(p, tile, keys);
+  while (tile < p.tiles) {
+    if (VALUES) read_keys(p, tile, keys);
+    tile = (tile + 1) * TILE <= p.length ? sort_tile<true>(p, shared, tile, keys)
+                                         : sort_tile<false>(p, shared, tile, keys);
   }
 }
