@@ -31,7 +31,8 @@ def in_words(size: int) -> cupy.cuda.MemoryPointer:
 def main() -> int:
     """Return whether an answer was wrong, or a kernel not run."""
     cupy.cuda.set_allocator(in_words)
-    permute.PLACED_FROM, grids.TABLE_BUSY = 1 << 12, 0  # small inputs are as large ones
+    permute.PLACED_FROM, permute.PACKED_FROM = 1 << 12, 1 << 12  # small inputs are as large ones
+    grids.TABLE_BUSY = 0
     wrong = []
     schedules = ["classic"]
     if int(cupy.cuda.Device().compute_capability) >= 90:

@@ -85,6 +85,13 @@ def _moves(on: Any) -> Iterator[Any]:
     yield from (*keys, *moved)
 
 
+def _packs(on: Any) -> Iterator[Any]:
+    x, runs = on(_values()), on(_runs())
+    columns = [x, runs, x > 0, runs.astype("i2"), -x, x[::-1].copy()]
+    keys, moved = kernels.sort_pairs(runs[::-1].copy(), columns, positions=True)
+    yield from (*keys, *moved)
+
+
 def _intervals(on: Any) -> Iterator[Any]:
     rng = np.random.default_rng(4)
     counts = rng.integers(0, 7, ROWS // 4)
@@ -132,6 +139,7 @@ FAMILIES: dict[str, Family] = {
     "mark_ties": _moves,
     "place_rows": _moves,
     "move_rows": _moves,
+    "pack_rows": _packs,
     "tied_ranks": _ranks,
     "sorted_search": lambda on: iter([kernels.searchsorted_sorted(on(_runs()), on(_runs()[::7]))]),
     "by_code": _by_code,

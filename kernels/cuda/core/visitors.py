@@ -92,6 +92,7 @@ AREA_TABLE = VisitorSpec("area_table", "area_table", "grids", ("classic",))
 BOX_IMAGE = VisitorSpec("box_image", "box_image", "grids", ("classic",), looks_back=False)
 BOX_LINE = VisitorSpec("box_line", "box_line", "grids", ("classic",), looks_back=False)
 MOVE_ROWS = VisitorSpec("move_rows", "move_rows", "sort", ("classic",), looks_back=False)
+PACK_ROWS = VisitorSpec("pack_rows", "pack_rows", "sort", ("classic",), looks_back=False)
 
 VISITORS = (
     SCAN,
@@ -106,6 +107,7 @@ VISITORS = (
     MARK_TIES,
     TIED_RANKS,
     MOVE_ROWS,
+    PACK_ROWS,
     PLACE_ROWS,
     SORTED_SEARCH,
     BY_CODE,

@@ -3,6 +3,7 @@
 Many rows that are put are first brought near to their places, by digits of their positions.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import cupy
@@ -10,8 +11,8 @@ import numpy as np
 
 from ..core.device_arrays import readable
 from .radix_sort import Sorting, Word, begin, move, position_dtype, rows_at
-from .sort_pass import BINS, KeyCode, PlacePass
-from .tuning import PLACE_BITS, PLACE_BITS_AT_MOST, PLACED_FROM
+from .sort_pass import BINS, KeyCode, PackPass, PlacePass
+from .tuning import PACKED_FROM, PLACE_BITS, PLACE_BITS_AT_MOST, PLACED_FROM, ROW_BYTES
 
 CARRIED = (1, 2, 4, 8)
 """Bytes of values that are moved along with keys."""
@@ -26,6 +27,49 @@ def take(array: Any, positions: Any, fill: Any) -> Any:
         return cupy.full(len(positions), fill, array.dtype)
     found = rows_at(array, cupy.maximum(positions, 0))
     found[positions < 0] = fill
+    return found
+
+
+def take_all(columns: Sequence[Any], positions: Any) -> list[Any]:
+    """Return rows of arrays of one length at these positions, which are about as many.
+
+    Where there are many, those of several columns are put side by side first, so that memory is asked once for all.
+    """
+    found: list[Any] = [None] * len(columns)
+    for group in _side_by_side(columns):
+        if len(group) > 1:
+            for i, rows in zip(group, _packed([columns[i] for i in group], positions), strict=True):
+                found[i] = rows
+        else:
+            found[group[0]] = rows_at(columns[group[0]], positions)
+    return found
+
+
+def _side_by_side(columns: Sequence[Any]) -> list[list[int]]:
+    """Return which columns are taken together; in each group the widest are first."""
+    groups: list[list[int]] = []
+    room = 0
+    for i in sorted(range(len(columns)), key=lambda i: -columns[i].itemsize):
+        size, packs = columns[i].itemsize, len(columns[i]) >= PACKED_FROM
+        if size > room or not packs:
+            groups.append([])
+            room = ROW_BYTES if size in CARRIED else size
+        groups[-1].append(i)
+        room -= size
+    return groups
+
+
+def _packed(columns: Sequence[Any], positions: Any) -> list[Any]:
+    """Take rows of columns, put side by side."""
+    length, sizes = len(columns[0]), tuple(c.itemsize for c in columns)
+    row = max(8, 1 << (sum(sizes) - 1).bit_length())
+    packed = cupy.ndarray(length * row, np.uint8)
+    pointers = [*(c.data.ptr for c in columns), packed.data.ptr]
+    begin((PackPass(sizes, row),), length).run(0, [*pointers, 0])
+    found = [cupy.ndarray(len(positions), c.dtype) for c in columns]
+    if len(positions):
+        pointers = [*(f.data.ptr for f in found), packed.data.ptr, positions.data.ptr]
+        begin((PackPass(sizes, row, positions.itemsize),), len(positions)).run(0, pointers)
     return found
 
 

@@ -19,7 +19,7 @@ from ..columns.compact import compact
 from ..core import launch
 from ..core.device_arrays import readable, valid_elements
 from ..core.plan import Extent, Plan
-from .permute import CARRIED
+from .permute import CARRIED, take_all
 from .radix_sort import Word, move, radix_sort, rows_at, tied_slots
 from .sort_pass import KeyCode, RankPass, SearchPass
 from .tuning import MOSTLY_TIED
@@ -66,7 +66,7 @@ def sort(
     order = _order(levels)
     if starts is not None:
         order = _within(starts, order)
-    found = [rows_at(a, order) for a in columns]
+    found = take_all(columns, order)
     if positions is True:
         order = order.astype(np.int64, copy=False)
     return [*found, order] if positions else found
@@ -130,14 +130,10 @@ def _by_word(
     keys, moved = radix_sort(
         word, values, positions=carried, wants_keys=wants_keys, widens=positions is True
     )
-    found = []
-    for array, column in zip(arrays, columns, strict=True):
-        if array is own:
-            found.append(keys.view(column.dtype))
-        elif carried:
-            found.append(rows_at(column, moved))
-        else:
-            found.append(moved.view(column.dtype))
+    rest = take_all(others, moved) if carried else [moved.view(o.dtype) for o in others]
+    left = iter(rest)
+    pairs = zip(arrays, columns, strict=True)
+    found = [keys.view(c.dtype) if a is own else next(left) for a, c in pairs]
     return [*found, moved] if positions else found
 
 

@@ -1,6 +1,7 @@
 """The passes of sorting, and their CUDA source: each pass is one kernel over rows of one key and at most one value."""
 
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..core.visitors import (
     COUNT_DIGITS,
     MARK_TIES,
     MOVE_ROWS,
+    PACK_ROWS,
     PLACE_ROWS,
     SORT_DIGIT,
     SORTED_SEARCH,
@@ -23,6 +25,7 @@ from .tuning import (
     COUNT_SHAPES,
     DIGIT_BATCH,
     DIGIT_SHAPES,
+    PACKED_BYTES,
     RESTORED_SHAPES,
     SMALL_COUNT_SHAPE,
     SMALL_DIGIT_SHAPE,
@@ -139,6 +142,37 @@ class MovePass(PlainPass):
 
 
 @dataclass(frozen=True)
+class PackPass(PlainPass):
+    """Put rows of columns side by side, or take such rows from positions and put them back into columns.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Bytes of a row of each column, from the largest to the smallest.
+    row : int
+        Bytes of such rows together, and of what is left free behind them: 8, 16 or 32.
+    position : int
+        Bytes of a position; 0 where rows are put side by side.
+    """
+
+    sizes: tuple[int, ...]
+    row: int
+    position: int = 0
+    visitor: ClassVar[VisitorSpec] = PACK_ROWS
+    name: ClassVar[str] = "rows of several columns"
+
+    @property
+    def parameters(self) -> str:
+        """As pack_rows.cuh declares them."""
+        return f"={len(self.sizes) + 4}Q3q0s0s"
+
+    def geometry(self, schedule: str, capability: Capability) -> Geometry:
+        """Return the size of the blocks."""
+        plain = super().geometry(schedule, capability)
+        return replace(plain, items=plain.threads * (PACKED_BYTES // self.row))
+
+
+@dataclass(frozen=True)
 class PlacePass(PlainPass):
     """Put rows of `size` bytes at positions whose leading bits are in order, in tiles of so many rows."""
 
@@ -209,13 +243,17 @@ class DigitPass(PlainPass):
         )  # fmt: skip
 
 
-SortPass = CountPass | TiesPass | RankPass | SearchPass | MovePass | PlacePass | DigitPass
+SortPass = (
+    CountPass | TiesPass | RankPass | SearchPass | MovePass | PackPass | PlacePass | DigitPass
+)
 
 
 def sort_source(each: SortPass, schedule: str, capability: Capability, relief: int = 0) -> str:
     """Return the CUDA source of a pass. Each step of `relief` leaves more registers to a thread."""
     threads, rows = PLAIN_THREADS, PLAIN_ITEMS
     constants: dict[str, int]
+    if isinstance(each, PackPass):
+        return _pack_source(each)
     if isinstance(each, MovePass | PlacePass):
         types = [f"using Key = {_word(each.size)};", f"using Position = {_word(each.position)};"]
         constants = {"PUTS": each.puts} if isinstance(each, MovePass) else {}
@@ -255,6 +293,20 @@ def sort_source(each: SortPass, schedule: str, capability: Capability, relief: i
             f"constexpr {_word(size)} INFINITE = {each.code.infinite}u{'ll' * (size == 8)};"
         )
         lines += include("sort_code", *["merge_path"] * isinstance(each, SearchPass))
+    return "\n".join([*lines, *include(each.visitor.source), ""])
+
+
+def _pack_source(each: PackPass) -> str:
+    rows, columns = PACKED_BYTES // each.row, len(each.sizes)
+    constants = {
+        "THREADS": PLAIN_THREADS, "ITEMS": rows, "TILE": PLAIN_THREADS * rows,
+        "PACKS": not each.position, "COLUMNS": columns, "ROW_BYTES": each.row,
+    }  # fmt: skip
+    offsets = [0, *accumulate(each.sizes)][:columns]
+    lines = [*include("words"), *constants_source(constants)]
+    for name, numbers in (("SIZES", each.sizes), ("OFFSETS", offsets)):
+        lines.append(f"constexpr int {name}[] = {{{', '.join(map(str, numbers))}}};")
+    lines.append(f"using Position = {_word(each.position or 4)};")
     return "\n".join([*lines, *include(each.visitor.source), ""])
 
 

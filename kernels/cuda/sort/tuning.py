@@ -45,6 +45,13 @@ SPARED_FROM, SPARE_FROM, TIES_AT_MOST = 8, 1 << 24, 1 / 8
 expected to tie with. Fewer rows take as long to launch as to sort, and ties need launches of their own; 2^20 float64
 with positions: 0.38 ms by all digits, 1.19 by leading ones; 2^24: 2.0 both; 2^27: 14.0 and 11.6."""
 
+PACKED_FROM, ROW_BYTES = 1 << 22, 32
+"""Rows from which on those of several columns are put side by side before they are taken by position, and the bytes of
+such a row at most. Memory is read in pieces of 64 bytes."""
+
+PACKED_BYTES = 64
+"""Bytes of such rows that a thread asks for at once."""
+
 PLACED_FROM = 1 << 22
 """Rows from which on those that are put at positions are first brought near to them. 2^27 float64 (run 18): written
 to any place 8.5, near by one digit 8.4, by two 6.8, by two and then in order by tiles 4.0."""

@@ -193,3 +193,14 @@ def test_flags_at_many_rows(length, dtype):
     expected = np.zeros(length, bool)
     expected[rows] = True
     np.testing.assert_array_equal(kernels.flags_at(cp.asarray(rows), length).get(), expected)
+
+
+@pytest.mark.parametrize("missing", [[], [0], [3, 99]])
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_groups_that_occur_are_found_in_some_rows_or_in_all(monkeypatch, missing, is_sorted):
+    monkeypatch.setattr(factorize, "SAMPLED_FROM", 1)
+    codes = np.random.default_rng(len(missing)).integers(0, 100, 50_000).astype("i4")
+    codes = np.sort(codes) if is_sorted else codes
+    codes = codes[~np.isin(codes, missing)]
+    found = kernels.occurring(cp.asarray(codes), 100)
+    np.testing.assert_array_equal(found.get(), np.unique(codes))

@@ -15,6 +15,7 @@ from dask_gpuscan.kernels.cuda.sort.sort_pass import (
     DigitPass,
     KeyCode,
     MovePass,
+    PackPass,
     PlacePass,
     RankPass,
     SearchPass,
@@ -56,6 +57,11 @@ PASSES = {
     **{f"restore-{size}": DigitPass(CODES["i4"], size, restores=True) for size in (1, 4, 8)},
     "restore-wide": DigitPass(KeyCode(8), 8, wide=True, writes_keys=False, restores=True),
     **{f"move-{size}": MovePass(size, 4, size > 4) for size in (1, 2, 4, 8, 16)},
+    **{
+        f"pack-{row}-{position}": PackPass(sizes, row, position)
+        for sizes, row in (((4, 2, 1), 8), ((8, 8), 16), ((8, 8, 4, 1), 32))
+        for position in (0, 4)
+    },
     **{f"place-{size}": PlacePass(size, 4, 1 << 13) for size in (1, 2, 4, 8)},
     **{f"add-{each.step}": each for each in by_code("add", ["f8"], "bits", True)},
     **{f"last-{each.step}": each for each in by_code("last", ["i4"], "bytes", groups=2048)},

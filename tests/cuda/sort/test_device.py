@@ -14,6 +14,7 @@ from dask_gpuscan.kernels import (
     sort_pairs,
     take,
 )
+from dask_gpuscan.kernels.cuda.sort import permute
 
 pytestmark = pytest.mark.gpu
 
@@ -89,3 +90,30 @@ def test_groups_that_there_is_no_room_for():
         scan_by_code(BUILT_IN["add"], codes, cp.ones(3), most + 1)
     with pytest.raises(ValueError, match="codes must be from 0 to 1, found 5"):
         scan_by_code(BUILT_IN["add"], codes + 5, cp.ones(3), 2)
+
+
+WIDTHS = ["i8", "f4", "?", "i2", "f8", "c16", "u1", "i4", "M8[us]"]
+
+
+@pytest.mark.parametrize("count", range(2, len(WIDTHS) + 1))
+@pytest.mark.parametrize("length", [1, 31, 1000, 70_001])
+def test_columns_that_are_taken_together(monkeypatch, count, length):
+    monkeypatch.setattr(permute, "PACKED_FROM", 1)
+    rng = np.random.default_rng(count)
+    keys = rng.integers(0, 1 << 10, length + 1).astype("i4")
+    columns = [rng.integers(0, 1 << 62, length + 1).astype(width) for width in WIDTHS[:count]]
+    device = [cp.asarray(column)[1:] for column in columns]  # at odd offsets
+    _, moved = sort_pairs(cp.asarray(keys)[1:], device, positions=True)
+    order = np.argsort(keys[1:], kind="stable")
+    for found, column in zip(moved, [*columns, np.arange(-1, length)], strict=True):
+        np.testing.assert_array_equal(found.get(), column[1:][order])
+
+
+def test_columns_of_many_rows_are_taken_together():
+    rng = np.random.default_rng(0)
+    length = permute.PACKED_FROM + 3
+    keys, x, y = rng.integers(0, 9, length), rng.random(length), rng.integers(0, 99, length)
+    (found,), moved = sort_pairs(cp.asarray(keys), [cp.asarray(x), cp.asarray(y)])
+    order = np.argsort(keys, kind="stable")
+    for a, b in zip([found, *moved], [keys, x, y], strict=True):
+        np.testing.assert_array_equal(a.get(), b[order])
