@@ -37,21 +37,21 @@ def take_all(columns: Sequence[Any], positions: Any) -> list[Any]:
     """
     found: list[Any] = [None] * len(columns)
     for group in _side_by_side(columns):
-        if len(group) > 1:
-            for i, rows in zip(group, _packed([columns[i] for i in group], positions), strict=True):
-                found[i] = rows
-        else:
-            found[group[0]] = rows_at(columns[group[0]], positions)
+        together = [columns[i] for i in group]
+        packs = len(group) > 1 and sum(c.nbytes for c in together) >= PACKED_FROM
+        rows = _packed(together, positions) if packs else [rows_at(c, positions) for c in together]
+        for i, each in zip(group, rows, strict=True):
+            found[i] = each
     return found
 
 
 def _side_by_side(columns: Sequence[Any]) -> list[list[int]]:
-    """Return which columns are taken together; in each group the widest are first."""
+    """Return which columns make rows of at most ROW_BYTES; in each group the widest are first."""
     groups: list[list[int]] = []
     room = 0
     for i in sorted(range(len(columns)), key=lambda i: -columns[i].itemsize):
-        size, packs = columns[i].itemsize, len(columns[i]) >= PACKED_FROM
-        if size > room or not packs:
+        size = columns[i].itemsize
+        if size > room:
             groups.append([])
             room = ROW_BYTES if size in CARRIED else size
         groups[-1].append(i)
