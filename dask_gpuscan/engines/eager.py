@@ -123,7 +123,7 @@ def is_sorted_by_index(obj: Any) -> bool:
 # --- frames as others ----------------------------------------------------------------------------------
 
 
-def collection(side: Any) -> Any:
+def collection(side: Any, keeps_index: bool) -> Any:
     """Return the frame itself."""
     return side
 

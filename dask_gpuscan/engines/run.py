@@ -143,8 +143,8 @@ class Engine(Protocol):
     def is_sorted_by_index(self, obj: Any) -> bool:
         """Tell whether equal labels of the index are known to be in one part."""
 
-    def collection(self, side: Any) -> Any:
-        """Return a frame of any engine as one of this."""
+    def collection(self, side: Any, keeps_index: bool) -> Any:
+        """Return a frame of any engine as one of this; its index may be another one unless it is kept."""
 
     def rebalance(self, obj: Any) -> Any:
         """Return the rows spread evenly over parts."""

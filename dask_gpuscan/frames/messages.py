@@ -20,7 +20,8 @@ class ColumnError(KeyError, ValueError):
 
 def column_title(column: Column) -> str:
     """Name a column in a message."""
-    return "the series" if column.name is None else f"column {shown(column.name)}"
+    name = column.name.item() if isinstance(column.name, np.number) else column.name
+    return "the series" if name is None else f"column {shown(name)}"
 
 
 def name_columns(error: Exception, label: str, columns: Sequence[Column]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...engines.run import Engine, engine_of, meta_of, run
 from ...frames.keys import By, check_by
+from ...frames.messages import column_title
 from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...kernels import Operator
 from ...ops.core.columnwise import labelled_columns
@@ -106,10 +107,22 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
             names = self._selected if isinstance(self._selected, list) else [self._selected]
         else:
             names = [n for n in names_of(self._meta) if n not in self._by.columns]
-        if numeric_only:
+        if numeric_only and not self._as_series:
             library = library_of(self._meta)
             names = [n for n in names if library.is_numeric(self._column(n).dtype)]
         return list(names)
+
+    def _reduced(self, method: str, numeric_only: bool) -> list[Hashable]:
+        """Names of the columns that a method reduces, of which the only one must be numeric if any must."""
+        names = self._columns(numeric_only)
+        if numeric_only and self._as_series:
+            column = self._meta if self._meta.ndim == 1 else self._column(names[0])
+            if not library_of(self._meta).is_numeric(column.dtype):
+                raise TypeError(
+                    f"{method} of {column_title(column)}: dtype {column.dtype} is not numeric, and numeric_only=True "
+                    f"asks for numbers"
+                )
+        return names
 
     def _column(self, name: Hashable) -> Any:
         found = column_of(self._meta, name)

@@ -77,9 +77,9 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
             raise ValueError(
                 f"{method} has groups in the order of their keys; leave out sort=False"
             )
-        names = self._columns(bool(numeric_only))
+        names = self._reduced(method, bool(numeric_only))
         if not names:
-            raise ValueError(f"{method} needs at least one column besides the keys")
+            return self._no_columns()
         top = Top(1, method == "idxmax", called=method)
         found = [
             engine_of(rows_of_one).map_partitions(rows_of_one, _last_level, method)

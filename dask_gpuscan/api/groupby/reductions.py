@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, SupportsIndex
 
+from ...engines.run import engine_of
 from ...frames.messages import HINT, column_title, name_columns
-from ...frames.registry import library_of
+from ...frames.registry import choose_columns, library_of
 from ...kernels import Operator
 from ...ops.core.operation import GroupReduction, Part
 from ...ops.groupby.library_reduction import reduce_by_library
@@ -77,16 +78,21 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         """Reduce each column; `numeric_only` is None where a method has none."""
         if numeric_only is not None:
             check_flags(numeric_only=numeric_only)
-        names = self._columns(bool(numeric_only))
+        names = self._reduced(name, bool(numeric_only))
         if not options.get("reproducible"):
             found = self._ask_library(names, name, **options)
             if found is not None:
                 return self._answer(found)
         if not names:
-            raise ValueError(f"{name} needs at least one column besides the keys")
+            return self._no_columns()
         with hints(self._as_series, numeric_only):
             parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
             return self._answer(self._reduce_groups(parts, self._as_series))
+
+    def _no_columns(self) -> Any:
+        """Return an answer without columns, one row a group."""
+        counts = self._reduce_groups([Part("size", (), ReduceColumn(ROWS))], False, named=True)
+        return self._answer(engine_of(counts).map_partitions(counts, choose_columns, []))
 
     def sum(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
         """Return the sum of each group, ignoring nulls; a group without values has sum 0.

@@ -123,9 +123,9 @@ class GroupBySorted(GroupByAgg[Obj, SeriesT, FrameT]):
         self, operation: SortedReduction, numeric_only: bool, qs: tuple[float, ...] = ()
     ) -> Any:
         check_flags(numeric_only=numeric_only)
-        names = self._columns(bool(numeric_only))
+        names = self._reduced(operation.name, bool(numeric_only))
         if not names:
-            raise ValueError(f"{operation.name} needs at least one column besides the keys")
+            return self._no_columns()
         spec = self._reductions([Part(name, (name,), operation) for name in names], self._as_series)
         with hints(self._as_series, numeric_only):
             return self._answer(self._run(QuantilesSpec(**vars(spec), qs=qs) if qs else spec))

@@ -36,7 +36,9 @@ class GroupRows:
     def names(self, numeric_only: bool = False) -> list[Hashable]:
         """Names of the columns."""
         names = self.groups._columns(numeric_only)
-        return [n for n in names if not numeric_only or is_kept(self.groups._column(n))]
+        if not numeric_only or self.as_series:
+            return names
+        return [n for n in names if is_kept(self.groups._column(n))]
 
     def choose(self, columns: Any) -> Self:
         """Return the same rows of some columns."""

@@ -186,6 +186,12 @@ def _of_keys(frame: Any, side: AsOfSide) -> Any:
     return frame[[] if side.is_index else [side.on]]
 
 
-def collection(side: Any) -> Any:
+def collection(side: Any, keeps_index: bool) -> Any:
     """Return a side as a collection, if it is a frame: Dask makes of its strings what it makes of any frame's."""
-    return side if isinstance(side, FrameBase) else dd.from_pandas(side, npartitions=1, sort=False)
+    if isinstance(side, FrameBase):
+        return side
+    if not keeps_index and len(
+        side
+    ):  # Dask refuses labels of several levels, and null ones of strings and times
+        side = side.reset_index(drop=True)
+    return dd.from_pandas(side, npartitions=1, sort=False)

@@ -196,7 +196,7 @@ def is_sorted_by_index(obj: Stream) -> bool:
 # --- streams as others -------------------------------------------------------------------------------
 
 
-def collection(side: Any) -> Any:
+def collection(side: Any, keeps_index: bool) -> Any:
     """Return a side of a join as it is."""
     return side
 

@@ -258,7 +258,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def reset_index(self, frame: pd.DataFrame, start: int, drop: bool) -> pd.DataFrame:
         out = frame.reset_index(drop=drop)
         for i in range(0 if drop else frame.index.nlevels):  # pandas would look for strings
-            dtype = frame.index.get_level_values(i).dtype
+            dtype = self.index_level(frame, i).dtype
             if out.dtypes.iloc[i] != dtype:
                 out.isetitem(i, out.iloc[:, i].astype(dtype))
         out.index = self.range_index(start, start + len(frame))

@@ -325,3 +325,55 @@ def test_keys_that_are_no_columns_leave_the_labels_of_columns_as_they_are(labels
         answer = getattr(lazy.gpuscan.groupby(lazy[labels[0]] % 2), method)()
         for each in (answer._meta, answer.compute()):
             pd.testing.assert_index_equal(each.columns, labels, exact="equiv")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [[1.5, 2.5, 1.5], ["a", "b", "a"], [True, False, True]],
+    ids=["floats", "texts", "flags"],
+)
+def test_keys_whose_names_are_numbers_of_levels(backend, keys):
+    frame = pd.DataFrame({"k": keys, 0: [1, 2, 1], "v": [9, 8, 7]})
+    expected = (
+        frame.groupby(["k", 0]).sum().reset_index()
+    )  # pandas mixes them up itself with as_index=False
+    agree_each(backend, frame, lambda g: g.groupby(["k", 0], as_index=False).sum(), expected)
+    same(expected.set_index(["k", 0]).gpuscan.reset_index(), expected)
+
+
+def agree_each(backend, frame, ask, expected):
+    """Assert that frames and some partitions have the answer."""
+    whole = backend.frame(frame)
+    for each in (whole, partitioned_at(whole, [1])):
+        (found,) = dask.compute(ask(each.gpuscan))
+        same(backend.to_pandas(found), expected)
+
+
+TEXTS = pd.DataFrame({"k": [2, 1, 2], "s": ["a", "b", "c"]})
+
+
+@pytest.mark.parametrize("as_index", [True, False])
+@pytest.mark.parametrize("method", ["sum", "mean", "std", "first", "median", "quantile", "idxmax"])
+def test_no_column_is_left(backend, method, as_index):
+    def ask(groups):
+        return getattr(groups.groupby("k", as_index=as_index), method)(numeric_only=True)
+
+    expected = TEXTS[["k"]].groupby("k", as_index=as_index).sum()
+    agree_each(backend, TEXTS, ask, expected)
+
+
+@pytest.mark.parametrize("method", ["sum", "max", "mean", "first", "median", "idxmin"])
+def test_a_chosen_column_that_is_not_numeric(backend, method):
+    whole = backend.frame(TEXTS)
+    for each in (whole, partitioned_at(whole, [1])):
+        groups = each.gpuscan.groupby("k")["s"]
+        with pytest.raises(TypeError, match=f"^{method} of column 's': dtype .* is not numeric"):
+            getattr(groups, method)(numeric_only=True)
+
+
+def test_numeric_only_of_a_chosen_column_that_is_scanned():
+    times = pd.DataFrame({"k": [1, 1], "t": pd.to_datetime(["2026", "2025"])})
+    found = times.gpuscan.groupby("k")["t"].cummax(numeric_only=True)
+    same(found, times.groupby("k")["t"].cummax(numeric_only=True))
+    with pytest.raises(TypeError, match="column 't'"):
+        times.gpuscan.groupby("k")["t"].rolling(2).sum(numeric_only=True)

@@ -53,3 +53,22 @@ def test_partitions_are_read_when_their_turn_comes():
     cuts = [task for key, task in graph.items() if str(key[0]).startswith("rightpieces")]
     assert len(bounds) == 1
     assert all(bounds[0] in task.dependencies for task in cuts)
+
+
+LABELS = {
+    "levels": pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]),
+    "null": pd.Index(["a", None]),
+    "null time": pd.DatetimeIndex(["2026", None]),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_labels_that_are_not_needed_of_a_side_in_memory(labels):
+    one = pd.DataFrame({"t": [1, 2, 5], "x": [1, 2, 3]})
+    other = pd.DataFrame({"t": [1, 3], "v": [1.0, 2.0]}, index=LABELS[labels])
+    for left, right in ((one, other), (other, one)):
+        expected = pd.merge_asof(left, right, on="t")
+        lazy = dd.from_pandas(one, npartitions=2)
+        sides = (lazy, right) if left is one else (left, lazy)
+        found = merge_asof(*sides, on="t").compute()
+        pd.testing.assert_frame_equal(found, expected, check_dtype=False)
