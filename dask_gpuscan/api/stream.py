@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, TypeVar
 
 from ..engines.stream.passes import begun, computed
@@ -211,7 +211,8 @@ def _format_of(batch: Any) -> Format:
     if not is_table(batch):
         return FRAMES
     empty = batch.slice(0, 0)  # so that the first batch is not held
-    return Format(is_table, _read, partial(TableSource(empty, in_stream=True).answer, "value"))
+    source = TableSource(empty, in_stream=True)
+    return Format(is_table, _read, source.answer, source.methods)
 
 
 def _read(batch: Any) -> Any:

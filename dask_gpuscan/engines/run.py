@@ -183,6 +183,11 @@ def run(obj: Any, operation: Any) -> Any:
     return getattr(engine_of(obj), operation.kind)(obj, operation)
 
 
+def methods_of(obj: Any) -> Any:
+    """Return the methods of ``.gpuscan``, whose answers are frames also for streams of tables."""
+    return obj._frame_methods if isinstance(obj, Stream) else obj.gpuscan
+
+
 def meta_of(obj: Any) -> Any:
     """Return a frame or series with the columns and the index of this one, which may have no rows."""
     return engine_of(obj).meta(obj)

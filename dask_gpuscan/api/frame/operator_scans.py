@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, overload
 
-from ...engines.run import engine_of, meta_of, run
+from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.registry import names_of
 from ...kernels import Operator
 from ...kernels.messages import shown
@@ -170,7 +170,7 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         if isinstance(op, Mapping):
             asked: dict[str, Any] = {**vars(options), "where": where, "local_dict": local_dict}
             if by is not None:
-                groups = self._obj.gpuscan.groupby(by, clustered=clustered)
+                groups = methods_of(self._obj).groupby(by, clustered=clustered)
                 return groups.scan(op, **asked, reset=reset)
             if reset is not None:
                 return in_segments(
@@ -188,7 +188,7 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
             return in_segments(self._obj, reset, lambda groups: groups.scan(op, **given))
         if positions:
             numbered, _ = with_row_numbers(self._obj)
-            return numbered.gpuscan.scan(op, **vars(options))
+            return methods_of(numbered).scan(op, **vars(options))
         column = Scan(
             f"scan-{op.name}", op, checked_options(options, lambda: names_of(meta_of(self._obj)))
         )

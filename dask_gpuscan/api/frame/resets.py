@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from ...engines.run import engine_of, meta_of, run
+from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.registry import library_of, names_of, unused_name
 from ...ops.core.columnwise import NamedCarry
 from ...ops.core.operation import Part
@@ -68,7 +68,7 @@ def in_segments(
     number = unused_name(NUMBER, [str(name) for name in names_of(meta_of(frame))])
     frame = engine_of(frame).with_column(frame, numbers, number)
     keys.append(names_of(meta_of(frame))[-1])  # a tuple among columns of several levels
-    answer = ask(frame.gpuscan.groupby(keys, clustered=clustered, dropna=dropna)[chosen])
+    answer = ask(methods_of(frame).groupby(keys, clustered=clustered, dropna=dropna)[chosen])
     answered = meta_of(answer)
     if unnamed and answered.ndim == 1 and answered.name == chosen:
         return engine_of(answer).map_partitions(answer, without_name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, SupportsIndex, overload
 
-from ...engines.run import engine_of, meta_of, run
+from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.registry import names_of, unused_name
 from ...ops.scan.fill import Fill, FillColumns
 from ...ops.scan.row_number import ResetIndex, RowNumber
@@ -188,5 +188,5 @@ def with_row_numbers(obj: Any) -> tuple[Any, Any]:
     """Return a frame with one more column, of row numbers in the whole collection, and that column's name."""
     frame = obj.to_frame() if obj.ndim == 1 else obj
     name = unused_name("row_number", names_of(meta_of(frame)))
-    numbered = engine_of(frame).with_column(frame, obj.gpuscan.row_number(), name)
+    numbered = engine_of(frame).with_column(frame, methods_of(obj).row_number(), name)
     return numbered, names_of(meta_of(numbered))[-1]  # a tuple among columns of several levels

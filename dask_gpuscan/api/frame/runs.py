@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from ...engines.run import engine_of, meta_of, run
+from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.keys import By, are_factorized, check_subset
 from ...frames.registry import names_of
 from ...kernels.messages import name_list, shown
@@ -148,7 +148,7 @@ def _aggregated(obj: Any, by: By, agg: Any) -> Any:
             raise ValueError(
                 f"agg: {shown(name)} is the name of a column of the result; choose another"
             )
-    groups = obj.gpuscan.groupby(list(by.columns), clustered=True, dropna=False)
+    groups = methods_of(obj).groupby(list(by.columns), clustered=True, dropna=False)
     return groups._runs(agg)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...engines.run import engine_of, meta_of, run
+from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.keys import By, check_by
 from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...kernels.messages import shown
@@ -133,9 +133,9 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         numbers = _numbers(self._obj, time, keys, wide, clustered, dropna=False)
         numbered = engine_of(self._obj).with_column(self._obj, numbers, number)
         together = clustered if keys.columns else True
-        groups = numbered.gpuscan.groupby([*keys.columns, number], clustered=together)
+        groups = methods_of(numbered).groupby([*keys.columns, number], clustered=together)
         table = groups.agg(start=(time, "first"), end=(time, "last"), count=(time, "size"), **named)
-        table = table.gpuscan.reset_index()
+        table = methods_of(table).reset_index()
         return table if number == NUMBER else table.rename(columns={number: NUMBER})
 
 
@@ -168,5 +168,5 @@ def _numbers(obj: Any, time: Any, keys: By, gap: Any, clustered: bool | None, dr
     gaps = CountGaps(time, gap)
     if not keys.columns:
         return run(obj[time], SessionNumbers(gaps))
-    groups = obj.gpuscan.groupby(list(keys.columns), clustered=clustered, dropna=dropna)
+    groups = methods_of(obj).groupby(list(keys.columns), clustered=clustered, dropna=dropna)
     return groups._scan(NUMBER, [Part(NUMBER, (time, *keys.columns), gaps)], True)

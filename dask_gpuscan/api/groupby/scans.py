@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any, SupportsIndex, overload
 
-from ...engines.run import meta_of
+from ...engines.run import meta_of, methods_of
 from ...frames.registry import names_of
 from ...kernels import BUILT_IN, Operator
 from ...ops.core.operation import GroupScan, Part
@@ -351,6 +351,6 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
 
     def _of(self, frame: Any) -> Any:
         """The same groups of a frame with more columns."""
-        return frame.gpuscan.groupby(
+        return methods_of(frame).groupby(
             list(self._by.columns), clustered=self._clustered, dropna=self._dropna
         )

@@ -8,13 +8,7 @@ from typing import Any
 
 from ..accessor import Gpuscan
 from ..lazy_import import when_imported
-from .tables import TableSource, bridged
-
-_OF_AN_INDEX = {
-    "sort_index": "sort_values(by)",
-    "reset_index": "row_number()",
-}
-"""Methods of a frame's index, which tables have not, and what there is instead."""
+from .tables import OF_AN_INDEX, TableSource, bridged, no_index
 
 
 class TableGpuscan:
@@ -52,11 +46,11 @@ class TableGpuscan:
 
 def _method(name: str, member: Any) -> Any:
     """Return a method, or a property, of tables for that of frames; the table is read when it is called."""
-    if name in _OF_AN_INDEX:
+    if name in OF_AN_INDEX:
 
         @functools.wraps(member)
         def refused(self: TableGpuscan, *_: Any, **__: Any) -> Any:
-            raise TypeError(f"{name}: a table has no index; use {_OF_AN_INDEX[name]}")
+            raise no_index(name)
 
         return refused
 

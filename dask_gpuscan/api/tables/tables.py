@@ -212,10 +212,14 @@ class TableSource:
         if isinstance(found, (pd.DataFrame, pd.Series)):
             return self._made(method, found)
         if isinstance(found, Stream):
-            return found.written_by(functools.partial(self.answer, "value"))
+            return found.written_by(self.answer, self.methods)
         if type(found).__module__.partition(".")[0] == __name__.partition(".")[0]:
-            return Waiting(found, self)
+            return self.methods(found)
         return found
+
+    def methods(self, target: Any) -> Any:
+        """Return the methods of an object with answers as the source's library has them."""
+        return Waiting(target, self)
 
     def _made(self, method: str, found: pd.DataFrame | pd.Series) -> Any:
         """Make a table, or a column, of which no index is known: keys become columns, labels of rows are dropped."""
@@ -251,6 +255,15 @@ def _text(name: Hashable, method: str) -> str:
     return "_".join(str(part) for part in parts if part != "") if name is not None else method
 
 
+OF_AN_INDEX = {"sort_index": "sort_values(by)", "reset_index": "row_number()"}
+"""Methods of a frame's index, which tables have not, and what there is instead."""
+
+
+def no_index(name: str) -> TypeError:
+    """Return the error of a method of an index."""
+    return TypeError(f"{name}: a table has no index; use {OF_AN_INDEX[name]}")
+
+
 class Waiting:
     """Groups, windows or buckets of a table, waiting for a method: all those that they have on frames of pandas."""
 
@@ -261,6 +274,8 @@ class Waiting:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        if name in OF_AN_INDEX:
+            raise no_index(name)
         return bridged(self._source, name, getattr(self._target, name))
 
     def __getitem__(self, columns: Any) -> Any:

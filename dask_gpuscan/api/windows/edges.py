@@ -9,7 +9,7 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 import pandas as pd
 
-from ...engines.run import meta_of
+from ...engines.run import meta_of, methods_of
 from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...ops.core.columnwise import labelled_columns
 from ...ops.time.edges import (
@@ -193,7 +193,7 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
         )
         inexact = names_of(meta_of(found))[-1]
         keys = [*edges.groups, edges.time]
-        groups = found.gpuscan.groupby(keys, clustered=True, dropna=not edges.groups)[inexact]
+        groups = methods_of(found).groupby(keys, clustered=True, dropna=not edges.groups)[inexact]
         numbers = groups.cumsum(reverse=way == "forward")
         found = self._engine.with_column(found, numbers, unused_name("number", names))
         number = names_of(meta_of(found))[-1]

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
-from ...engines.run import meta_of, run
+from ...engines.run import meta_of, methods_of, run
 from ...frames.keys import By
 from ...frames.registry import library_of, names_of, unused_name
 from ...kernels.messages import shown
@@ -123,7 +123,7 @@ class GroupEdges(Edges):
         )
         names = [*self.names, self.time, *self.groups]
         return self.engine.map_partitions(
-            found.gpuscan.sort_values(self.row),
+            methods_of(found).sort_values(self.row),
             with_levels,
             list(self.labels),
             list(self.labels.values()),
@@ -232,6 +232,12 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
             for title in ("key", "group")
         )
         edge, time, row = (unused_name(title, known) for title in ("edge", "time", "row"))
+        on = self._time_column.on
+        rows = engine.map_partitions(
+            self._needed(names if on is None else [*names, on]), keyed_rows, by, self._time_column,
+            [keys, groups], time, names, keeps_divisions=False,
+        )  # fmt: skip
+        rows = methods_of(rows).sort_values(time)  # which a stream refuses, before it is read
         buckets = replace(self._buckets, label=self._buckets.closed)
         owner: Any = type(self)
         options = replace(self._options, as_index=True)
@@ -239,17 +245,12 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
         levels: list[Hashable] = [*keys, edge]
         labels = zip(levels, library_of(meta_of(sizes)).index_names(meta_of(sizes)), strict=True)
         kept = dict(list(labels)[0 if self._options.as_index else len(keys) :])
-        on = self._time_column.on
-        rows = engine.map_partitions(
-            self._needed(names if on is None else [*names, on]), keyed_rows, by, self._time_column,
-            [keys, groups], time, names, keeps_divisions=False,
-        )  # fmt: skip
         grid = engine.map_partitions(sizes, keyed_edges, keys, edge, keeps_divisions=False)
-        grid = engine.with_column(grid, grid.gpuscan.cumcount(), row)
+        grid = engine.with_column(grid, methods_of(grid).cumcount(), row)
         return GroupEdges(
             engine=engine,
-            grid=grid.gpuscan.sort_values(edge),
-            rows=rows.gpuscan.sort_values(time),
+            grid=methods_of(grid).sort_values(edge),
+            rows=rows,
             names=names,
             time=time,
             groups=tuple(groups),
@@ -270,7 +271,7 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
             rows, append_times, self._time_column, unused_name("time", known)
         )
         time = names_of(meta_of(timed))[-1]
-        groups = timed.gpuscan.groupby(
+        groups = methods_of(timed).groupby(
             list(self._by.columns), clustered=self._clustered, dropna=self._dropna
         )[time]
         rows, names = timed, []
@@ -295,8 +296,8 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
         label = names_of(meta_of(rows))[-1]
         if self._options.sort is not False or self._clustered:
             return rows, label, []
-        rows = engine.with_column(rows, rows.gpuscan.cumcount(), unused_name("row", known))
+        rows = engine.with_column(rows, methods_of(rows).cumcount(), unused_name("row", known))
         number = names_of(meta_of(rows))[-1]
-        numbers = rows.gpuscan.groupby(list(self._by.columns), dropna=self._dropna)[number]
+        numbers = methods_of(rows).groupby(list(self._by.columns), dropna=self._dropna)[number]
         rows = engine.with_column(rows, numbers.cummin(), unused_name("group", known))
         return rows, label, [names_of(meta_of(rows))[-1]]

@@ -321,6 +321,10 @@ def _time_column(meta: Any, on: Any) -> TimeColumn:
     elif len(library.index_names(meta)) > 1:
         raise TypeError("resample takes an index of one level, found several; name a column by on")
     dtype = time_column.column(meta).dtype
+    if library.layout(dtype) is not None and dtype.kind == "M" and library.time_unit(dtype) == "D":
+        raise TypeError(
+            f"resample needs times of a day, found dtype {dtype} in {time_column.title}; cast it to timestamps first"
+        )
     if library.layout(dtype) is None or dtype.kind != "M":
         raise TypeError(
             f"resample needs datetimes, found dtype {dtype} in {time_column.title}; cast it with pandas.to_datetime, "

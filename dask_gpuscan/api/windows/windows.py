@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Generic, Protocol, Self, overload
 
-from ...engines.run import engine_of, meta_of, run
+from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.messages import ColumnError
 from ...frames.registry import choose_columns, columns_of, library_of, names_of
 from ...kernels.messages import name_list, not_among, shown
@@ -115,7 +115,7 @@ class FrameRows:
 
     def scans_of(self, obj: Any, names: list[Hashable]) -> Any:
         """Return what has the methods that scan some columns of another frame or series with the same rows."""
-        return engine_of(obj).choose(obj, names).gpuscan
+        return methods_of(engine_of(obj).choose(obj, names))
 
     def _numbers(self, beside: Hashable = None) -> Any:
         """The rows with the columns that `numeric_only` keeps, and one beside."""

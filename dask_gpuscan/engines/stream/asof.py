@@ -8,7 +8,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ...ops.asof.asof import AsOf
-from ...ops.asof.in_turn import RightRows, merged_in_turn
+from ...ops.asof.in_turn import RightRows, end_of, merged_in_turn
+from ..dask.expressions import map_partitions
 from .options import described
 from .passes import Pass
 from .sources import rows_behind
@@ -51,3 +52,29 @@ class AsOfStep(Step):
         raise NotImplementedError(
             "merge_asof of two streams is no collection; merge the Dask collections themselves"
         )
+
+
+@dataclass(frozen=True)
+class LookUp(Step):
+    """Each row with its match in a frame; what was seen is the last key, as keys must not decrease."""
+
+    right: Any
+    question: AsOf
+
+    label = "merge_asof"
+
+    @property
+    def options(self) -> str:
+        return described((self.right, self.question))
+
+    def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
+        (left,) = batches
+        answer = self._matched(left)
+        return answer, end_of(self.question.left, left, seen)
+
+    def _matched(self, left: Any) -> Any:
+        return self.question.merged(left, self.right)
+
+    def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
+        (left,) = inputs
+        return map_partitions(left, self._matched, keeps_divisions=keeps_rows)

@@ -19,7 +19,7 @@ from ...ops.predicates.filter import (
 )
 from ...ops.scan.row_number import ResetIndex
 from ...ops.time.shift_labels import ShiftLabels
-from .asof import AsOfStep
+from .asof import AsOfStep, LookUp
 from .passes import Pass
 from .steps import LookAhead, LookBack, Overlap, OverlapAhead, Step, Tables
 from .stream import Stream
@@ -68,7 +68,7 @@ def tree_reduce(obj: Stream, reduction: TreeReduction) -> Any:
     tables = Tables(reduction)
     for (batch,) in Pass([obj]):
         tables.add(reduction.table(batch))
-    return obj._source.format.write(tables.finish(obj._meta))
+    return tables.finish(obj._meta)
 
 
 def rank(obj: Stream, ranking: Any) -> NoReturn:
@@ -150,15 +150,12 @@ def merge_asof(left: Any, right: Any, question: AsOf) -> Any:
     if isinstance(right, Stream):
         if question.direction != "backward":
             _refuse(f"merge_asof of two streams with direction={question.direction!r}")
+        step: Step = AsOfStep(right, question)
         meta = question.merged(left._meta, right._meta)
-        found = left.then(AsOfStep(right, question), meta, rows=left._rows if keeps else None)
     else:
-        found = left.map_batches(_matched, right, question, keeps_rows=keeps, label="merge_asof")
+        step, meta = LookUp(right, question), question.merged(left._meta, right)
+    found = left.then(step, meta, rows=left._rows if keeps else None)
     return found if keeps else renumber(found)
-
-
-def _matched(batch: Any, right: Any, question: AsOf) -> Any:
-    return question.merged(batch, right)
 
 
 # --- what is known of a stream -----------------------------------------------------------------------

@@ -32,7 +32,10 @@ def table_of(frame: Any) -> pa.Table:
     if hasattr(frame, "iloc"):
         named = any(name is not None for name in frame.index.names)
         return pa.Table.from_pandas(frame, preserve_index=named)
-    return pa.table(frame)
+    if not hasattr(frame, "to_arrow"):
+        return pa.table(frame)
+    found = frame.to_arrow()  # polars, whose categories Arrow cannot write as views of strings
+    return found if isinstance(found, pa.Table) else pa.table(frame)
 
 
 def tables(stream: Stream, passing: Pass, schema: pa.Schema | None = None) -> Iterator[pa.Table]:

@@ -36,15 +36,23 @@ class Format:
     """Tell whether a batch is of the source's kind."""
     read: Callable[[Any], Any]
     """Return a batch as a frame."""
-    write: Callable[[Any], Any]
-    """Return an answer as the source's library has it."""
+    answer: Callable[[str, Any], Any]
+    """Return what a method, by its name, has answered as the source's library has it."""
+    methods: Callable[[Any], Any]
+    """Return methods whose answers are as the source's library has them."""
+    has_labels: bool = False
+    """Whether rows have labels; others are numbered."""
+
+    def write(self, batch: Any) -> Any:
+        """Return a batch of an answer as the source's library has it."""
+        return self.answer("value", batch)
 
 
 def _as_it_is(batch: Any) -> Any:
     return batch
 
 
-FRAMES = Format(is_frame, _as_it_is, _as_it_is)
+FRAMES = Format(is_frame, _as_it_is, lambda _, found: found, _as_it_is, has_labels=True)
 """Of batches that are frames."""
 
 
@@ -120,13 +128,11 @@ class Source:
         if isinstance(self._batches, Files):
             meta = meta if columns is None else meta[list(columns)]
             batches: Iterator[Any] = read_ahead(self._batches.batches(behind, columns))
-            behind = 0
-        else:
-            batches = self._opened()
-        return rows_behind(self._read(batches, meta), behind)
+            return self._read(batches, meta, behind)
+        return rows_behind(self._read(self._opened(), meta), behind)
 
-    def _read(self, batches: Iterator[Any], meta: Any) -> Iterator[Any]:
-        """Yield batches as frames, which have the columns of `meta`."""
+    def _read(self, batches: Iterator[Any], meta: Any, start: int = 0) -> Iterator[Any]:
+        """Yield batches as frames, which have the columns of `meta`; rows without labels are numbered from `start`."""
         names, schema = names_of(meta) if meta.ndim == 2 else None, schema_of(meta)
         for number, batch in enumerate(batches):
             self._check_kind(number, batch)
@@ -136,6 +142,10 @@ class Source:
                 common_schema([schema, schema_of(frame)])
             except ValueError as error:
                 raise ValueError(f"batch {number}: {error}") from error
+            if not self.format.has_labels:
+                stop = start + len(frame)
+                frame.index = library_of(frame).range_index(start, stop)
+                start = stop
             yield frame
 
     def _check_kind(self, number: int, batch: Any) -> None:

@@ -141,7 +141,8 @@ class State:
                 continue
             met[one.name] += 1
             title = f"{one.name} {met[one.name]}" if met[one.name] > 1 else one.name
-            index = one.seen.library.key_index(one.seen.keys, one.by)
+            names = one.by or [None] * len(one.seen.keys)  # a series is its own key
+            index = one.seen.library.key_index(one.seen.keys, names)
             found[title] = index.drop_duplicates()
         return found
 

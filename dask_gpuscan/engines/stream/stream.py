@@ -8,7 +8,9 @@ from copy import copy
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+import pandas as pd
 
 from ...frames.messages import ColumnError, column_title
 from ...frames.registry import choose_columns, names_of
@@ -25,6 +27,7 @@ def _operator(function: Callable[[Any, Any], Any]) -> Any:
     """Return a method that applies an operator of two operands to each batch."""
 
     def method(self: Stream, other: Any) -> Stream:
+        _check_operand(function.__name__.strip("_"), other)
         return self.map_batches(function, other)
 
     return method
@@ -34,9 +37,18 @@ def _reflected(function: Callable[[Any, Any], Any]) -> Any:
     """Return a method that applies an operator whose first operand is no stream."""
 
     def method(self: Stream, other: Any) -> Stream:
+        _check_operand(function.__name__.strip("_"), other)
         return self.map_batches(_swapped, function, other)
 
     return method
+
+
+def _check_operand(title: str, other: Any) -> None:
+    """Raise a TypeError for rows that are no stream: each batch would be given all of them."""
+    if not isinstance(other, Stream) and pd.api.types.is_list_like(other):
+        raise TypeError(
+            f"{title} of a stream: rows must be a stream of the same rows, found {shown(other)}"
+        )
 
 
 def _swapped(batch: Any, function: Callable[[Any, Any], Any], other: Any) -> Any:
@@ -90,9 +102,19 @@ class Stream:
         self._pace = object() if pace is None else pace
         self._pass: Pass | None = None
 
-    def written_by(self, write: Callable[[Any], Any]) -> Stream:
-        """Return the stream of a source that was opened for it alone, with answers that a function makes of frames."""
-        self._source.format = replace(self._source.format, write=write)
+    _accessor: ClassVar[Any]
+    """What is registered."""
+
+    @property
+    def _frame_methods(self) -> Any:
+        """The methods whose answers are frames, whatever the source's library."""
+        return self._accessor(self)
+
+    def written_by(
+        self, answer: Callable[[str, Any], Any], methods: Callable[[Any], Any]
+    ) -> Stream:
+        """Return the stream of a source that was opened for it alone, with answers as `Format` says."""
+        self._source.format = replace(self._source.format, answer=answer, methods=methods)
         return self
 
     # --- what it looks like -----------------------------------------------------------------------
@@ -137,8 +159,8 @@ class Stream:
     def __getitem__(self, names: Any) -> Stream:
         """Return one column by its name, or several by a list; or the rows for which a stream of bool is true."""
         if isinstance(names, Stream):
-            accessor: Any = self
-            kept: Stream = accessor.gpuscan.filter(names)
+            rows: Any = self
+            kept: Stream = rows._frame_methods.filter(names)
             return kept
         known = names_of(self._meta)
         for name in names if isinstance(names, list) else [names]:
@@ -164,6 +186,7 @@ class Stream:
             if isinstance(column, Stream):
                 found = found.map_batches(append_column, column, name, label="assign")
             else:
+                _check_operand("assign", column)
                 found = found.map_batches(_assigned, name, column, label="assign")
         return found
 
@@ -173,10 +196,14 @@ class Stream:
 
     def rename(self, **options: Any) -> Stream:
         """Return the rows under other names, as the library's own method renames them."""
+        if options.get("inplace"):
+            raise TypeError("rename of a stream: inplace is not taken, as a stream is not changed")
         return self.map_batches(_renamed, options)
 
     def where(self, condition: Stream, other: Any) -> Stream:
         """Return the values where a stream of bool is true, and another value elsewhere."""
+        _check_operand("where", condition)
+        _check_operand("where", other)
         return self.map_batches(_where, condition, other)
 
     def isna(self) -> Stream:
@@ -425,7 +452,8 @@ def register_accessor(name: str) -> Callable[[Any], Any]:
     """Return a decorator that puts an accessor on streams."""
 
     def decorate(accessor: Any) -> Any:
-        setattr(Stream, name, property(accessor))
+        setattr(Stream, name, property(lambda rows: rows._source.format.methods(accessor(rows))))
+        Stream._accessor = accessor
         return accessor
 
     return decorate

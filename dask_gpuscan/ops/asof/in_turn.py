@@ -50,7 +50,7 @@ def merged_in_turn(
     library = library_of(left)
     if not len(left):
         return question.merged(left, library.no_rows(seen.waiting)), seen
-    end = _end(question.left, left, seen.left_end)
+    end = end_of(question.left, left, seen.left_end)
     parts, count, right_end = [seen.waiting], seen.count, seen.right_end
     while right_end is None or right_end <= end:
         batch = read()
@@ -58,7 +58,7 @@ def merged_in_turn(
             break
         parts.append(batch)
         count += len(batch)
-        right_end = _end(question.right, batch, right_end)
+        right_end = end_of(question.right, batch, right_end)
     found = [part for part in parts if len(part)] or parts[:1]
     rows = seen.waiting if found[-1] is seen.waiting else joined_rows(found)
     with library.acquire(rows):
@@ -72,7 +72,7 @@ def merged_in_turn(
     return answer, RightRows(waiting, before, count, end, right_end)
 
 
-def _end(side: AsOfSide, frame: Any, before: Any) -> Any:
+def end_of(side: AsOfSide, frame: Any, before: Any) -> Any:
     """Return the last number of a batch that is in order, and behind the last number so far."""
     library = library_of(frame)
     with library.acquire(frame):

@@ -40,7 +40,7 @@ the one before it, and the number of gaps since the last head."""
 _MET = _HEAD | _LATE
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64, typed=True)  # a gap of 1 is not one of 1.0
 def _counter(gap: np.uint64 | np.float64, of_groups: bool) -> Operator:
     """Return the operator on a time and the next whose answer is the number of gaps so far.
 

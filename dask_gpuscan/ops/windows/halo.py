@@ -155,6 +155,8 @@ class RowArrays:
     """Whether equal keys are adjacent, so that one group alone goes on over a border."""
     packed: bool = False
     """Whether columns and keys are as they are sent to other workers."""
+    whole: bool = False
+    """Whether no row beyond is reached, even if it has the key of the one group: that would be another group's."""
 
     def __sizeof__(self) -> int:  # which Dask asks for
         arrays = [*self.columns, *(self.keys or []), *([] if self.times is None else [self.times])]
@@ -285,18 +287,24 @@ class Halo(Summary):
     def combine(self, aggregates: Sequence[RowArrays]) -> RowArrays:
         extent, nearest, count = self.carry.extent, list(aggregates[::-1]), 0
         anywhere = aggregates[0].keys is not None and not aggregates[0].clustered
-        if extent.rows is not None and not anywhere:  # the nearest are enough
-            for i, part in enumerate(nearest):
-                count += part.count
-                if count >= extent.to(self.reverse):
-                    nearest = nearest[: i + 1]
-                    break
+        enough = extent.to(self.reverse) if extent.rows is not None and not anywhere else None
+        for i, part in enumerate(nearest):  # the nearest are enough
+            count += part.count
+            if part.whole or (enough is not None and count >= enough):
+                nearest = nearest[: i + 1]
+                break
         if len(nearest) == 1:
             return nearest[0]
-        return self._cut(joined(nearest if self.reverse else nearest[::-1]))
+        rows = joined(nearest if self.reverse else nearest[::-1])
+        return self._cut(rows, nearest[-1].whole)
 
-    def _cut(self, rows: RowArrays) -> RowArrays:
-        halo = rows.take(near(rows, self.carry.extent, self.reverse))
+    def _cut(self, rows: RowArrays, whole: bool = False) -> RowArrays:
+        found = near(rows, self.carry.extent, self.reverse)
+        if (
+            rows.clustered and rows.keys is not None
+        ):  # rows that are left out are of other groups, or too far
+            whole |= found != (0, rows.count)
+        halo = replace(rows.take(found), whole=whole)
         if self.window:
             return halo
         return halo.pack()  # here, rather than in the thread that also sends all messages

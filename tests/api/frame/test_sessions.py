@@ -177,3 +177,10 @@ def test_bad_durations(backend):
         backend.frame(frame).gpuscan.sessions("t", gap=1, start=("u", "first"))
     with pytest.raises(TypeError, match="found a Series"):
         events.t.gpuscan.sessionize("t", gap=1)
+
+
+def test_gaps_of_integers_and_of_floats_are_told_apart():
+    for gap in (3, 3.0, 5.0, 5):
+        whole, half = pd.DataFrame({"t": [0, gap + 1]}), pd.DataFrame({"t": [0.0, gap + 0.5]})
+        assert whole.gpuscan.sessionize("t", gap=gap).tolist() == [0, 1]
+        assert half.gpuscan.sessionize("t", gap=gap).tolist() == [0, 1]

@@ -123,3 +123,24 @@ def test_what_is_out_of_order_or_looks_ahead_is_refused() -> None:
             )
     with pytest.raises(NotImplementedError, match="looks rows of a stream up"):
         merged(TRADES, stream([QUOTES]))
+
+
+def test_keys_that_decrease_from_batch_to_batch_are_refused_beside_a_frame():
+    left, right = pd.DataFrame({"t": [1, 3, 2]}), pd.DataFrame({"t": [2], "z": [5]})
+    rows = dask_gpuscan.stream([left[:2], left[:0], left[2:]])
+    with pytest.raises(ValueError, match="left keys must be sorted: a batch begins before"):
+        dask_gpuscan.merge_asof(rows, right, on="t").compute()
+
+
+def test_keys_beside_a_frame_go_on_from_a_state(tmp_path):
+    left = pd.DataFrame({"t": [1, 3, 4]})
+    right = pd.DataFrame({"t": [2, 4], "z": [5, 6]})
+    first = dask_gpuscan.merge_asof(dask_gpuscan.stream([left[:2]]), right, on="t")
+    assert first.compute()["z"].tolist() == [pd.NA, 5]
+    first.state.save(tmp_path / "state")
+    state = dask_gpuscan.load_state(tmp_path / "state")
+    later = dask_gpuscan.merge_asof(dask_gpuscan.stream([left[2:]], state=state), right, on="t")
+    assert later.compute()["z"].tolist() == [6]
+    early = dask_gpuscan.merge_asof(dask_gpuscan.stream([left[:1]], state=state), right, on="t")
+    with pytest.raises(ValueError, match="must be sorted"):
+        early.compute()
