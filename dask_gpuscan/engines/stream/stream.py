@@ -374,12 +374,12 @@ class Stream:
         ['part-00000000.parquet', 'part-00000001.parquet']
         [4, 6, 11]
         """
-        if state is None:
-            return to_file(self, Path(path), options)
         if not hasattr(rows_per_file, "__index__") or rows_per_file < 1:
             raise ValueError(
                 f"rows_per_file must be a positive integer, found {shown(rows_per_file)}"
             )
+        if state is None:
+            return to_file(self, Path(path), options)
         return to_directory(self, Path(path), Path(state), int(rows_per_file), options)
 
     def to_polars(self) -> Any:

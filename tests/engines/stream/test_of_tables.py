@@ -119,3 +119,18 @@ def test_edges_of_groups_are_refused(method):
     groups = dask_gpuscan.stream([frame]).gpuscan.groupby("k").resample("2h", on="t")["y"]
     with pytest.raises(NotImplementedError, match="needs rows that come later"):
         getattr(groups, method)()
+
+
+@pytest.mark.parametrize(
+    "column", [pl.Series("x", [1, 2, 4]), pa.array([1, 2, 4]), pa.chunked_array([[1, 2], [4]])]
+)
+def test_a_column_is_a_source(column):
+    found = dask_gpuscan.stream(column).gpuscan.cumsum().compute()
+    assert type(found) is type(column)
+    assert found.to_pandas().tolist() == [1, 3, 7]
+
+
+def test_a_file_of_no_rows_is_refused(tmp_path):
+    for state in (None, tmp_path / "state"):
+        with pytest.raises(ValueError, match="rows_per_file must be a positive integer"):
+            dask_gpuscan.stream(FRAMES).to_parquet(tmp_path / "x", state=state, rows_per_file=-5)
