@@ -39,6 +39,9 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
     try:
         if dtype.kind == "M" and method in _NOT_OF_DATES:
             raise TypeError("pandas answers for no rows only")
+        if isinstance(dtype, pd.ArrowDtype):  # of which pandas refuses more once there is a row
+            one = pd.Series([None], dtype=dtype).groupby(np.zeros(1, np.int64))
+            getattr(one, method)(**options)
         found: DType = getattr(groups, method)(**options).dtype
         return found
     except (TypeError, KeyError, NotImplementedError, pa.ArrowException) as error:

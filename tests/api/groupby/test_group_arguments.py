@@ -4,8 +4,10 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+import dask_gpuscan
 from helpers.backends import same
 from helpers.strategies import partitioned_at
 
@@ -377,3 +379,15 @@ def test_numeric_only_of_a_chosen_column_that_is_scanned():
     same(found, times.groupby("k")["t"].cummax(numeric_only=True))
     with pytest.raises(TypeError, match="column 't'"):
         times.gpuscan.groupby("k")["t"].rolling(2).sum(numeric_only=True)
+
+
+@pytest.mark.parametrize("method", ["sum", "max", "prod"])
+@pytest.mark.parametrize("value", [{"a": 1}, [1]], ids=["structs", "lists"])
+def test_what_pandas_does_not_reduce_is_refused_before_there_are_rows(method, value):
+    dtype = pd.ArrowDtype(pa.scalar(value).type)
+    frame = pd.DataFrame({"k": [1, 1], "s": pd.Series([value, value], dtype=dtype)})
+    for rows in (frame, dd.from_pandas(frame, npartitions=1), dask_gpuscan.stream([frame])):
+        for clustered in (None, True):
+            groups = rows.gpuscan.groupby("k", clustered=clustered)["s"]
+            with pytest.raises(TypeError, match=f"^{method} of column 's': pandas has no {method}"):
+                getattr(groups, method)()
