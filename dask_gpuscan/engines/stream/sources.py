@@ -255,7 +255,7 @@ def batches_of(source: Any) -> Iterable[Any]:
         return _of_reader(source)
     if hasattr(type(source), "collect_batches"):
         return Again(lambda: _of_lazy_frame(source))
-    if hasattr(type(source), "get_columns") or hasattr(type(source), "to_frame"):  # of polars
+    if hasattr(type(source), "get_columns") or hasattr(type(source), "to_arrow"):  # of polars
         return [source]
     if isinstance(source, (pa.Array, pa.ChunkedArray)):
         return [source]
