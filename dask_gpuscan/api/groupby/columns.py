@@ -116,7 +116,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         """Names of the columns that a method reduces, of which the only one must be numeric if any must."""
         names = self._columns(numeric_only)
         if numeric_only and self._as_series:
-            column = self._meta if self._meta.ndim == 1 else self._column(names[0])
+            column = self._column(names[0])
             if not library_of(self._meta).is_numeric(column.dtype):
                 raise TypeError(
                     f"{method} of {column_title(column)}: dtype {column.dtype} is not numeric, and numeric_only=True "

@@ -27,15 +27,14 @@ ROWS_PER_FILE = 1 << 22
 
 def table_of(frame: Any) -> pa.Table:
     """Return a frame, or a table of any library that speaks Arrow, as a table of Arrow; named indices are columns."""
-    if hasattr(frame, "to_pandas") and hasattr(frame, "to_arrow") and hasattr(frame, "iloc"):
-        return frame.to_arrow()  # cuDF
+    if hasattr(type(frame), "to_arrow"):
+        return (
+            frame.to_arrow()
+        )  # cuDF and polars, whose categories `pa.table` reads as what no file holds
     if hasattr(frame, "iloc"):
         named = any(name is not None for name in frame.index.names)
         return pa.Table.from_pandas(frame, preserve_index=named)
-    if not hasattr(frame, "to_arrow"):
-        return pa.table(frame)
-    found = frame.to_arrow()  # polars, whose categories Arrow cannot write as views of strings
-    return found if isinstance(found, pa.Table) else pa.table(frame)
+    return pa.table(frame)
 
 
 def tables(stream: Stream, passing: Pass, schema: pa.Schema | None = None) -> Iterator[pa.Table]:

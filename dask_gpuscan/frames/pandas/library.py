@@ -127,9 +127,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             for i, a in enumerate(map(bare, arrays))
         }
         out = pd.DataFrame(columns, index=index, copy=False)
-        if isinstance(names, list) and any(
-            n is None for n in names
-        ):  # which pandas would make NaN among texts
+        # pandas would make NaN of None among texts
+        if isinstance(names, list) and any(n is None for n in names):
             names = pd.Index(names, dtype=object, tupleize_cols=False)
         out.columns = names
         return out

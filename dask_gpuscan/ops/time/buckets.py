@@ -118,7 +118,7 @@ class Buckets:
     def zone(self) -> Any:
         """The time zone of the times; None if they have none."""
         if isinstance(self.dtype, pd.ArrowDtype):
-            return getattr(self.dtype.pyarrow_dtype, "tz", None)
+            return self.dtype.pyarrow_dtype.tz
         return getattr(self.dtype, "tz", None)
 
     @property

@@ -300,9 +300,8 @@ class Halo(Summary):
 
     def _cut(self, rows: RowArrays, whole: bool = False) -> RowArrays:
         found = near(rows, self.carry.extent, self.reverse)
-        if (
-            rows.clustered and rows.keys is not None
-        ):  # rows that are left out are of other groups, or too far
+        # rows that are left out are of other groups, or too far
+        if rows.clustered and rows.keys is not None:
             whole |= found != (0, rows.count)
         halo = replace(rows.take(found), whole=whole)
         if self.window:

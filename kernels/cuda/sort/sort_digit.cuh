@@ -2,8 +2,9 @@
 //
 // A tile counts its digits, publishes the counts, ranks its keys, and brings them into order in shared memory while it
 // looks back for how many of each digit come before it; then it writes runs of equal digits, and after the keys the
-// values, by way of the same memory. A descriptor is a count and its status: that of the tile alone, or of all tiles up to it. Tiles are taken by ticket, so a tile waits only for
-// tiles that have begun. After Adinets and Merrill, Onesweep (arXiv 2206.01784).
+// values, by way of the same memory. A descriptor is a count and its status: that of the tile alone, or of all tiles up to
+// it. Tiles are taken by ticket, so a tile waits only for tiles that have begun. After Adinets and Merrill, Onesweep
+// (arXiv 2206.01784).
 //
 // With RESTORES a tile finds in the same way where its keys went, reads values there, and writes them where the keys are:
 // what a pass over the same keys has moved is put back, and no row needs its position.
