@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..api.arguments import check_choice, check_flags
 from ..kernels import Operator
+from ..kernels.messages import shown
 from .calls import BACKENDS, COMMON, Request, check_method
 from .processes import Outcome, compile_all
 
@@ -155,7 +156,7 @@ def requests_for(methods: Any, dtypes: Any, backends: list[Any]) -> list[Request
 
 def _listed(given: Any) -> list[Any]:
     if isinstance(given, (list, tuple, set, frozenset)):
-        return list(dict.fromkeys(given))
+        return list({shown(one): one for one in given}.values())
     return [given]
 
 

@@ -63,6 +63,10 @@ CALLS = {
     "agg": lambda it, wrong: it.groupby("k").agg(wrong),
     "nth": lambda it, wrong: it.groupby("k").nth(wrong),
     "agg of windows": lambda it, wrong: it.rolling(2).agg(wrong),
+    "level of groups": lambda it, wrong: it.groupby(level=wrong),
+    "transform": lambda it, wrong: it.groupby("k").transform(wrong),
+    "percentiles": lambda it, wrong: it.groupby("k").describe(wrong),
+    "numeric_only of labels": lambda it, wrong: it.expanding().idxmax(wrong),
 }
 WRONG = {
     "object": object(),
@@ -130,6 +134,8 @@ ARRAYS = [
         "dtype must be a dtype of NumPy, found a",
     ),
     (lambda: dask_gpuscan.cumsum(np.arange(3), numeric_only=df), "numeric_only must be True or"),
+    (lambda: dask_gpuscan.precompile([["f"]]), "methods must be names of methods"),
+    (lambda: dask_gpuscan.precompile("cumsum", dtypes=[["f"]]), "dtypes must be dtypes"),
     (lambda: dask_gpuscan.run_end_encode(3), "array must be what pyarrow makes an array of"),
     (lambda: dask_gpuscan.run_end_encode(lazy.x), "array is a Dask collection"),
     (lambda: dask_gpuscan.check_associative(dask_gpuscan.add, ["a"]), "samples must be numbers"),

@@ -149,8 +149,14 @@ def _scan(label: str, x: Any, op: Operator, axis: int | None, options: dict[str,
         return _scan_arrow(x, Scan(label, op, replace(found, dtype=check_dtype(found.dtype))))
     arrays = check_arrays(op, x)
     if axis is None and arrays[0].ndim != 1:
-        arrays = tuple(a.ravel() for a in arrays)
+        arrays = tuple(_flat(a) for a in arrays)
     return scan_along(label, arrays, op, check_axis(axis, arrays[0].ndim), options)
+
+
+def _flat(array: Any) -> Any:
+    """Return the elements of an array, row by row; Dask reshapes none without elements that is in chunks."""
+    is_in_chunks = not array.size and hasattr(array, "rechunk")
+    return (array.rechunk(array.shape) if is_in_chunks else array).ravel()
 
 
 def _scan_arrow(x: Any, column: Scan) -> Any:

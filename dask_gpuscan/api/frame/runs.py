@@ -112,7 +112,7 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
         """
         by = check_subset(meta_of(self._obj), subset)
         for name in PLACES:
-            if name in by.columns:
+            if name in (by.columns or [meta_of(self._obj).name]):
                 raise ValueError(
                     f"column {name!r} cannot be among the keys of rle; rename it first"
                 )

@@ -126,9 +126,13 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
             )
         reserved = (NUMBER, "start", "end", "count")
         for name in (*keys.columns, *named):
-            if name in reserved:
+            if name in reserved or (name in named and name in keys.columns):
                 raise ValueError(f"{name!r} is the name of a column of the result; choose another")
-        number = unused_name(NUMBER, names_of(meta_of(self._obj)))
+        known = names_of(meta_of(self._obj))
+        for name, pair in named.items():
+            if isinstance(pair, tuple) and pair:
+                check_column(name, pair[0], known)
+        number = unused_name(NUMBER, known)
         # rows with null keys, which the table leaves out, are numbered too: so numbers stay integers
         numbers = _numbers(self._obj, time, keys, wide, clustered, dropna=False)
         numbered = engine_of(self._obj).with_column(self._obj, numbers, number)

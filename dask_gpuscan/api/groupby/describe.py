@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ...engines.run import engine_of, meta_of
@@ -110,7 +111,9 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError
-            If no column is of numbers.
+            If no column is of numbers, and for percentiles that are no list of numbers.
+        ValueError
+            For percentiles that are not between 0 and 1.
 
         See Also
         --------
@@ -130,12 +133,18 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
         1    2.0  3.0  4.5  6.0
         2    1.0  5.0  5.0  5.0
         """
+        if percentiles is None:
+            percentiles = (0.25, 0.5, 0.75)
+        if isinstance(percentiles, (str, Mapping)) or np.ndim(percentiles) != 1:
+            raise TypeError(
+                f"percentiles must be a list of numbers between 0 and 1, found {shown(percentiles)}"
+            )
         parts, dtypes = [], []
         for name in self._columns():
             dtype = self._described_as(name)
             if dtype is None:
                 continue
-            for label, operation in self._described(name, percentiles):
+            for label, operation in self._described(name, list(percentiles)):
                 parts.append(Part(label if self._as_series else (name, label), (name,), operation))
                 dtypes.append(dtype)
         if not parts:
@@ -156,13 +165,9 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
             return None
         return layout.result(FLOAT64, dtype) if library.is_numeric(dtype) else None
 
-    def _described(
-        self, name: Hashable, percentiles: Sequence[float] | None
-    ) -> list[tuple[str, Any]]:
+    def _described(self, name: Hashable, percentiles: list[float]) -> list[tuple[str, Any]]:
         """Return the labels of statistics of a column, and their reductions."""
-        if percentiles is None:
-            percentiles = (0.25, 0.5, 0.75)
-        qs = sorted(set(checked_quantiles(percentiles)[0])) if len(percentiles) else []
+        qs = sorted(set(checked_quantiles(percentiles, "percentiles")[0])) if percentiles else []
         labels = list(pd.Series([0.0]).describe(percentiles=percentiles).index)[4:-1]
         if len(labels) > len(qs):  # pandas 2 always has the median
             qs = sorted({*qs, 0.5})

@@ -70,7 +70,7 @@ def _makes_column(key: Any) -> bool:
 
 def _place(names: Sequence[Hashable], level: Any) -> int:
     """Return the number of a level of the index, given as its number or name."""
-    if level in names and level is not None:
+    if level is not None and is_name(level) and level in names:
         if names.count(level) > 1:
             raise ValueError(f"level names {shown(level)}, which is there twice; give its number")
         return names.index(level)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ...engines.run import meta_of, run
-from ...frames.keys import By
+from ...frames.keys import By, is_name
 from ...frames.registry import library_of, names_of, unused_name
 from ...kernels.messages import not_among, shown
 from ...ops.groupby.broadcast import broadcast, group_numbers
@@ -75,9 +75,9 @@ class GroupByTransform(GroupBySorted[Obj, SeriesT, FrameT], GroupByWindows[Obj, 
         [6, 3, 6]
         """
         func = method_name("transform", func)
-        if func in BY_ROW:
+        if is_name(func) and func in BY_ROW:
             return getattr(self, func)(*args, **kwargs)
-        if func not in BY_GROUP:
+        if not is_name(func) or func not in BY_GROUP:
             raise ValueError(
                 f"transform: {not_among(func, (*BY_GROUP, *BY_ROW), 'a method', 'methods')}"
             )

@@ -193,5 +193,7 @@ def with_levels(counts: Any, first: int, titles: Sequence[Hashable], infers: boo
     arrays = [library.array(library.index_level(counts, i)) for i in range(first, count)]
     arrays = [library.inferred(array) for array in arrays] if infers else arrays
     return library.series(
-        library.array(counts), library.key_index(arrays, titles, levels=True), counts.name
+        library.array(counts),
+        library.key_index(arrays, titles, levels=len(arrays) > 1),
+        counts.name,
     )

@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal, SupportsIndex
 
-import numpy as np
 import pandas as pd
 
 from ...engines.run import meta_of, methods_of
@@ -88,7 +87,7 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
         >>> x.gpuscan.resample("1h").asfreq().tolist()
         [1.0, nan, 5.0]
         """
-        if np.isscalar(fill_value) and pd.isna(fill_value):
+        if pd.api.types.is_scalar(fill_value) and pd.isna(fill_value):
             fill_value = None
         edges = self._edges(timed=fill_value is not None)
         found = edges.match("backward", tolerance=pd.Timedelta(0))

@@ -93,6 +93,10 @@ class GroupByResample(GroupBySorted[Obj, SeriesT, FrameT]):
         if self._meta.ndim == 1:
             selected = "value" if self._meta.name is None else self._meta.name
             grouping = replace(grouping, obj=self._obj.to_frame(name=selected))
+        elif isinstance(
+            selected, list
+        ):  # pandas wants the times among them, and leaves these out of answers
+            selected = [name for name in selected if name != time_column.on] or selected
         return GroupResampler(grouping, self._options, selected, time_column, buckets)
 
 

@@ -8,6 +8,7 @@ from ...engines.run import engine_of, meta_of
 from ...frames.registry import library_of
 from ...kernels.messages import shown
 from ...ops.windows.records import labels_of_records, null_below, nullable_columns
+from ..arguments import check_flags
 from ..types import FrameT, Obj, SeriesT
 from .windows import Statistics
 
@@ -74,6 +75,7 @@ class Records(Statistics[Obj, SeriesT, FrameT]):
         return self._labels("cummin", numeric_only)
 
     def _labels(self, extreme: str, numeric_only: bool) -> Any:
+        check_flags(numeric_only=numeric_only)
         names = self._rows.names(numeric_only)
         obj, engine = self._rows.obj, engine_of(self._rows.obj)
         meta = meta_of(obj)

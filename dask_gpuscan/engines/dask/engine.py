@@ -8,8 +8,9 @@ from typing import Any
 from ...ops.core.columnwise import join_columns
 from ...ops.scan.row_number import ResetIndex
 from .asof import collection, merge_asof
-from .compat import FrameBase
+from .compat import FrameBase, new_collection
 from .expressions import (
+    Aside,
     as_series,
     check_labels,
     choose,
@@ -64,7 +65,7 @@ def broadcast(
     label: str, obj: Any, reduced: Callable[[], Any], function: Callable[..., Any], *given: Any
 ) -> Any:
     """Return what a function makes of each partition and of a reduction of all, which is one partition."""
-    return map_partitions(obj, function, reduced(), *given)
+    return map_partitions(obj, function, new_collection(Aside(reduced().expr)), *given)
 
 
 def renumber(obj: Any) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from dask.task_spec import Task, TaskRef
+from dask.task_spec import Alias, Task, TaskRef
 
 from ...frames.messages import FLAG
 from ...frames.registry import aligned, names_of
@@ -60,12 +60,39 @@ class SeparateKeyRead:
         return type(self).__name__, self.reading._name
 
 
+class Aside(ExprMixin, Expr):  # type: ignore[misc]
+    """An operand whose rows are others than those of the frame beside it, as a table of groups beside rows.
+
+    Dask takes what has no dimension for a scalar, with which any frame is aligned. Else it would not know that an
+    answer has the rows of its frame, and join both by their labels where one is assigned to the other.
+    """
+
+    _parameters = ("frame",)
+    _label = "aside"
+    ndim = 0
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return self.frame.divisions
+
+    def _layer(self) -> dict[Any, Alias]:
+        if isinstance(self.frame, Inlined):
+            return {}
+        keys = [(self._name, i) for i in range(self.frame.npartitions)]
+        return {key: Alias(key, partition_of(self.frame, key[1]).key) for key in keys}
+
+
 def partition_of(expression: Expr, number: int) -> TaskRef:
     """Return what a task takes for one partition of an expression.
 
     Of what was persisted, it is the partition as it was made: Dask has one more task for each, which gives it
     another name, and which on a cluster takes as long as any small task.
     """
+    if isinstance(expression, Aside):
+        return partition_of(expression.frame, number)
     if isinstance(expression, FromGraph):
         return TaskRef(expression.operand("keys")[number])
     return TaskRef((expression._name, number))
@@ -84,6 +111,7 @@ class Inlined(ExprMixin, Expr):  # type: ignore[misc]
 
 def input_of(expression: Expr, number: int) -> Any:
     """Return what a task takes for one partition that users gave: with its collection's columns, in their order."""
+    expression = expression.frame if isinstance(expression, Aside) else expression
     if isinstance(expression, Inlined):
         return expression.made(number)
     given, meta = partition_of(expression, number), expression._meta

@@ -36,7 +36,7 @@ from .compat import (
     new_collection,
     plain_column_projection,
 )
-from .expressions import ExprMixin, Inlined, input_of, partition_of
+from .expressions import Aside, ExprMixin, Inlined, input_of, partition_of
 from .lookback import look_back
 from .shuffle import ChooseSplitters, Packed, Sampled, SplitPieces, brought_together, packed_rows
 
@@ -75,7 +75,7 @@ class Ranked(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
             _of_column(frame, groups, ranking, number)
             for number in range(len(ranking.columns(frame._meta)))
         ]
-        operands = [operand for each in of_columns for operand in each]
+        operands = [Aside(operand) for each in of_columns for operand in each]
         return CompletedRanks(frame, ranking, self._meta, *operands)
 
 
@@ -202,14 +202,16 @@ class Completed(ExprMixin, Expr):  # type: ignore[misc]
         return {key: Task(key, Completion.of, List(*refs), self.operand("method"))}
 
 
-class CompletedRanks(ExprMixin, Expr):  # type: ignore[misc]
+class CompletedRanks(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
     """The ranks of partitions, given for each column what `_of_column` returns.
 
-    It is not blockwise: Dask would choose partitions of its operands, and those of `Inlined` have no keys.
+    It is not blockwise: Dask would choose partitions of its operands, and those of `Inlined` have no keys. It is one
+    of Dask's own for what `AlignedLookBack` says.
     """
 
     _parameters = ("frame", "ranking", "like")
     _label = "ranks"
+    _defaults: ClassVar[dict[str, Any]] = {}
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -217,6 +219,12 @@ class CompletedRanks(ExprMixin, Expr):  # type: ignore[misc]
 
     def _divisions(self) -> Any:
         return self.frame.divisions
+
+    def _lower(self) -> None:
+        return None
+
+    def _simplify_up(self, parent: Any, dependents: Any) -> None:
+        return None
 
     def _task(self, name: Any, index: int) -> Task:
         given = self.operands[3:]

@@ -368,7 +368,7 @@ def load_state(path: str | os.PathLike[str]) -> State:
         shape = json.loads(metadata[b"dask_gpuscan.state"])
         digest = metadata[b"dask_gpuscan.digest"]
         version = shape["version"]
-    except (pa.ArrowException, KeyError, ValueError, TypeError, OSError) as error:
+    except (pa.ArrowException, KeyError, ValueError, TypeError, OSError, MemoryError) as error:
         raise ValueError(f"{path} holds no state of a stream, or was cut off") from error
     if version != VERSION:
         raise ValueError(f"{path} is of version {version!r} of states, and {VERSION} is read")
@@ -381,8 +381,15 @@ def load_state(path: str | os.PathLike[str]) -> State:
             for one in shape["operations"]
         ]
         return State(read_value(shape["schema"], leaves), tuple(operations), **shape["counts"])
-    except (pa.ArrowException, LookupError, ValueError, TypeError, AttributeError) as error:
+    except _NOT_UNDERSTOOD as error:
         raise ValueError(f"{path} holds a state that is not understood: {error}") from error
+
+
+_NOT_UNDERSTOOD = (
+    *(pa.ArrowException, LookupError, ValueError, TypeError, AttributeError),
+    *(ArithmeticError, MemoryError, RecursionError),
+)
+"""What is raised where values of a file are not those of a state."""
 
 
 def _digest(content: bytes) -> bytes:

@@ -239,9 +239,13 @@ class Stream:
 
         Raises
         ------
+        TypeError
+            For what is not callable.
         ValueError
             For a stream of other rows.
         """
+        if not callable(function):
+            raise TypeError(f"function must be callable, found {shown(function)}")
         inputs, places = [self], list[Any]()
         for one in (self, *given):
             if isinstance(one, Stream) and all(one is not other for other in inputs):
@@ -374,7 +378,8 @@ class Stream:
         ['part-00000000.parquet', 'part-00000001.parquet']
         [4, 6, 11]
         """
-        if not hasattr(rows_per_file, "__index__") or rows_per_file < 1:
+        is_number = hasattr(rows_per_file, "__index__") and not getattr(rows_per_file, "ndim", 0)
+        if not is_number or rows_per_file < 1:
             raise ValueError(
                 f"rows_per_file must be a positive integer, found {shown(rows_per_file)}"
             )
@@ -397,7 +402,8 @@ class Stream:
     def to_dask(self) -> Any:
         """Return the rows of a stream over a Dask collection as a collection, whose partitions run in parallel.
 
-        What was seen before the source, by a state, counts. The bits are those of the stream.
+        What was seen before the source, by a state, counts. The bits are those of the stream, which has no new state
+        by it: compute the stream itself for one.
 
         Raises
         ------
@@ -423,9 +429,10 @@ class Stream:
                 "a collection has no state to keep what is open in, so that ends must be True"
             )
         found: dict[Stream, Any] = {}
-        begun = self.begin()
-        seen = iter(begun.seen)
-        for node in begun.nodes:
+        # not the stream's own pass: nothing has been seen yet
+        passing = Pass([self])
+        seen = iter(passing.seen)
+        for node in passing.nodes:
             if node._step is None:
                 found[node] = collection
                 continue

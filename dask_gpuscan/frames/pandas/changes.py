@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+import operator
+from collections.abc import Callable, Hashable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,7 +13,7 @@ from pandas.api.types import is_list_like
 
 from ... import kernels
 from ...kernels.options import Shifted
-from ..types import DType, Values
+from ..types import Values
 from .layouts import (
     MANY,
     MASKED,
@@ -45,6 +45,10 @@ class PandasChanges:
         most = (
             None if limit is None else min(limit, max(len(column), 1))
         )  # pandas counts in 32 bits
+        if most is not None and column.dtype.kind == "c":  # which pandas fills without a limit only
+            at = pd.Series(np.arange(len(column), dtype=np.float64)).where(column.notna().array)
+            at = at.bfill(limit=most) if reverse else at.ffill(limit=most)
+            return column.array.take(at.fillna(-1).to_numpy(np.int64), allow_fill=True)
         filled = bare((column.bfill(limit=most) if reverse else column.ffill(limit=most)).array)
         own = isinstance(filled, np.ndarray) and not np.may_share_memory(filled, column.array)
         return filled if own else filled.copy()
@@ -84,9 +88,7 @@ class PandasChanges:
         array = bare(array)
         if not isinstance(array.dtype, np.dtype) or array.dtype.kind not in "biu":
             # series without labels, which would be aligned
-            with _differences(array.dtype):
-                found = _column(array) - _column(earlier)
-            return found.array
+            return _difference(operator.sub, array, earlier)
         before, missing = masked_parts(to_nullable(earlier))
         if array.dtype.kind == "b":
             return MASKED.wrap(array ^ before, missing, BOOLEAN)
@@ -108,8 +110,7 @@ class PandasChanges:
         is_period = isinstance(array.dtype, pd.PeriodDtype)
         if is_period and not len(array):
             return array.astype(object)  # of no periods, pandas 2 fails to take differences
-        with _differences(array.dtype):
-            found = _column(array).diff(periods).array
+        found = _difference(lambda column: column.diff(periods), array)
         # objects: pandas makes times of them if all are NaT
         return found.astype(object) if is_period else found
 
@@ -133,13 +134,24 @@ class PandasChanges:
         return getattr(column.groupby(column.notna()), method)(**options).array
 
 
-@contextmanager
-def _differences(dtype: DType) -> Iterator[None]:
-    """Refuse differences in the block that do not fit the dtype of Arrow."""
+def _difference(taken: Callable[..., pd.Series], *arrays: PandasArray) -> PandasArray:
+    """Return a difference of arrays; raises an OverflowError for one that does not fit the dtype of Arrow."""
     try:
-        yield
+        return taken(*map(_column, arrays)).array
+    except pa.ArrowInvalid:  # which what lies below nulls may have raised
+        cleared = list(map(_without_values_below_nulls, arrays))
+    try:
+        return taken(*map(_column, cleared)).array
     except pa.ArrowInvalid:
-        _refuse_differences(dtype)
+        _refuse_differences(arrays[0].dtype)
+
+
+def _without_values_below_nulls(array: PandasArray) -> PandasArray:
+    layout = layout_of(array.dtype)
+    if layout is None:
+        return array
+    view, values = layout.raw(array), layout.raw(array).values
+    return layout.wrap(np.where(view.missing(), values.dtype.type(0), values), view, array.dtype)
 
 
 def _refuse_differences(dtype: object) -> NoReturn:

@@ -59,7 +59,7 @@ def _with_distinct_categories(array: pd.Categorical) -> PandasArray:
 
 def _comparable_arrow(array: PandasArray) -> PandasArray:
     if is_dictionary(array.dtype):
-        return array if _is_plain(array) else comparable(decoded(array))
+        return _of_signed_codes(array) if _is_plain(array) else comparable(decoded(array))
     if pa.types.is_float16(array.dtype.pyarrow_dtype):
         wide = array.astype(pd.ArrowDtype(pa.float32()))
         return _comparable_arrow(wide).astype(array.dtype)
@@ -87,6 +87,15 @@ def is_sortable(dtype: DType) -> bool:
     """Return whether pandas sorts arrays of a dtype, as it does to make levels of an index; Arrow sorts not all."""
     is_half = isinstance(dtype, pd.ArrowDtype) and pa.types.is_float16(dtype.pyarrow_dtype)
     return not is_half and not is_dictionary(dtype)
+
+
+def _of_signed_codes(array: PandasArray) -> PandasArray:
+    """Return an array of Arrow's dictionary whose codes pandas can take to be -1 where they are null."""
+    dtype = array.dtype.pyarrow_dtype
+    if pa.types.is_signed_integer(dtype.index_type):
+        return array
+    signed = pa.dictionary(pa.int64(), dtype.value_type, dtype.ordered)
+    return array.astype(pd.ArrowDtype(signed))
 
 
 def sortable(array: PandasArray) -> PandasArray:

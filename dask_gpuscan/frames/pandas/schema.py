@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -41,7 +42,8 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
             raise TypeError("pandas answers for no rows only")
         if isinstance(dtype, pd.ArrowDtype):  # of which pandas refuses more once there is a row
             one = pd.Series([None], dtype=dtype).groupby(np.zeros(1, np.int64))
-            getattr(one, method)(**options)
+            with suppress(OverflowError):  # pandas numbers no nulls of unsigned codes, which we do
+                getattr(one, method)(**options)
         found: DType = getattr(groups, method)(**options).dtype
         return found
     except (TypeError, KeyError, NotImplementedError, pa.ArrowException) as error:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ... import kernels
-from ...kernels import Nulls, Operator, Signature
+from ...kernels import NAT, Nulls, Operator, Signature
 from ...kernels.messages import shown
 from ..core.carry import Carry
 from ..core.groups import fields_of
@@ -18,6 +18,8 @@ from ..scan.operator_traits import SIGNED_SUMS
 from .nulls import Way, as_time, last_within, way
 
 HALF, FLOAT = np.dtype(np.float16), np.dtype(np.float32)
+LATEST = np.iinfo(np.int64).max
+"""The last of times, as an integer."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,8 @@ class ArrayScan(Carry):
             dtype=inputs.dtype,
             carry_out=False,
         )
+        if options.exclusive and inputs.time is not None and inputs.op not in SIGNED_SUMS:
+            out[(out == NAT + 1) | (out == LATEST)] = NAT  # no time before them
         return inputs.shown(out)
 
 

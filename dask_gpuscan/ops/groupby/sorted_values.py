@@ -270,7 +270,7 @@ WHOLE_GROUPS = {r.name: r for r in _EVERY}
 """The reductions of whole groups that `agg` takes by name."""
 
 
-def checked_quantiles(q: Any) -> tuple[tuple[float, ...], bool]:
+def checked_quantiles(q: Any, title: str = "q") -> tuple[tuple[float, ...], bool]:
     """Return quantiles, and whether there is only one; raises what the user should see.
 
     Raises
@@ -286,10 +286,10 @@ def checked_quantiles(q: Any) -> tuple[tuple[float, ...], bool]:
     for one in qs:
         if isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, float, np.number)):
             raise TypeError(
-                f"q must be a number between 0 and 1 or a list of them, found {shown(q)}"
+                f"{title} must be a number between 0 and 1 or a list of them, found {shown(q)}"
             )
         if not 0 <= one <= 1:
-            raise ValueError(f"q must be between 0 and 1, found {shown(one)}")
+            raise ValueError(f"{title} must be between 0 and 1, found {shown(one)}")
     if not qs:
-        raise ValueError("q must hold at least one quantile, found none")
+        raise ValueError(f"{title} must hold at least one quantile, found none")
     return tuple(map(float, qs)), not several

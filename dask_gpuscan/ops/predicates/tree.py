@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from .members import MEMBERS, check_arguments
 
@@ -206,7 +207,7 @@ def value_of(node: Node, columns: dict[str, Any]) -> Any:
             left, right = (value_of(o, columns) for o in node.operands)
             _check_elements(node.value, left)
             _check_elements(node.value, right)
-            return ARITHMETIC[node.value](left, right)
+            return _computed(ARITHMETIC[node.value], left, right, NotImplementedError)
         case "member":
             path, keywords = node.value
             column, *texts = (value_of(o, columns) for o in node.operands)
@@ -217,12 +218,45 @@ def value_of(node: Node, columns: dict[str, Any]) -> Any:
     return functools.reduce(BOOLEAN["and"], _compared(node, columns))
 
 
+def _computed(operation: Operation, left: Any, right: Any, *errors: type[Exception]) -> Any:
+    """Return what an operation makes of its operands: of integers of Arrow what pandas makes of its own, on errors.
+
+    Arrow has no remainders, and compares no integers of which one does not fit the type of the other.
+    """
+    try:
+        return operation(left, right)
+    except errors:
+        masked = [_as_masked(each) for each in (left, right)]
+        if masked[0] is left and masked[1] is right:
+            raise
+        return operation(*masked)
+
+
+def _as_masked(value: Any) -> Any:
+    dtype = getattr(value, "dtype", None)
+    if not isinstance(dtype, pd.ArrowDtype) or dtype.kind not in "iu":
+        return value
+    return value.astype(dtype.numpy_dtype.name.replace("int", "Int").replace("u", "U"))
+
+
+def _as_time(value: Any, other: Any) -> Any:
+    """Return a text as the time that it says, where it is compared with times of Arrow; pandas takes others' itself."""
+    dtype = getattr(other, "dtype", None)
+    if not isinstance(value, str) or not isinstance(dtype, pd.ArrowDtype) or dtype.kind not in "mM":
+        return value
+    if dtype.kind == "m":
+        return pd.Timedelta(value)
+    time, zone = pd.Timestamp(value), dtype.pyarrow_dtype.tz
+    return time.tz_localize(zone) if zone is not None and time.tz is None else time
+
+
 def _compared(chain: Node, columns: dict[str, Any]) -> Iterator[Any]:
     """The comparisons of a chain, one after the other."""
     left = value_of(chain.operands[0], columns)
     for sign, operand in zip(chain.value, chain.operands[1:], strict=True):
         right = value_of(operand, columns)
-        yield COMPARISONS[sign](left, right)
+        pair = _as_time(left, right), _as_time(right, left)
+        yield _computed(COMPARISONS[sign], *pair, pa.ArrowException, OverflowError)
         left = right
 
 

@@ -35,8 +35,9 @@ def tied_ranks(keys: np.ndarray, method: str, groups: np.ndarray | None) -> np.n
 
 @numba.njit(**OPTIONS)
 def _alike(keys, groups, row, other):
-    """Return whether two rows are of one group, if there are groups, and have one key."""
-    alike = keys[row] == keys[other]
+    """Return whether two rows are of one group, if there are groups, and have one key; all NaN are one."""
+    key, another = keys[row], keys[other]
+    alike = key == another or (key != key and another != another)
     if groups is not None:
         alike &= groups[row] == groups[other]
     return alike

@@ -389,3 +389,21 @@ def test_times_in_arrays():
     ):
         with pytest.raises(TypeError, match=message):
             dask_gpuscan.cumsum(wrong, **options)
+
+
+def test_arrays_without_elements_in_chunks():
+    x = da.zeros((0, 3), chunks=((0,), (2, 1)))
+    for name in FUNCTIONS:
+        found = getattr(dask_gpuscan, name)(x)
+        assert found.shape == found.compute().shape == (0,)
+
+
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+def test_nothing_comes_before_the_first_time(name):
+    times = np.array(["2020", "NaT", "2021"], "M8[D]")
+    expected = ["NaT", "2020-01-01", "NaT"]
+    for skipna, third in ((False, "NaT"), (True, "2020-01-01")):
+        expected = np.array(["NaT", "2020-01-01", third], "M8[D]")
+        for each in (times, da.from_array(times, chunks=1)):
+            found = getattr(dask_gpuscan, name)(each, exclusive=True, skipna=skipna)
+            np.testing.assert_array_equal(np.asarray(found), expected)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dask_gpuscan
 from helpers.backends import same
 from helpers.strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
 
@@ -124,3 +125,13 @@ def test_half_floats_are_filled_although_pandas_does_not():
         for series in (x, partitioned(x, [0.3, 0.5])):
             (found,) = dask.compute(series.gpuscan.ffill(limit=limit))
             same(found, expected)
+
+
+@pytest.mark.parametrize("method", ["ffill", "bfill"])
+def test_complex_numbers_up_to_a_limit(method):
+    values = np.array([1 + 1j, np.nan, np.nan, np.nan, 2 - 1j, np.nan])
+    expected = getattr(dask_gpuscan, method)(values, limit=2)
+    series = pd.Series(values)
+    for each in (series, partitioned(series, [0.5]), partitioned(series, [0.2, 0.4])):
+        (found,) = dask.compute(getattr(each.gpuscan, method)(limit=2))
+        np.testing.assert_array_equal(found.to_numpy(), expected)

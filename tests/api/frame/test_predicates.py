@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+import dask
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -208,7 +209,6 @@ def test_what_a_library_cannot_compute_is_a_short_type_error():
         "a + w == 1",
         "a ** -1 > 1",
         "a + 99999999999999999999 > 1",
-        "I > 99999999999999999999",
         "I * 9223372036854775807 * 2 > 1",
         "w == '\\ud800'",
         "w in ['\\ud800']",
@@ -286,3 +286,36 @@ def test_messages_are_short_whatever_is_long(text, variables):
     with pytest.raises((ValueError, TypeError), match="nnn") as refusal:
         frame.gpuscan.filter(text.format(long), local_dict=given)
     assert len(str(refusal.value)) < 400
+
+
+ARROW_ROWS = pd.DataFrame(
+    {
+        "i": pd.Series([1, 2, 3], dtype="int64[pyarrow]"),
+        "u": pd.Series([2**63 + 1, 3, 5], dtype="uint64[pyarrow]"),
+        "n": pd.Series([None, 1, 2], dtype="int8[pyarrow]"),
+        "t": pd.Series(pd.to_datetime(["2020-01-01"] * 3), dtype="timestamp[us][pyarrow]"),
+        "z": pd.Series(pd.to_datetime(["2020-01-01"] * 3, utc=True), dtype="timestamp[us, UTC][pyarrow]"),
+        "d": pd.Series(pd.to_timedelta(["2h"] * 3), dtype="duration[us][pyarrow]"),
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("i % 2 == 1", [1, 3]),
+        ("n % 2 == 1", [2]),
+        ("u % 3 == 2", [3]),
+        ("u > 9223372036854775808", [1]),
+        ("u > i", [1, 2, 3]),
+        ("u in [3, -1]", [2]),
+        ("u not in [3, -1]", [1, 3]),
+        ("i < 10**30", [1, 2, 3]),
+        ("t > '2019-12-31' and z > '2019-12-31'", [1, 2, 3]),
+        ("'2020-01-02' < t or d < '1h'", []),
+    ],
+)
+def test_numbers_and_times_of_arrow(text, kept):
+    for each in (ARROW_ROWS, partitioned(ARROW_ROWS, [0.5])):
+        (found,) = dask.compute(each.gpuscan.filter(text)["i"])
+        assert found.tolist() == kept

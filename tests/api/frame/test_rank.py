@@ -3,6 +3,7 @@
 import dask
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -165,3 +166,18 @@ def test_values_without_an_order_are_named():
             TypeError, match=r"column 'x' of dtype object has values without an order"
         ):
             dask.compute(each.gpuscan.rank())
+
+
+def test_equal_nan_among_values_of_arrow():
+    """Arrow tells NaN from null; all NaN are one value, as for polars and pandas."""
+    values = pa.chunked_array([pa.array([np.nan, np.nan, 1.0, np.nan])])
+    arrow = pd.Series(pd.arrays.ArrowExtensionArray(values))
+    numpy = pd.Series([np.nan, np.nan, 1.0, np.nan])
+    for options in ({}, {"method": "min"}, {"method": "max"}, {"pct": True}, {"ascending": False}):
+        expected = arrow.rank(**options)
+        assert expected.tolist() == numpy.rank(na_option="bottom", **options).tolist()
+        for each in (arrow, partitioned(arrow, [0.5])):
+            (found,) = dask.compute(each.gpuscan.rank(**options))
+            assert found.tolist() == expected.tolist()
+    groups = pd.DataFrame({"k": [1, 1, 1, 2], "x": arrow})
+    assert groups.gpuscan.groupby("k")["x"].rank().tolist() == [2.5, 2.5, 1.0, 1.0]

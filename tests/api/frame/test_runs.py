@@ -300,3 +300,11 @@ def test_runs_too_long_for_memory_are_refused_when_they_are_seen():
         lazy.compute()
     if not older("dask", "2025.4"):  # which computes all partitions
         assert lazy.partitions[0].compute()["x"].tolist() == ["a"]
+
+
+@pytest.mark.parametrize("name", ["run_start", "run_length"])
+def test_series_with_the_name_of_a_place(name):
+    values = pd.Series([1, 2, 2], name=name)
+    for each in (values, values.to_frame(), partitioned(values, [0.5])):
+        with pytest.raises(ValueError, match=f"column '{name}' cannot be among the keys of rle"):
+            each.gpuscan.rle()

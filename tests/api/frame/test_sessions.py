@@ -184,3 +184,12 @@ def test_gaps_of_integers_and_of_floats_are_told_apart():
         whole, half = pd.DataFrame({"t": [0, gap + 1]}), pd.DataFrame({"t": [0.0, gap + 0.5]})
         assert whole.gpuscan.sessionize("t", gap=gap).tolist() == [0, 1]
         assert half.gpuscan.sessionize("t", gap=gap).tolist() == [0, 1]
+
+
+def test_aggregates_are_of_columns_that_the_frame_has():
+    df = pd.DataFrame({"k": list("aab"), "t": [1, 2, 9]})
+    for each in (df, partitioned(df, [0.5])):
+        with pytest.raises(ValueError, match="q='session' is not a column; columns are 'k', 't'"):
+            each.gpuscan.sessions("t", by="k", gap=1, q=("session", "sum"))
+        with pytest.raises(ValueError, match="'k' is the name of a column of the result"):
+            each.gpuscan.sessions("t", by="k", gap=1, k=("t", "sum"))

@@ -357,3 +357,20 @@ def test_freq_needs_times_in_the_index():
             d.gpuscan.shift(freq="D")
         with pytest.raises(TypeError, match="freq must be a duration, as labels are"):
             e.gpuscan.shift(freq="ME")
+
+
+def test_what_lies_below_nulls_of_arrow_does_not_overflow():
+    """Arrays of NumPy's times have NaT there, the least integer."""
+    times = pa.array(pd.Series(pd.to_datetime(["2020-01-01", None, "2020-01-05", "2020-01-06"])))
+    column = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([times])), name="t")
+    expected = [None, None, None, pd.Timedelta("1D")]
+    groups = pd.DataFrame({"k": 1, "t": column})
+    for each in (column, partitioned(column, [0.5]), partitioned(column, [0.25, 0.75])):
+        (found,) = dask.compute(each.gpuscan.diff())
+        assert found.astype(object).where(found.notna(), None).tolist() == expected
+    for each in (groups, partitioned(groups, [0.5])):
+        (found,) = dask.compute(each.gpuscan.groupby("k")["t"].diff())
+        assert found.astype(object).where(found.notna(), None).tolist() == expected
+    large = pd.Series([2**63 - 1, None, -5, 2**63 - 1], dtype="int64[pyarrow]")
+    with pytest.raises(OverflowError, match=r"does not fit int64\[pyarrow\]"):
+        large.gpuscan.diff()

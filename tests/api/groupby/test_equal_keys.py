@@ -403,3 +403,26 @@ def test_keys_that_are_objects_have_the_dtype_of_their_values(name, keys):
         lazy = OF_OBJECTS[name](dd.from_pandas(frame, npartitions=2).gpuscan.groupby("k")["x"])
         for each in (lazy._meta, lazy.compute()):
             assert each.index.get_level_values(0).dtype == object
+
+
+def test_dictionaries_whose_codes_are_unsigned():
+    """Polars makes its categories so; pandas has no number for a null among them."""
+    codes = pa.DictionaryArray.from_arrays(
+        pa.array([0, None, 1, 0], pa.uint8()), pa.array(["x", "y"])
+    )
+    frame = pd.DataFrame({"c": of_arrow(codes), "v": [1, 2, 3, 4]})
+    text = frame.assign(c=["x", None, "y", "x"])
+    asks = {
+        "rle": lambda it: it.rle("c")["run_length"],
+        "unique_consecutive": lambda it: it.unique_consecutive("c")["v"],
+        "sum": lambda it: it.groupby("c")["v"].sum(),
+        "clustered sum": lambda it: it.groupby("c", clustered=True, dropna=False)["v"].sum(),
+        "nunique": lambda it: it.groupby("v")["c"].nunique(),
+        "sessions": lambda it: it.sessions("v", by="c", gap=1)["count"],
+    }
+    for name, ask in asks.items():
+        expected = ask(text.gpuscan)
+        for each in (frame, dd.from_pandas(frame, npartitions=2)):
+            (found,) = dask.compute(ask(each.gpuscan))
+            assert found.tolist() == expected.tolist(), name
+    assert dask_gpuscan.run_end_encode(codes).run_ends.to_pylist() == [1, 2, 3, 4]

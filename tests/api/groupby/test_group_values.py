@@ -228,3 +228,13 @@ def test_wrong_arguments(ask, error, message):
     for each in wholes_of_pandas(frame):
         with pytest.raises(error, match=message):
             ask(each.gpuscan.groupby("k"))
+
+
+def test_values_of_the_key_itself(backend):
+    frame = pd.DataFrame({"b": [True, False, True]})
+    expected = frame.groupby("b")["b"].value_counts()
+    for each in (backend.frame(frame), partitioned_at(backend.frame(frame), [1])):
+        (found,) = dask.compute(each.gpuscan.groupby("b")["b"].value_counts())
+        found = backend.to_pandas(found)
+        assert (type(found.index), found.index.name) == (type(expected.index), "b")
+        assert found.to_dict() == expected.to_dict()

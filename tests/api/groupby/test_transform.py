@@ -256,7 +256,11 @@ WRONG = [
     (lambda f: f.groupby("k", sort=False)["x"].idxmax(), ValueError, "leave out sort=False"),
     (lambda f: f.groupby("k")["s"].idxmax(), TypeError, "idxmax of column 's'"),
     (lambda f: f.groupby("k")["s"].describe(), TypeError, "needs a column of numbers"),
-    (lambda f: f.groupby("k")["x"].describe([2]), ValueError, "q must be between 0 and 1"),
+    (
+        lambda f: f.groupby("k")["x"].describe([2]),
+        ValueError,
+        "percentiles must be between 0 and 1",
+    ),
 ]
 
 

@@ -272,3 +272,9 @@ def test_labels_of_columns(labels):
     expected = frame.groupby([1, 2, 1]).resample("1h").ffill()
     found = frame.gpuscan.groupby(np.array([1, 2, 1])).resample("1h").ffill()
     pd.testing.assert_frame_equal(found, expected)
+
+
+def test_null_as_what_edges_without_rows_have():
+    x = pd.Series([1.0, 2.0], index=pd.date_range("2026", periods=2, freq="2h"))
+    for null in (pd.NaT, None, pd.NA, np.nan):
+        agree(x.gpuscan.resample("1h").asfreq(fill_value=null), x.resample("1h").asfreq())

@@ -374,3 +374,17 @@ def test_edges_of_no_rows():
     assert list(found.columns) == ["x", "n"]
     with pytest.raises(AttributeError, match="interpolate"):
         frame.gpuscan.groupby("k").resample("7h").interpolate  # noqa: B018
+
+
+def test_times_among_the_columns_are_left_out():
+    frame = pd.DataFrame(
+        {
+            "k": list("aabb"),
+            "f": [1.0, 2, 3, 4],
+            "t": pd.date_range("2026", periods=4, freq="10min"),
+        }
+    )
+    expected = frame.groupby("k")[["f", "t"]].resample("1h", on="t").sum()
+    for each in (frame, partitioned(frame, [0.5])):
+        (found,) = dask.compute(each.gpuscan.groupby("k")[["f", "t"]].resample("1h", on="t").sum())
+        same(found, expected)

@@ -232,3 +232,27 @@ def test_what_is_not_computed_together() -> None:
         0,
         0,
     ]
+
+
+def test_a_collection_made_of_a_stream_is_not_its_state() -> None:
+    monday = dask_gpuscan.stream([pd.DataFrame({"x": [4, 2]})]).gpuscan.cumsum()
+    monday.compute()
+    rows = dd.from_pandas(pd.DataFrame({"x": [5, 1]}), npartitions=2)
+    tuesday = rows.gpuscan.resume(monday.state).gpuscan.cumsum()
+    assert tuesday.to_dask().compute()["x"].tolist() == [11, 12]
+    with pytest.raises(ValueError, match="stream has no state yet"):
+        tuesday.state  # noqa: B018
+    tuesday.compute()
+    tuesday.to_dask()
+    assert tuesday.state.rows == 4
+
+
+def test_arguments_of_streams_are_checked(tmp_path: Path) -> None:
+    rows = dask_gpuscan.stream([FRAME])
+    with pytest.raises(TypeError, match="function must be callable, found None"):
+        rows.map_batches(None)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="rows_per_file must be a positive integer"):
+        rows.to_parquet(tmp_path, state=tmp_path / "state", rows_per_file=np.array([1, 2]))  # type: ignore[arg-type]
+    for scalar in (pd.NaT, pd.Timedelta(1)):
+        with pytest.raises(TypeError, match="source must be"):
+            dask_gpuscan.stream(scalar)
