@@ -39,12 +39,12 @@ TYPES = {"k": ("int64",), "x": ("float64",), "n": ("int64",), "i": ("Int64",), "
 Ask = Callable[[str, pd.DataFrame, list[int]], Any]
 
 
-def pieces(frame: pd.DataFrame, cuts: list[int]) -> list[pd.DataFrame]:
+def pieces(frame: Any, cuts: list[int]) -> list[Any]:
     """Return the rows between cuts."""
     return [frame.iloc[a:b] for a, b in pairwise([0, *cuts, len(frame)])]
 
 
-def on_dask(text: str, frame: pd.DataFrame, cuts: list[int]) -> Any:
+def on_dask(text: str, frame: Any, cuts: list[int]) -> Any:
     """Evaluate an expression of Dask: `f` is the collection, `t` one whose index are times."""
     parts = pieces(frame, cuts)
     whole = all(map(len, parts))
@@ -54,13 +54,19 @@ def on_dask(text: str, frame: pd.DataFrame, cuts: list[int]) -> Any:
     return eval(text, {"f": f, "t": t, "dd": dd}).compute()
 
 
-def _known(parts: list[pd.DataFrame]) -> Any:
+def on_dask_cudf(text: str, frame: pd.DataFrame, cuts: list[int]) -> Any:
+    """Evaluate an expression of Dask over frames of cuDF."""
+    answer = on_dask(text, importlib.import_module("cudf").from_pandas(frame), cuts)
+    return answer.to_pandas() if hasattr(answer, "to_pandas") else answer
+
+
+def _known(parts: list[Any]) -> Any:
     """Return a collection of known divisions."""
     divisions = [*(part.index[0] for part in parts), parts[-1].index[-1]]
     return dd.from_map(_itself, parts, meta=parts[0].iloc[:0], divisions=divisions)
 
 
-def _itself(part: pd.DataFrame) -> pd.DataFrame:
+def _itself(part: Any) -> Any:
     return part
 
 
@@ -275,6 +281,7 @@ DUCKDB = {
 LIBRARIES: Mapping[str, tuple[str, Ask, Mapping[str, str]]] = {
     "dask-gpuscan": ("dask_gpuscan", on_dask, _ours()),
     "Dask": ("dask", on_dask, DASK),
+    "dask-cudf": ("dask_cudf", on_dask_cudf, DASK),
     "pandas, in chunks": ("pandas", on_pandas, PANDAS),
     "polars, streaming": ("polars", on_polars, POLARS),
     "DuckDB": ("duckdb", on_duckdb, DUCKDB),
