@@ -6,6 +6,7 @@ runs some of them, or without names all of them in turn. Exits with 1 if anythin
 """
 
 import argparse
+import gc
 import sys
 import time
 
@@ -33,6 +34,7 @@ def main(arguments: list[str]) -> int:
     unknown = [name for name in given.names if name not in FUZZERS]
     if unknown:
         parser.error(f"there is no fuzzer {unknown[0]!r}, only {', '.join(FUZZERS)}")
+    gc.set_threshold(50_000, 20, 50)  # a case makes many objects, and keeps none
     dask.config.set({"scheduler": "synchronous", "dataframe.convert-string": False})
     print(f"SEED={given.seed}", flush=True)
     runs = [Run(FUZZERS[name], given.seed, given.first) for name in given.names or FUZZERS]
