@@ -213,9 +213,10 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         """Return an answer of groups with keys where they are asked for: in its index, or as columns."""
         out, titles = self._named(out), list(self._grouping.titles)
         columns, hidden = names_of(meta_of(out)), []
+        known = set(columns)  # a number of NumPy compares itself with each item of a tuple
         if not self._options.as_index:
             for i, title in enumerate(titles):
-                if title in columns:  # which then stands in the place of the key, as in pandas
+                if title in known:  # which then stands in the place of the key, as in pandas
                     titles[i] = unused_name(f"key {i}", [*columns, *titles])
                     hidden.append(titles[i])
         if self._infers_keys or tuple(titles) != self._by.columns:

@@ -94,7 +94,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def rows(self, frame: pd.DataFrame, rows: Values | slice) -> pd.DataFrame:
         if isinstance(rows, slice) or len(rows) < MANY:
             return frame.iloc[rows]
-        arrays = [self.take(self.array(column), rows) for column in self.columns(frame)]
+        columns = [frame] if frame.ndim == 1 else self.columns(frame)
+        arrays = [self.take(self.array(column), rows) for column in columns]
         return self.rebuild(frame, arrays, self.take_index(frame.index, rows))
 
     def no_rows(self, frame: pd.DataFrame) -> pd.DataFrame:

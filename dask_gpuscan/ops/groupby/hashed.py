@@ -14,6 +14,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ... import kernels
 from ...frames.keys import Keys, any_null, dense_ids, is_first_of_group, named_keys
 from ...frames.protocol import Library
@@ -152,7 +154,8 @@ def order_met(groups: NumberedGroups | AdjacentGroups, first: Any) -> Any:
     if isinstance(groups, NumberedGroups):
         codes = groups.codes
         if len(codes.array) < MANY_GROUPS * len(first):
-            return kernels.select([codes.array], is_first_of_group(codes))[0]
+            (met,) = kernels.select([codes.array], is_first_of_group(codes))
+            return met.astype(np.int64, copy=False)
     return kernels.argsort(first)
 
 

@@ -99,6 +99,8 @@ def check_overflow(
 ) -> None:
     """Raise what pandas raises if an integer sum or product left its type.
 
+    That after the last element counts where it is not written, too: rows of a next partition may go on from it.
+
     Parameters
     ----------
     found_by : Overflow
@@ -135,8 +137,6 @@ def check_overflow(
         prior = np.concatenate([np.asarray([before], out.dtype), answers[:-1]])
     with np.errstate(over="ignore"):
         wrong = found_by.leaves(prior, elements)
-    if walk.exclusive:  # the answer after the last element is never written
-        wrong = wrong[:-1]
     is_nat = isinstance(view.nulls, InBand) and (answers == NAT).any()  # of values that are not
     if is_nat or wrong.any():
         refuse(walk.label, column)

@@ -17,6 +17,7 @@ from helpers.strategies import (
     cuts,
     frames,
     partitioned,
+    partitioned_at,
     two_thirds,
 )
 from helpers.versions import older, since
@@ -250,6 +251,26 @@ def test_timedeltas_down_to_the_least_do_not_raise(options):
     expected = x[::-1].cumsum()[::-1] if options else x.cumsum()
     for series in (x, partitioned(x, [0.3, 0.6])):
         same(dask.compute(series.gpuscan.cumsum(**options))[0], expected)
+
+
+@pytest.mark.parametrize("dtype", ["uint64[pyarrow]", "int64[pyarrow]", "timedelta64[ns]"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_overflow_of_an_exclusive_scan_is_met_however_rows_are_cut(dtype, reverse):
+    """Also where that row is the last of its partition, which has no answer for what comes behind it."""
+    x = pd.Series([2**62, 2**62, 2**62, 2**62, 1], dtype="int64").astype(dtype)
+    x = x[::-1] if reverse else x
+    fine = x.iloc[-3:] if reverse else x.iloc[:3]
+    fine = fine if dtype.startswith("u") else fine.iloc[1:2]
+    for rows, raises in ((x, True), (fine, False)):
+        for at in (None, [1], [2], [4], [1, 2, 3, 4]):
+            cut = rows if at is None else partitioned_at(rows, [n for n in at if n < len(rows)])
+            ask = lambda cut=cut: dask.compute(cut.gpuscan.cumsum(exclusive=True, reverse=reverse))  # noqa: E731
+            if raises:
+                with pytest.raises((pa.ArrowInvalid, pd.errors.OutOfBoundsTimedelta)):
+                    ask()
+            else:
+                (found,) = ask()
+                assert found.iloc[-1 if not reverse else 0] == rows.iloc[0] * (len(rows) - 1)
 
 
 def test_arrow_overflow_behind_a_null_is_null():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from helpers.backends import same
 from helpers.strategies import TIMES, columns, cuts, frames, partitioned
-from helpers.thresholds import many_top_rows
+from helpers.thresholds import MANY_ROWS, many_top_rows
 
 NUMBERS = ("int64", "int8", "uint8", "float64", "float32", "Int64", "bool", "int64[pyarrow]")
 WHOLE = ("int64", "int8", "bool", "uint8")
@@ -83,3 +83,11 @@ def test_a_sample_that_has_all_large_values(method):
         given = frame.assign(x=column)
         expected = getattr(given, method)(150, "x")
         pd.testing.assert_frame_equal(getattr(given.gpuscan, method)(150, "x"), expected)
+
+
+@pytest.mark.parametrize("method", ["nlargest", "nsmallest"])
+def test_as_many_equal_values_as_all_cores_move(method):
+    x = pd.Series(np.zeros(MANY_ROWS), name="x")
+    for each in (x, partitioned(x, [0.0, 0.5])):
+        (found,) = dask.compute(getattr(each.gpuscan, method)(3))
+        same(found, getattr(x, method)(3))

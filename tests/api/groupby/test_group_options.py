@@ -2,6 +2,7 @@
 
 import pickle
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 import dask_gpuscan
 from helpers.backends import Backend, same
 from helpers.strategies import columns, cuts, partitioned
-from helpers.versions import known_to_pandas, older
+from helpers.thresholds import MANY_ROWS
+from helpers.versions import STRING, known_to_pandas, older
 
 SCANS = ("cumsum", "cumprod", "cummax")  # cummin is cummax the other way round
 VALUES = ("float64", "Int64")
@@ -295,3 +297,23 @@ def test_what_objects_say_of_themselves():
     assert (
         repr(groups.ewm(alpha=0.5)) == "<Ewm alpha=0.5 min_periods=0 adjust=True ignore_na=False>"
     )
+
+
+def test_as_many_groups_in_order_of_appearance_as_all_cores_move():
+    frame = pd.DataFrame({"k": np.arange(MANY_ROWS)[::-1] * 1_000_003, "v": 1})
+    for keys in (frame, frame.astype({"k": STRING})):
+        expected = keys.groupby("k", sort=False)["v"].sum()
+        for each in (keys, partitioned(keys, [0.5])):
+            (found,) = dask.compute(each.gpuscan.groupby("k", sort=False)["v"].sum())
+            assert found.index.equals(expected.index)
+            assert (found == 1).all()
+
+
+def test_a_key_that_is_a_number_of_numpy():
+    frame = pd.DataFrame(np.ones((3, 2)), columns=[7, 10])
+    key = frame.columns[0]
+    expected = frame.groupby(key, as_index=False).agg(["sum", "max"])
+    for each in (frame, partitioned(frame, [0.5])):
+        (found,) = dask.compute(each.gpuscan.groupby(key, as_index=False).agg(["sum", "max"]))
+        assert found.columns.tolist() == expected.columns.tolist()
+        np.testing.assert_array_equal(found.to_numpy(), expected.to_numpy())
