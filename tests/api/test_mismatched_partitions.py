@@ -37,7 +37,7 @@ def nulls(name):
 
 
 KINDS = {
-    "float keys": ({}, as_dtypes({"k": "float64"})),
+    "nullable keys": ({}, as_dtypes({"k": "Int64"})),
     "Arrow keys": ({}, as_dtypes({"k": "int64[pyarrow]"})),
     "object keys": ({}, as_dtypes({"k": object})),
     "categories of keys": (

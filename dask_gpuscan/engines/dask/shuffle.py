@@ -174,8 +174,11 @@ class JoinRows:
         self, parts: Sequence[PartitionSlices], number: int, origins: Sequence[int]
     ) -> Any:
         """Return the pieces with a number as one partition."""
-        common_schema([part.schema for part in parts])
-        filled = [part for part in parts if part.has_rows(number)]
+        schema = common_schema([part.schema for part in parts])
+        # the first new partition has the categories of all old ones, in their order
+        dtypes = (*schema.dtypes, *(dtype for _, dtype in schema.levels))
+        has_all = number == 0 and "category" in map(str, dtypes)
+        filled = [part for part in parts if has_all or part.has_rows(number)]
         if len(filled) < 2:
             return [*filled, parts[0]][0][number]
         if are_alike(filled):

@@ -151,8 +151,8 @@ class WholeGroupReduce(TreeReduction):
     def merge(self, tables: Sequence[Answers]) -> Answers:
         """Return the answers of several partitions."""
         schema, library = common_schema([t.schema for t in tables]), tables[0].library
-        # a partition that Dask's shuffle leaves empty may not know the categories of keys
-        tables = [t for t in tables if len(t.keys[0])] or tables[:1]
+        # the first partition of a shuffle knows the categories of keys, one that is left empty may not
+        tables = [tables[0], *(t for t in tables[1:] if len(t.keys[0]))]
         if len(tables) == 1:
             return tables[0]
         keys = [library.concatenate(list(k)) for k in zip(*(t.keys for t in tables), strict=True)]

@@ -1,9 +1,11 @@
 """Medians, quantiles and distinct values of groups: pandas' answers on the whole data, exact on whatever partitions."""
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask.dataframe.utils import clear_known_categories
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -245,3 +247,21 @@ def test_columns_of_any_strides(clustered):
         for method in ("median", "nunique"):
             found = getattr(ours, method)().sort_index()
             pd.testing.assert_frame_equal(found, getattr(theirs, method)())
+
+
+@pytest.mark.parametrize("way", ["shared", "tasks", "disk"])
+def test_categories_that_dask_does_not_know_are_in_the_order_of_partitions(way):
+    texts = ("zb", "ab", "yc", "q", "bq")
+    parts = [pd.DataFrame({"s": pd.Categorical(list(t)), "v": range(len(t))}) for t in texts]
+    meta = clear_known_categories(parts[0].iloc[:0], ["s"])
+    lazy = dd.from_map(lambda part: part, parts, meta=meta)
+    with dask.config.set({"dataframe.shuffle.method": way}):
+        expected = lazy.compute().groupby("s", observed=True)["v"]
+        for method in ("median", "nunique", "describe"):
+            found = getattr(lazy.gpuscan.groupby("s")["v"], method)().compute()
+            same(found, getattr(expected, method)())
+            by_level = lazy.map_partitions(
+                lambda part: part.set_index("s"), meta=meta.set_index("s")
+            )
+            again = getattr(by_level.gpuscan.groupby(level="s")["v"], method)().compute()
+            assert again.index.tolist() == found.index.tolist()

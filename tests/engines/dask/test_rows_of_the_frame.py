@@ -21,7 +21,6 @@ def delayed():
 SOURCES = {
     "rows": lambda: partitioned_at(ROWS, CUTS),
     "delayed": delayed,
-    "filtered": lambda: delayed().query("i >= 0"),
 }
 METHODS = {
     "cumsum": lambda d: d.gpuscan.cumsum(numeric_only=True)["i"],
