@@ -3,59 +3,25 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
 
-import pandas as pd
-
 from ...frames.messages import ColumnError, column_title
 from ...frames.registry import choose_columns, names_of
 from ...kernels.messages import not_among, shown
-from ...ops.predicates.filter import append_column
 from .passes import Pass, begun, computed
+from .row_methods import RowMethods
 from .sinks import ROWS_PER_FILE, reader, to_directory, to_file, to_polars
 from .sources import Source
 from .state import State
 from .steps import Each, EachWaiting, Input, Step
 
 
-def _operator(function: Callable[[Any, Any], Any]) -> Any:
-    """Return a method that applies an operator of two operands to each batch."""
-
-    def method(self: Stream, other: Any) -> Stream:
-        _check_operand(function.__name__.strip("_"), other)
-        return self.map_batches(function, other)
-
-    return method
-
-
-def _reflected(function: Callable[[Any, Any], Any]) -> Any:
-    """Return a method that applies an operator whose first operand is no stream."""
-
-    def method(self: Stream, other: Any) -> Stream:
-        _check_operand(function.__name__.strip("_"), other)
-        return self.map_batches(_swapped, function, other)
-
-    return method
-
-
-def _check_operand(title: str, other: Any) -> None:
-    """Raise a TypeError for rows that are no stream: each batch would be given all of them."""
-    if not isinstance(other, Stream) and pd.api.types.is_list_like(other):
-        raise TypeError(
-            f"{title} of a stream: rows must be a stream of the same rows, found {shown(other)}"
-        )
-
-
-def _swapped(batch: Any, function: Callable[[Any, Any], Any], other: Any) -> Any:
-    return function(other, batch)
-
-
-class Stream:
+class Stream(RowMethods):
     """Rows in batches, each seen once and in order; `stream` makes one of a source.
 
     What is computed of a stream is a stream: nothing is read until it is iterated over, computed or written. Memory
@@ -169,55 +135,6 @@ class Stream:
         choose = choose_columns if isinstance(names, list) else operator.getitem
         return self.map_batches(choose, names)
 
-    def assign(self, **columns: Any) -> Stream:
-        """Return the rows with more columns: streams of the same rows, functions of a batch, or scalars.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> rows = dask_gpuscan.stream([pd.DataFrame({"x": [1, 2]})])
-        >>> rows.assign(y=rows["x"] * 10, z=lambda batch: batch.x + batch.y).compute()
-           x   y   z
-        0  1  10  11
-        1  2  20  22
-        """
-        found = self
-        for name, column in columns.items():
-            if isinstance(column, Stream):
-                found = found.map_batches(append_column, column, name, label="assign")
-            else:
-                _check_operand("assign", column)
-                found = found.map_batches(_assigned, name, column, label="assign")
-        return found
-
-    def to_frame(self, name: Hashable = None) -> Stream:
-        """Return a series as a frame of one column."""
-        return self.map_batches(_method, "to_frame", *(() if name is None else (name,)))
-
-    def rename(self, **options: Any) -> Stream:
-        """Return the rows under other names, as the library's own method renames them."""
-        if options.get("inplace"):
-            raise TypeError("rename of a stream: inplace is not taken, as a stream is not changed")
-        return self.map_batches(_renamed, options)
-
-    def where(self, condition: Stream, other: Any) -> Stream:
-        """Return the values where a stream of bool is true, and another value elsewhere."""
-        _check_operand("where", condition)
-        _check_operand("where", other)
-        return self.map_batches(_where, condition, other)
-
-    def isna(self) -> Stream:
-        """Return where values are null."""
-        return self.map_batches(_method, "isna")
-
-    def notna(self) -> Stream:
-        """Return where values are not null."""
-        return self.map_batches(_method, "notna")
-
-    def astype(self, dtype: Any) -> Stream:
-        """Return the values as another dtype."""
-        return self.map_batches(_method, "astype", dtype)
-
     def map_batches(
         self,
         function: Callable[..., Any],
@@ -277,31 +194,6 @@ class Stream:
             raise ValueError(
                 f"{title} has other rows than its stream; make both of one stream, before rows are left out"
             )
-
-    # --- operators --------------------------------------------------------------------------------
-
-    __add__, __radd__ = _operator(operator.add), _reflected(operator.add)
-    __sub__, __rsub__ = _operator(operator.sub), _reflected(operator.sub)
-    __mul__, __rmul__ = _operator(operator.mul), _reflected(operator.mul)
-    __truediv__, __rtruediv__ = _operator(operator.truediv), _reflected(operator.truediv)
-    __floordiv__, __rfloordiv__ = _operator(operator.floordiv), _reflected(operator.floordiv)
-    __mod__, __rmod__ = _operator(operator.mod), _reflected(operator.mod)
-    __and__, __rand__ = _operator(operator.and_), _reflected(operator.and_)
-    __or__, __ror__ = _operator(operator.or_), _reflected(operator.or_)
-    __xor__, __rxor__ = _operator(operator.xor), _reflected(operator.xor)
-    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
-    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
-    __eq__, __ne__ = _operator(operator.eq), _operator(operator.ne)
-    __hash__ = object.__hash__
-
-    def __neg__(self) -> Stream:
-        return self.map_batches(operator.neg)
-
-    def __invert__(self) -> Stream:
-        return self.map_batches(operator.invert)
-
-    def __bool__(self) -> bool:
-        raise TypeError("a stream is neither true nor false; it has no rows yet")
 
     # --- passes -----------------------------------------------------------------------------------
 
@@ -474,19 +366,3 @@ def _labelled(batch: Any, labels: Any) -> Any:
     renamed = batch.copy(deep=False)
     renamed.columns = labels
     return renamed
-
-
-def _assigned(batch: Any, name: str, column: Any) -> Any:
-    return batch.assign(**{name: column})
-
-
-def _method(batch: Any, name: str, *given: Any) -> Any:
-    return getattr(batch, name)(*given)
-
-
-def _renamed(batch: Any, options: Any) -> Any:
-    return batch.rename(**options)
-
-
-def _where(batch: Any, condition: Any, other: Any) -> Any:
-    return batch.where(condition, other)

@@ -1,0 +1,140 @@
+"""Methods of streams that look at each row by itself, as frames have them: columns, names, dtypes and operators."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable
+from typing import Any, Self
+
+import pandas as pd
+
+from ...kernels.messages import shown
+from ...ops.predicates.filter import append_column
+
+
+def _operator(function: Callable[[Any, Any], Any]) -> Any:
+    """Return a method that applies an operator of two operands to each batch."""
+
+    def method(self: RowMethods, other: Any) -> Any:
+        _check_operand(function.__name__.strip("_"), other)
+        return self.map_batches(function, other)
+
+    return method
+
+
+def _reflected(function: Callable[[Any, Any], Any]) -> Any:
+    """Return a method that applies an operator whose first operand is no stream."""
+
+    def method(self: RowMethods, other: Any) -> Any:
+        _check_operand(function.__name__.strip("_"), other)
+        return self.map_batches(_swapped, function, other)
+
+    return method
+
+
+def _check_operand(title: str, other: Any) -> None:
+    """Raise a TypeError for rows that are no stream: each batch would be given all of them."""
+    if not isinstance(other, RowMethods) and pd.api.types.is_list_like(other):
+        raise TypeError(
+            f"{title} of a stream: rows must be a stream of the same rows, found {shown(other)}"
+        )
+
+
+def _swapped(batch: Any, function: Callable[[Any, Any], Any], other: Any) -> Any:
+    return function(other, batch)
+
+
+class RowMethods:
+    """The part of `Stream` that computes each row by itself."""
+
+    def map_batches(self, function: Callable[..., Any], *given: Any, **options: Any) -> Self:
+        """Return what a function makes of each batch."""
+        raise NotImplementedError
+
+    def assign(self, **columns: Any) -> Self:
+        """Return the rows with more columns: streams of the same rows, functions of a batch, or scalars.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> rows = dask_gpuscan.stream([pd.DataFrame({"x": [1, 2]})])
+        >>> rows.assign(y=rows["x"] * 10, z=lambda batch: batch.x + batch.y).compute()
+           x   y   z
+        0  1  10  11
+        1  2  20  22
+        """
+        found = self
+        for name, column in columns.items():
+            if isinstance(column, RowMethods):
+                found = found.map_batches(append_column, column, name, label="assign")
+            else:
+                _check_operand("assign", column)
+                found = found.map_batches(_assigned, name, column, label="assign")
+        return found
+
+    def to_frame(self, name: Hashable = None) -> Self:
+        """Return a series as a frame of one column."""
+        return self.map_batches(_method, "to_frame", *(() if name is None else (name,)))
+
+    def rename(self, **options: Any) -> Self:
+        """Return the rows under other names, as the library's own method renames them."""
+        if options.get("inplace"):
+            raise TypeError("rename of a stream: inplace is not taken, as a stream is not changed")
+        return self.map_batches(_renamed, options)
+
+    def where(self, condition: Self, other: Any) -> Self:
+        """Return the values where a stream of bool is true, and another value elsewhere."""
+        _check_operand("where", condition)
+        _check_operand("where", other)
+        return self.map_batches(_where, condition, other)
+
+    def isna(self) -> Self:
+        """Return where values are null."""
+        return self.map_batches(_method, "isna")
+
+    def notna(self) -> Self:
+        """Return where values are not null."""
+        return self.map_batches(_method, "notna")
+
+    def astype(self, dtype: Any) -> Self:
+        """Return the values as another dtype."""
+        return self.map_batches(_method, "astype", dtype)
+
+    __add__, __radd__ = _operator(operator.add), _reflected(operator.add)
+    __sub__, __rsub__ = _operator(operator.sub), _reflected(operator.sub)
+    __mul__, __rmul__ = _operator(operator.mul), _reflected(operator.mul)
+    __truediv__, __rtruediv__ = _operator(operator.truediv), _reflected(operator.truediv)
+    __floordiv__, __rfloordiv__ = _operator(operator.floordiv), _reflected(operator.floordiv)
+    __mod__, __rmod__ = _operator(operator.mod), _reflected(operator.mod)
+    __and__, __rand__ = _operator(operator.and_), _reflected(operator.and_)
+    __or__, __ror__ = _operator(operator.or_), _reflected(operator.or_)
+    __xor__, __rxor__ = _operator(operator.xor), _reflected(operator.xor)
+    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
+    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
+    __eq__, __ne__ = _operator(operator.eq), _operator(operator.ne)
+    __hash__ = object.__hash__
+
+    def __neg__(self) -> Self:
+        return self.map_batches(operator.neg)
+
+    def __invert__(self) -> Self:
+        return self.map_batches(operator.invert)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a stream is neither true nor false; it has no rows yet")
+
+
+def _assigned(batch: Any, name: str, column: Any) -> Any:
+    return batch.assign(**{name: column})
+
+
+def _method(batch: Any, name: str, *given: Any) -> Any:
+    return getattr(batch, name)(*given)
+
+
+def _renamed(batch: Any, options: Any) -> Any:
+    return batch.rename(**options)
+
+
+def _where(batch: Any, condition: Any, other: Any) -> Any:
+    return batch.where(condition, other)
