@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from dask.task_spec import Alias, Task, TaskRef
+from dask.task_spec import Task, TaskRef
 
 from ...frames.messages import FLAG
 from ...frames.registry import aligned, names_of
@@ -78,11 +78,15 @@ class Aside(ExprMixin, Expr):  # type: ignore[misc]
     def _divisions(self) -> Any:
         return self.frame.divisions
 
-    def _layer(self) -> dict[Any, Alias]:
+    def _layer(self) -> dict[Any, Task]:
         if isinstance(self.frame, Inlined):
             return {}
         keys = [(self._name, i) for i in range(self.frame.npartitions)]
-        return {key: Alias(key, partition_of(self.frame, key[1]).key) for key in keys}
+        return {key: Task(key, _itself, partition_of(self.frame, key[1])) for key in keys}
+
+
+def _itself(partition: Any) -> Any:
+    return partition
 
 
 def partition_of(expression: Expr, number: int) -> TaskRef:

@@ -94,8 +94,14 @@ def _of_signed_codes(array: PandasArray) -> PandasArray:
     dtype = array.dtype.pyarrow_dtype
     if pa.types.is_signed_integer(dtype.index_type):
         return array
-    signed = pa.dictionary(pa.int64(), dtype.value_type, dtype.ordered)
-    return array.astype(pd.ArrowDtype(signed))
+    signed = [
+        pa.DictionaryArray.from_arrays(
+            c.indices.cast(pa.int64()), c.dictionary, ordered=dtype.ordered
+        )
+        for c in pa.chunked_array(array.__arrow_array__()).chunks
+    ]
+    as_type = pa.dictionary(pa.int64(), dtype.value_type, dtype.ordered)
+    return type(array)(pa.chunked_array(signed, as_type))
 
 
 def sortable(array: PandasArray) -> PandasArray:
