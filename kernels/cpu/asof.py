@@ -13,6 +13,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba import types
+from numba.extending import overload
 
 from ..compiler.jit import OPTIONS, cached_njit
 from ..options import AsOfOptions, Unsorted
@@ -152,12 +153,16 @@ def walk(left, right, left_codes, right_codes, tables, rows, length, exact, forw
             control[FAILED] = 1
 
 
-@numba.njit(**OPTIONS)
 def _distance(high, low):
     """Return how far two values are apart; of integers as one without a sign, so that it always fits."""
-    if isinstance(high, (np.float32, np.float64)):
-        return high - low
-    return np.uint64(high) - np.uint64(low)
+    raise NotImplementedError  # Numba would unify the types of two branches, and round integers
+
+
+@overload(_distance, jit_options={"no_cfunc_wrapper": True})
+def _distance_of(high, low):
+    if isinstance(high, types.Float):
+        return lambda high, low: high - low
+    return lambda high, low: np.uint64(high) - np.uint64(low)
 
 
 @numba.njit(**OPTIONS)

@@ -30,6 +30,9 @@ class CudfGrouping:
             return view.values, view.nulls
         return _encoded(column._column).array, None
 
+    def has_nan_apart(self, column: cudf.Series) -> bool:
+        return False
+
     def reduces_groups(self, keys: list[cudf.Series], dtypes: list[DType]) -> bool:
         return False
 

@@ -243,6 +243,17 @@ class PandasGrouping:
     def own_group_ids(self, array: PandasArray) -> GroupIds | None:
         return own_group_ids(bare(array))
 
+    def has_nan_apart(self, column: pd.Series) -> bool:
+        layout = layout_of(column.dtype)
+        if (
+            layout is None
+            or not isinstance(column.dtype, pd.ArrowDtype)
+            or column.dtype.kind != "f"
+        ):
+            return False
+        view = layout.raw(column.array)
+        return bool((np.isnan(view.values) & ~view.missing()).any())
+
     def reduces_groups(self, keys: list[pd.Series], dtypes: list[DType]) -> bool:
         arrays = [bare(key.array) for key in keys]
         if any(map(parts_keys, arrays)):

@@ -43,6 +43,10 @@ class Grouping(Protocol):
     def own_group_ids(self, array: Array) -> GroupIds | None:
         """Return an array's numbers, without a copy, if they can be group ids; else None."""
 
+    def has_nan_apart(self, column: Column) -> bool:
+        """Return whether there is NaN that is no null, of which the library's own reductions of groups are wrong."""
+        ...
+
     def reduces_groups(self, keys: list[Column], dtypes: list[DType]) -> bool:
         """Return whether the library's own group-by reduces columns of these dtypes.
 

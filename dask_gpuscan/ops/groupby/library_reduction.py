@@ -9,11 +9,13 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ... import kernels
 from ...frames.keys import By, Keys, key_arrays
 from ...frames.messages import FLAG, name_columns
 from ...frames.protocol import Library
-from ...frames.registry import dtypes_of, library_of, names_of
+from ...frames.registry import column_of, dtypes_of, library_of, names_of
 from ..core.groups import (
     FORWARD,
     INT64,
@@ -307,9 +309,14 @@ def _asked(
         dtypes: list[Any] = [dtype for name, dtype in pairs if obj.ndim == 1 or name in names]
         if len(dtypes) > len(names):  # ours refuse columns of one name
             dtypes.append(object)
-        keys = by.series(obj)
-        if not library_of(obj).reduces_groups(keys, dtypes):
+        keys, library = by.series(obj), library_of(obj)
+        if not library.reduces_groups(keys, dtypes):
             return None
+        others = [dtype for dtype in dtypes if not isinstance(dtype, np.dtype)]
+        if any(getattr(dtype, "kind", "") == "f" for dtype in others):
+            columns = [obj] if obj.ndim == 1 else [column_of(obj, name) for name in names]
+            if any(map(library.has_nan_apart, columns)):
+                return None
         if obj.ndim == 1:
             return ask(obj.groupby(level=key, dropna=dropna))
         if not (by.levels or chosen is ... or isinstance(chosen, list)):

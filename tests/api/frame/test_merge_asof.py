@@ -428,3 +428,26 @@ def test_labels_of_columns_have_the_name_of_both_sides(names):
     lazy = dask_gpuscan.merge_asof(*(partitioned(f, [0.5]) for f in frames), on="t")
     pd.testing.assert_index_equal(lazy._meta.columns, expected)
     pd.testing.assert_index_equal(lazy.compute().columns, expected)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "M8[ns]"])
+def test_distances_of_integers_are_exact(dtype):
+    far, near = -(2**53) - 1, 2**53
+    left = pd.DataFrame({"t": np.array([0]).astype(dtype)})
+    right = pd.DataFrame({"t": np.array([far, near]).astype(dtype), "v": ["far", "near"]})
+    tolerance = 2**53 if dtype == "int64" else pd.Timedelta(2**53, "ns")
+    for one in (left, partitioned(left, [])):
+        for other in (right, partitioned(right, [0.5])):
+            (found,) = dask.compute(
+                dask_gpuscan.merge_asof(one, other, on="t", direction="nearest")
+            )
+            assert found["v"].tolist() == ["near"]
+            (found,) = dask.compute(
+                dask_gpuscan.merge_asof(one, other, on="t", tolerance=tolerance)
+            )
+            assert found["v"].isna().all()
+
+
+def test_integers_at_both_ends_of_their_range():
+    ends = np.array([-(2**63), 2**63 - 1])
+    assert dask_gpuscan.kernels.asof(np.array([0, 5]), ends, direction="nearest").tolist() == [1, 1]

@@ -706,3 +706,22 @@ def test_many_rows_with_columns_of_one_name():
     df = pd.DataFrame({"k": np.arange(rows) % 7, "x": np.ones(rows), "y": np.ones(rows)})
     df.columns = ["k", "x", "x"]
     pd.testing.assert_frame_equal(df.gpuscan.groupby("k").sum(), df.groupby("k").sum())
+
+
+@pytest.mark.parametrize("method", ["sum", "mean", "prod", "std", "max", "min", "first", "median"])
+def test_nan_of_arrow_is_a_number_whole_and_cut(method):
+    """pandas has nulls for such groups, and infinities for extremes, which are not in the data."""
+    nan = float("nan")
+    values = pa.chunked_array([pa.array([1.0, nan, nan, None, 2.0, 3.0])])
+    x = pd.Series(pd.arrays.ArrowExtensionArray(values))
+    frame = pd.DataFrame({"k": list("aabbcc"), "x": x})
+    expected = [None] * 3
+    for each in (frame, partitioned(frame, [0.5]), partitioned(frame, [0.2, 0.4])):
+        for options in ({}, {"clustered": True}):
+            (found,) = dask.compute(getattr(each.gpuscan.groupby("k", **options)["x"], method)())
+            answers = found.array.__arrow_array__().to_pylist()
+            assert repr(answers) == repr(expected) or expected == [None] * 3, (options, answers)
+            expected = answers
+    assert not any(map(np.isinf, filter(None, expected)))
+    if method in ("sum", "mean", "prod"):
+        assert np.isnan(expected[:2]).all()
