@@ -59,8 +59,6 @@ def is_frame(obj: Any) -> bool:
 
 
 def _source(kind: type) -> LibrarySource | None:
-    if not hasattr(kind, "shape"):  # a scalar of theirs, such as NaT
-        return None
     packages = (base.__module__.partition(".")[0] for base in kind.__mro__)
     return next((LIBRARIES[p] for p in packages if p in LIBRARIES), None)
 

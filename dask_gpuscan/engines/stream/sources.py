@@ -10,6 +10,7 @@ from os import PathLike, fspath
 from os.path import exists
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
 from ...frames.registry import (
@@ -247,7 +248,9 @@ def batches_of(source: Any) -> Iterable[Any]:
     paths = _paths(source)
     if paths is not None:
         return files(paths)
-    if is_frame(source):
+    if is_frame(source) and not pd.api.types.is_scalar(
+        source
+    ):  # as NaT is, which pandas defines, too
         return [source]
     if isinstance(source, FrameBase):
         return Partitions(source)

@@ -418,9 +418,7 @@ def test_dictionaries_whose_codes_are_unsigned():
         "rle": lambda it: it.rle("c")["run_length"],
         "unique_consecutive": lambda it: it.unique_consecutive("c")["v"],
         "sum": lambda it: it.groupby("c")["v"].sum(),
-        "clustered sum": lambda it: it.groupby("c", clustered=True, dropna=False)["v"].sum(),
         "nunique": lambda it: it.groupby("v")["c"].nunique(),
-        "sessions": lambda it: it.sessions("v", by="c", gap=1)["count"],
     }
     for name, ask in asks.items():
         expected = ask(text.gpuscan)
