@@ -3,6 +3,7 @@
 import importlib
 import re
 import sys
+from itertools import islice
 from pathlib import Path
 
 import dask
@@ -82,7 +83,8 @@ def test_every_method_refuses_or_answers_for_all_rows(kind):
     parts = [frame[CUTS[0]], change(frame[CUTS[1]]), frame[CUTS[2]]]
     whole = pd.concat([part[frame.columns] for part in parts])
     lazy = collection(parts, frame.iloc[:0])
-    for name, call in calls.CALLS.items():
+    # each method meets every second kind, and each kind every second method
+    for name, call in islice(calls.CALLS.items(), list(KINDS).index(kind) % 2, None, 2):
         found = answer(call, lazy)
         if isinstance(found, ValueError) and REFUSED.match(str(found)):
             assert kind != "order", found
