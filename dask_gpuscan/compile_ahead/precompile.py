@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ import pandas as pd
 
 from ..api.arguments import check_choice, check_flags
 from ..kernels import Operator
-from ..kernels.messages import shown
 from .calls import BACKENDS, COMMON, Request, check_method
 from .processes import Outcome, compile_all
 
@@ -156,7 +155,7 @@ def requests_for(methods: Any, dtypes: Any, backends: list[Any]) -> list[Request
 
 def _listed(given: Any) -> list[Any]:
     if isinstance(given, (list, tuple, set, frozenset)):
-        return list({shown(one): one for one in given}.values())
+        return list({one if isinstance(one, Hashable) else id(one): one for one in given}.values())
     return [given]
 
 

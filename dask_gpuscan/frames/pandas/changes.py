@@ -48,7 +48,8 @@ class PandasChanges:
         if most is not None and column.dtype.kind == "c":  # which pandas fills without a limit only
             at = pd.Series(np.arange(len(column), dtype=np.float64)).where(column.notna().array)
             at = at.bfill(limit=most) if reverse else at.ffill(limit=most)
-            return column.array.take(at.fillna(-1).to_numpy(np.int64), allow_fill=True)
+            places = at.fillna(-1).to_numpy(np.int64)
+            return pd.api.extensions.take(bare(column.array), places, allow_fill=True)
         filled = bare((column.bfill(limit=most) if reverse else column.ffill(limit=most)).array)
         own = isinstance(filled, np.ndarray) and not np.may_share_memory(filled, column.array)
         return filled if own else filled.copy()
@@ -150,7 +151,8 @@ def _without_values_below_nulls(array: PandasArray) -> PandasArray:
     layout = layout_of(array.dtype)
     if layout is None:
         return array
-    view, values = layout.raw(array), layout.raw(array).values
+    view = layout.raw(array)
+    values = view.values
     return layout.wrap(np.where(view.missing(), values.dtype.type(0), values), view, array.dtype)
 
 

@@ -15,7 +15,7 @@ from ...kernels import BUILT_IN
 from ...kernels.messages import shown
 from ..messages import check_one_level, refuse_categories
 from ..protocol import Library
-from ..registry import of_levels
+from ..registry import columns_of, of_levels
 from ..types import DType, Scalar, T, Values, View
 from .changes import PandasChanges
 from .host_values import HOST_VALUES, is_string
@@ -94,8 +94,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def rows(self, frame: pd.DataFrame, rows: Values | slice) -> pd.DataFrame:
         if isinstance(rows, slice) or len(rows) < MANY:
             return frame.iloc[rows]
-        columns = [frame] if frame.ndim == 1 else self.columns(frame)
-        arrays = [self.take(self.array(column), rows) for column in columns]
+        arrays = [self.take(self.array(column), rows) for column in columns_of(frame)]
         return self.rebuild(frame, arrays, self.take_index(frame.index, rows))
 
     def no_rows(self, frame: pd.DataFrame) -> pd.DataFrame:

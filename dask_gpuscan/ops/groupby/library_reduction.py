@@ -313,10 +313,9 @@ def _asked(
         if not library.reduces_groups(keys, dtypes):
             return None
         others = [dtype for dtype in dtypes if not isinstance(dtype, np.dtype)]
-        if any(getattr(dtype, "kind", "") == "f" for dtype in others):
-            columns = [obj] if obj.ndim == 1 else [column_of(obj, name) for name in names]
-            if any(map(library.has_nan_apart, columns)):
-                return None
+        has_floats = any(getattr(dtype, "kind", "") == "f" for dtype in others)
+        if has_floats and any(library.has_nan_apart(column_of(obj, name)) for name in names):
+            return None
         if obj.ndim == 1:
             return ask(obj.groupby(level=key, dropna=dropna))
         if not (by.levels or chosen is ... or isinstance(chosen, list)):

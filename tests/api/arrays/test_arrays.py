@@ -401,7 +401,6 @@ def test_arrays_without_elements_in_chunks():
 @pytest.mark.parametrize("name", ["cummax", "cummin"])
 def test_nothing_comes_before_the_first_time(name):
     times = np.array(["2020", "NaT", "2021"], "M8[D]")
-    expected = ["NaT", "2020-01-01", "NaT"]
     for skipna, third in ((False, "NaT"), (True, "2020-01-01")):
         expected = np.array(["NaT", "2020-01-01", third], "M8[D]")
         for each in (times, da.from_array(times, chunks=1)):
