@@ -300,6 +300,43 @@ def mixed_group_ids(
     return reduce(pair, found)
 
 
+def shared_group_ids(
+    arrays: Sequence[Array],
+    others: Sequence[Array],
+    ends_of: Callable[[Array], tuple[int, int] | None],
+    ids_of: Callable[[Array, int, tuple[int, int]], GroupIds | None],
+    most: int,
+    dtype: type[np.integer],
+) -> tuple[GroupIds, GroupIds] | None:
+    """Return group ids of rows of two kinds that are equal where the rows of all arrays are.
+
+    Parameters
+    ----------
+    arrays, others : sequence of arrays
+        The columns of the rows of either kind.
+    ends_of : callable
+        Returns the least and the greatest value of an array, which is less if it has no rows; None if it has no ids.
+    ids_of : callable
+        Returns the ids of an array whose values lie between two, of which there may be so many; else None.
+    most, dtype
+        As for `mixed_group_ids`.
+    """
+    ranges = []
+    for pair in zip(arrays, others, strict=True):
+        found = [ends for ends in map(ends_of, pair) if ends is not None]
+        if len(found) < 2:
+            return None
+        ends = [(low, high) for low, high in found if low <= high] or [(0, 0)]
+        ranges.append((min(low for low, _ in ends), max(high for _, high in ends)))
+
+    def ids(arrays: Sequence[Array]) -> GroupIds | None:
+        given = iter(ranges)
+        return mixed_group_ids(arrays, lambda a, most: ids_of(a, most, next(given)), most, dtype)
+
+    one, other = ids(arrays), ids(others)
+    return None if one is None or other is None else (one, other)
+
+
 def dense_ids(ids: GroupIds) -> GroupIds:
     """Return ids of the groups that have rows, in the order of their numbers, and the first row of each."""
     if ids.first_rows is not None:

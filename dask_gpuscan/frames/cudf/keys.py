@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -15,9 +16,9 @@ from cudf.core.column import ColumnBase
 
 from ... import kernels
 from ...kernels import BUILT_IN, Nulls, Operator
-from ..keys import mixed_group_ids, paired_group_ids, words_of
+from ..keys import mixed_group_ids, paired_group_ids, shared_group_ids, words_of
 from ..messages import column_title
-from ..types import DType, GroupIds, Values
+from ..types import DType, GroupIds, Values, View
 from .layouts import LAYOUT, gathered, layout_of, nulls_of, view_of
 
 
@@ -39,8 +40,11 @@ class CudfGrouping:
     def dense_group_ids(self, arrays: list[ColumnBase]) -> GroupIds:
         return range_group_ids(arrays) or sorted_group_ids(arrays)
 
-    def shared_group_ids(self, arrays: list[ColumnBase], others: list[ColumnBase]) -> None:
-        return None  # to join columns costs little
+    def shared_group_ids(
+        self, arrays: list[ColumnBase], others: list[ColumnBase]
+    ) -> tuple[GroupIds, GroupIds] | None:
+        most = _most_ids(len(arrays[0]) + len(others[0]))
+        return shared_group_ids(arrays, others, _ends, _range_ids, most, np.int32)
 
     def number_keys(self, array: ColumnBase) -> None:
         return None  # to join columns costs little
@@ -179,22 +183,43 @@ def _encoded(*arrays: ColumnBase) -> GroupIds:
     return GroupIds(codes, int(codes.max()) + 1 if len(codes) else 0)
 
 
-def _range_ids(array: ColumnBase, most: int) -> GroupIds | None:
-    """Return group ids of one array; None if there would be more than `most`."""
-    dtype = array.dtype
-    is_category = isinstance(dtype, cudf.CategoricalDtype)
-    if is_category:
-        array = array.codes
-    elif layout_of(dtype) is None:
+def _ends(array: ColumnBase) -> tuple[int, int] | None:
+    """Return the least and the greatest value of an array without nulls; None if it holds no integers."""
+    view = _integers(array)
+    return None if view is None or view.nulls is not None else _value_range(view)
+
+
+def _integers(array: ColumnBase) -> View | None:
+    """Return the values of an array that holds integers, times or bool, and their nulls; else None."""
+    if layout_of(array.dtype) is None:
         return None
     view = view_of(array)
-    values = view.values
-    if values.dtype.kind not in "biu":
+    if view.values.dtype.kind == "b":
+        view = replace(view, values=view.values.view(np.uint8))
+    return view if view.values.dtype.kind in "iu" else None
+
+
+def _value_range(view: View) -> tuple[int, int]:
+    """Return the least and the greatest value, which is less if there is none."""
+    low, high = map(int, kernels.reduce(_RANGE, view.values, nulls=view.nulls))
+    return low, high
+
+
+def _range_ids(
+    array: ColumnBase, most: int, ends: tuple[int, int] | None = None
+) -> GroupIds | None:
+    """Return group ids of one array; None if there would be more than `most`.
+
+    Its values are from the first to the second of `ends`, if these are known.
+    """
+    dtype = array.dtype
+    is_category = isinstance(dtype, cudf.CategoricalDtype)
+    view = _integers(array.codes if is_category else array)
+    if view is None:
         return None
-    if values.dtype.kind == "b":
-        values = values.view(np.uint8)
-    low, high = map(int, kernels.reduce(_RANGE, values, nulls=view.nulls))
-    if low > high:  # there is no value
+    values = view.values
+    low, high = ends or _value_range(view)
+    if low > high:
         low = high = 0
     span = high - low + 1
     if span >= most:

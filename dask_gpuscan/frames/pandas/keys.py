@@ -17,6 +17,7 @@ from ..keys import (
     mixed_group_ids,
     one_nan,
     paired_group_ids,
+    shared_group_ids,
     words_of,
 )
 from ..messages import column_title, first_line
@@ -235,7 +236,9 @@ class PandasGrouping:
     def shared_group_ids(
         self, arrays: list[PandasArray], others: list[PandasArray]
     ) -> tuple[GroupIds, GroupIds] | None:
-        return shared_group_ids([bare(a) for a in arrays], [bare(a) for a in others])
+        most = _most_ids(len(arrays[0]) + len(others[0]))
+        own, other = ([bare(a) for a in each] for each in (arrays, others))
+        return shared_group_ids(own, other, _ends, _range_ids, most, np.int64)
 
     def number_keys(self, array: PandasArray) -> NumberKeys | None:
         return number_keys(one_chunk(bare(array)))
@@ -320,32 +323,12 @@ def range_group_ids(arrays: Sequence[PandasArray]) -> GroupIds | None:
     return mixed_group_ids(arrays, _range_ids, _most_ids(len(arrays[0])), np.int64)
 
 
-def shared_group_ids(
-    arrays: Sequence[PandasArray], others: Sequence[PandasArray]
-) -> tuple[GroupIds, GroupIds] | None:
-    """Return group ids of rows of two kinds that are equal where the rows of all arrays are.
-
-    None if an array has nulls or holds no integers, or the ranges are too wide for so many rows.
-    """
-    ranges = []
-    for pair in zip(arrays, others, strict=True):
-        found = [
-            view.values for view in map(_integers, pair) if view is not None and view.nulls is None
-        ]
-        if len(found) < 2:
-            return None
-        ends = [value_range(values) for values in found if len(values)] or [(0, 0)]
-        ranges.append((min(low for low, _ in ends), max(high for _, high in ends)))
-
-    def ids(arrays: Sequence[PandasArray]) -> GroupIds | None:
-        given = iter(ranges)
-        return mixed_group_ids(
-            arrays, lambda a, most: _range_ids(a, most, next(given)), most, np.int64
-        )
-
-    most = _most_ids(len(arrays[0]) + len(others[0]))
-    one, other = ids(arrays), ids(others)
-    return None if one is None or other is None else (one, other)
+def _ends(array: PandasArray) -> tuple[int, int] | None:
+    """Return the least and the greatest value of an array without nulls; None if it holds no integers."""
+    view = _integers(array)
+    if view is None or view.nulls is not None:
+        return None
+    return value_range(view.values) if len(view.values) else (0, -1)
 
 
 def _most_ids(rows: int) -> int:

@@ -31,7 +31,7 @@ class Grouping(Protocol):
     ) -> tuple[GroupIds, GroupIds] | None:
         """Return the groups of rows of two kinds, equal where the rows of all arrays are.
 
-        None if keys are not integers, or have nulls or a wide range for so many rows, or if this takes long here.
+        None if keys are not integers, or have nulls or a wide range for so many rows.
         """
 
     def number_keys(self, array: Array) -> NumberKeys | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...frames.registry import column_of, columns_of, is_frame, library_of
 from .carry import DataFrameCarry
-from .groups import BACKWARD, FORWARD, States
+from .groups import BACKWARD, FORWARD, OneGroup, States
 from .operation import ColumnOperation, GroupScan, MultiOutput, Part
 
 
@@ -128,13 +128,31 @@ class FrameCarry(FrameColumns, DataFrameCarry):
 
     def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
         pairs, one = self.pairs(partition), BACKWARD if self.reverse else FORWARD
-        states = prefix or [None] * len(pairs)
         with library_of(partition).acquire(partition):
-            arrays = [
-                operation.apply(columns, one, state)
-                for (operation, columns), state in zip(pairs, states, strict=True)
-            ]
+            arrays = _applied(pairs, one, prefix)
         return self.build(partition, arrays)
+
+    def follow(
+        self, partition: Any, prefix: tuple[States, ...] | None
+    ) -> tuple[Any, tuple[States, ...]]:
+        pairs, one = self.pairs(partition), BACKWARD if self.reverse else FORWARD
+        with library_of(partition).acquire(partition):
+            begun = [operation.aggregate(columns, one) for operation, columns in pairs]
+            arrays = _applied(pairs, one, prefix)
+            aggregate = tuple([wait() for wait in begun])
+        answer = self.build(partition, arrays)
+        return answer, aggregate if prefix is None else self.combine([prefix, aggregate])
+
+
+def _applied(
+    pairs: Sequence[tuple[Any, list[Any]]], one: OneGroup, prefix: tuple[States, ...] | None
+) -> list[Any]:
+    """Return what operations answer for rows that are one group, given their states before."""
+    states = prefix or [None] * len(pairs)
+    return [
+        operation.apply(columns, one, state)
+        for (operation, columns), state in zip(pairs, states, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from ...frames.registry import common_schema, library_of, schema_of
 from ...frames.types import GroupIds
 from ...kernels import KeyTable, Nulls, Operator
 from ..core.groups import NumberedGroups, States, fields_of, state_of
-from .hashed import Table, TableScan, grouped, merged, merged_states, with_gaps
+from .hashed import NumberedRows, Table, TableScan, grouped, merged, merged_states, with_gaps
 
 
 class Numbers:
@@ -69,19 +69,21 @@ class ContinuedGroups(NumberedGroups):
 
     Parameters
     ----------
+    xp : module
+        Of the arrays: NumPy or CuPy.
     rest : GroupIds
         The codes of the rows behind the first ones.
     """
 
-    def __init__(self, rest: GroupIds) -> None:
-        self.rest, self.before, self.occurring = rest, None, None
+    def __init__(self, xp: Any, rest: GroupIds) -> None:
+        self.xp, self.rest, self.before, self.occurring = xp, rest, None, None
 
     @cached_property
     def codes(self) -> GroupIds:  # type: ignore[override]
         """The codes of all rows."""
         codes = self.rest.array
-        first = np.arange(self.rest.groups, dtype=codes.dtype)
-        return GroupIds(np.concatenate([first, codes]), self.rest.groups)
+        first = self.xp.arange(self.rest.groups, dtype=codes.dtype)
+        return GroupIds(self.xp.concatenate([first, codes]), self.rest.groups)
 
     def reduce(
         self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
@@ -98,7 +100,7 @@ class ContinuedGroups(NumberedGroups):
 
 
 def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table] | None:
-    """Do so if keys are integers of no wide range and the partition has many: by numbers that both have."""
+    """Do so if keys are integers of no wide range, and on CPUs many in the partition: by numbers that both have."""
     library, spec = library_of(partition), scan.spec
     with library.acquire(partition):
         arrays = [library.array(c) for c in spec.by.series(partition)]
@@ -106,13 +108,13 @@ def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
         if shared is None:
             return None
         before, ids = shared[0].array, shared[1]
-        own = with_gaps(ids)
+        own = with_gaps(ids) if NumberedRows(library, ids).are_few else None
         if own is None or ids.keys_of is None:
             return None
         states = [prefix.states, _states(scan, partition, own)]
         schema = common_schema([prefix.schema, schema_of(partition)])
         if prefix.ordered and len(before) == ids.groups:  # it has all keys that there may be
-            rest = ContinuedGroups(GroupIds(own.occurring, ids.groups))
+            rest = ContinuedGroups(library.xp, GroupIds(own.occurring, ids.groups))
             found = merged_states(spec, library, states, rest, None)
             table = replace(prefix, states=found, schema=schema)
             return _scanned(scan, partition, NumberedGroups(ids), prefix), table
@@ -150,7 +152,7 @@ def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tab
             pairs = zip(prefix.keys, arrays, strict=True)
             keys = [library.concatenate([key, library.take(array, new)]) for key, array in pairs]
         else:
-            every, keys = ContinuedGroups(GroupIds(met, before)), prefix.keys
+            every, keys = ContinuedGroups(np, GroupIds(met, before)), prefix.keys
         found = merged_states(spec, library, states, every, None)
         schema = common_schema([prefix.schema, schema_of(partition)])
         NUMBERS[table := Table(library, keys, found, schema)] = numbers
