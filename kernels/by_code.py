@@ -4,7 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_inputs, brief, check_integer, check_memory, check_one_length, is_array
+from .arrays import (
+    Array,
+    as_inputs,
+    brief,
+    check_integer,
+    check_memory,
+    check_one_length,
+    is_array,
+    numpy_dtype,
+)
 from .backends import BACKENDS, Backend, backend_of
 from .messages import shown
 from .nulls import Mask, Nulls
@@ -112,7 +121,7 @@ def scan_by_code(
     >>> scan_by_code(BUILT_IN["add"], code, x, 2)
     (array([1, 2, 4]), array([4, 2]))
     """
-    dtype = None if dtype is None else np.dtype(dtype)
+    dtype = None if dtype is None else numpy_dtype(dtype)
     options = ScanOptions(nulls, -1, exclusive, False, dtype, mark_nulls)
     return _by_code(
         op, codes, values, groups, options, carry_in, carry_codes, write=True, check=check
@@ -142,7 +151,7 @@ def reduce_by_code(
     >>> reduce_by_code(BUILT_IN["maximum"], np.array([0, 1, 0]), np.array([4, 2, 3]), 2)
     array([4, 2])
     """
-    dtype = None if dtype is None else np.dtype(dtype)
+    dtype = None if dtype is None else numpy_dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
     found = _by_code(op, codes, values, groups, options, carry_in, None, write=False, check=check)
     return found[1]
@@ -165,9 +174,31 @@ def _by_code(
     check_groups(groups, backend, backend.max_groups(len(codes)))
     if op.check and (not write or not isinstance(arrays[0], np.ndarray)):
         try_on(op, arrays, options)
+    if carry_in is not None and (check or carry_codes is not None):
+        _check_carries(carry_in, carry_codes, groups, check)
     return backend.by_code(
         op, codes, arrays, groups, options, carry_in, carry_codes, write=write, check=check
     )
+
+
+def _check_carries(carry_in: Any, carry_codes: Any, groups: int, check: bool) -> None:
+    """Check that there are as many states as groups that they are of; with `check`, that there are such groups."""
+    fields = carry_in if isinstance(carry_in, tuple) else (carry_in,)
+    lengths = {np.shape(field) for field in fields}
+    if carry_codes is None:
+        if len(lengths) > 1 or any(len(shape) != 1 or shape[0] > groups for shape in lengths):
+            raise ValueError(f"carry_in must have at most one state a group, {groups}")
+        return
+    if not is_array(carry_codes) or carry_codes.dtype.kind not in "iu" or carry_codes.ndim != 1:
+        raise TypeError(f"carry_codes must be a 1-d array of integers, found {shown(carry_codes)}")
+    if lengths != {carry_codes.shape}:
+        raise ValueError(f"carry_in must have one state for each of {len(carry_codes)} carry_codes")
+    if check and len(carry_codes):
+        low, high = backend_of([carry_codes]).value_range(carry_codes)
+        if low < 0 or high >= groups:
+            raise ValueError(
+                f"carry_codes must be from 0 to {groups - 1}, found {low if low < 0 else high}"
+            )
 
 
 def grouped_values(
@@ -305,7 +336,7 @@ def rolling_by_code(
     if windows.after not in (0, -1):
         raise ValueError(f"after must be 0 or -1, found {windows.after}")
     windows = windows.within(len(codes))
-    dtype = None if dtype is None else np.dtype(dtype)
+    dtype = None if dtype is None else numpy_dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
     if op.check:
         try_on(op, arrays, options)

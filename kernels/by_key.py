@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, numpy_dtype
 from .backends import Backend
 from .by_code import grouped_values
 from .nulls import Nulls
@@ -84,7 +84,7 @@ def reduce_by_key(
     """
     found = run_ends(keys, key_nulls)
     backend, arrays = _begin_runs(op, found, values, nulls)
-    dtype = None if dtype is None else np.dtype(dtype)
+    dtype = None if dtype is None else numpy_dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
     if op.check:
         try_on(op, arrays, options)
@@ -155,7 +155,7 @@ def scan_by_key(
     """
     found = run_ends(keys, key_nulls, last=reverse, continues=continues)
     backend, arrays = _begin_runs(op, found, values, nulls)
-    dtype = None if dtype is None else np.dtype(dtype)
+    dtype = None if dtype is None else numpy_dtype(dtype)
     options = ScanOptions(nulls, -1, exclusive, reverse, dtype, mark_nulls)
     carry = carry_in if continues else None
     if op.check and not isinstance(arrays[0], np.ndarray):

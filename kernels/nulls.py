@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .arrays import brief
+from .arrays import brief, is_array
 
 NAT = np.iinfo(np.int64).min
 """The integer that NumPy and pandas store for a missing time."""
@@ -47,8 +47,10 @@ class Mask:
 
     Raises
     ------
+    TypeError
+        For a buffer that is no array of uint8.
     ValueError
-        For an offset that is negative.
+        For an offset that is negative, and for another shift or null.
     """
 
     buffer: Any
@@ -62,8 +64,16 @@ class Mask:
         return (self.buffer, self.offset, self.shift, self.null)
 
     def __post_init__(self) -> None:
+        if not is_array(self.buffer) or self.buffer.dtype != np.uint8:
+            raise TypeError(
+                f"buffer of a mask must be an array of uint8, found {brief(self.buffer)}"
+            )
         if self.offset < 0:
             raise ValueError(f"offset of a mask must not be negative, found {self.offset}")
+        if self.shift not in (0, 3) or self.null not in (0, 1):
+            raise ValueError(
+                f"a mask has shift 0 or 3 and null 0 or 1, found {self.shift!r} and {self.null!r}"
+            )
 
     def check_length(self, name: str, length: int) -> None:
         """Raise a ValueError if an array of a name has more elements than the mask from its offset on."""
@@ -78,6 +88,8 @@ class Mask:
 
 
 Nulls = InBand | Mask | None
+NULLS = (InBand, Mask, type(None))
+"""The types that are accepted for nulls."""
 
 
 def bitmap(buffer: Any, offset: int = 0) -> Mask:

@@ -10,7 +10,9 @@ import numpy as np
 
 from .arrays import Array, brief
 from .messages import shown
-from .nulls import Nulls
+from .nulls import NULLS, Nulls
+
+FLAG = (bool, np.bool_)
 
 Exclusive = bool | tuple[bool, ...]
 """Whether a scan writes the state before each element, in all of its outputs or in each of them."""
@@ -46,6 +48,15 @@ class ScanOptions:
     reverse: bool = False
     dtype: np.dtype | None = None
     mark_nulls: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.nulls, NULLS):
+            raise TypeError(f"nulls must be InBand, Mask or None, found {shown(self.nulls)}")
+        for name in ("exclusive", "reverse", "mark_nulls"):
+            found = getattr(self, name)
+            each = found if name == "exclusive" and isinstance(found, tuple) else (found,)
+            if not all(isinstance(flag, FLAG) for flag in each):
+                raise TypeError(f"{name} must be True or False, found {shown(found)}")
 
     def without_nulls(self) -> "ScanOptions":
         """Return these options as the key of a cache, which keeps no mask's memory."""

@@ -3,13 +3,13 @@
 from typing import Any
 
 from .arrays import Array, brief, check_columns, check_one_length, is_array, is_cupy, is_int128
-from .backends import backend_of
+from .backends import Backend, backend_of
 
 NARROW = ("int64", "uint32", "uint64")
 """What positions of CuPy rows may be: the unsigned ones are those of sorted rows."""
 
 
-def take(array: Array, positions: Array, fill: Any = None) -> Any:
+def take(array: Array, positions: Array, fill: Any = None, *, check: bool = True) -> Any:
     """Return the rows of an array at these positions.
 
     Parameters
@@ -17,9 +17,11 @@ def take(array: Array, positions: Array, fill: Any = None) -> Any:
     array : array
         1-d, of any fixed-width dtype.
     positions : array of int64, or as `sort_pairs` gives them
-        From 0 to ``len(array)`` - 1, which is not checked.
+        From 0 to ``len(array)`` - 1.
     fill : scalar, optional
         What is at negative positions; by default there are none.
+    check : bool, default True
+        Look for positions of no row, for which a GPU is waited for. Without, there must be none.
 
     Returns
     -------
@@ -30,7 +32,7 @@ def take(array: Array, positions: Array, fill: Any = None) -> Any:
     TypeError
         For arrays that are no such arrays.
     ValueError
-        For arrays that are not 1-d.
+        For arrays that are not 1-d, and for positions of no row.
 
     See Also
     --------
@@ -40,17 +42,19 @@ def take(array: Array, positions: Array, fill: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import numpy as np
     >>> take(np.array([7, 8, 9]), np.array([2, 0]))
     array([9, 7])
     >>> take(np.array([7.0, 8.0]), np.array([1, -1]), fill=np.nan)
     array([ 8., nan])
     """
     _check(array, positions)
-    return backend_of([array, positions]).take(array, positions, fill)
+    backend = backend_of([array, positions])
+    if check:
+        _check_rows(backend, positions, len(array), fill is not None)
+    return backend.take(array, positions, fill)
 
 
-def put(rows: Array, positions: Array) -> Any:
+def put(rows: Array, positions: Array, *, check: bool = True) -> Any:
     """Return an array that has each row at its position: ``put(take(x, p), p)`` is ``x`` for a permutation.
 
     Parameters
@@ -58,7 +62,9 @@ def put(rows: Array, positions: Array) -> Any:
     rows : array
         1-d, of any fixed-width dtype.
     positions : array of int64, or as `sort_pairs` gives them
-        Each number from 0 to ``len(rows)`` - 1 once, which is not checked.
+        Each number from 0 to ``len(rows)`` - 1 once. What no position names is not written.
+    check : bool, default True
+        As for `take`.
 
     Returns
     -------
@@ -69,7 +75,7 @@ def put(rows: Array, positions: Array) -> Any:
     TypeError
         For arrays that are no such arrays.
     ValueError
-        For arrays that are not 1-d, or not of one length.
+        For arrays that are not 1-d, or not of one length, and for positions of no row.
 
     See Also
     --------
@@ -83,13 +89,15 @@ def put(rows: Array, positions: Array) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import numpy as np
     >>> put(np.array([9, 7, 8]), np.array([2, 0, 1]))
     array([7, 8, 9])
     """
     _check(rows, positions)
     check_one_length("rows and positions", [rows, positions])
-    return backend_of([rows, positions]).put(rows, positions)
+    backend = backend_of([rows, positions])
+    if check:
+        _check_rows(backend, positions, len(rows))
+    return backend.put(rows, positions)
 
 
 def _check(array: Any, positions: Any) -> None:
@@ -99,3 +107,13 @@ def _check(array: Any, positions: Any) -> None:
     if not is_array(positions) or positions.dtype.name not in accepted or positions.ndim != 1:
         found = brief(positions) if is_array(positions) else type(positions).__name__
         raise TypeError(f"positions must be a 1-d array of int64, found {found}")
+
+
+def _check_rows(backend: Backend, positions: Any, rows: int, negative: bool = False) -> None:
+    """Check that there are rows at positions, which may be `negative`."""
+    if not len(positions):
+        return
+    low, high = backend.value_range(positions)
+    if high >= rows or (low < 0 and not negative):
+        found = high if high >= rows else low
+        raise ValueError(f"positions must be from 0 to {rows - 1}, found {found}")

@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_inputs, brief, check_integer, check_one_length, is_array
+from .arrays import (
+    Array,
+    as_inputs,
+    brief,
+    check_integer,
+    check_one_length,
+    is_array,
+    numpy_dtype,
+)
 from .backends import BACKENDS, backend_of
 from .messages import shown
 from .nulls import Nulls
@@ -89,7 +97,7 @@ def rolling(
         backend = BACKENDS[frozenset(map(type, [*arrays, *windows.bounds]))]
     else:
         raise TypeError(f"windows must be RowWindows or BoundWindows, found {shown(windows)}")
-    dtype = None if dtype is None else np.dtype(dtype)
+    dtype = None if dtype is None else numpy_dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
     if op.check:
         try_on(op, arrays, options)

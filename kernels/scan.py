@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import cpu, int128
-from .arrays import Array, as_inputs
+from .arrays import Array, as_inputs, check_integer, numpy_dtype
 from .backends import BACKENDS, Backend, backend_of
 from .int128 import Int128
 from .nulls import Mask, Nulls
@@ -95,7 +95,7 @@ def scan(
     (array([10, 11, 13]), np.int64(16))
     """
     backend, arrays = _begin(op, values, axis)
-    dtype = None if dtype is None else np.dtype(dtype)
+    dtype = None if dtype is None else numpy_dtype(dtype)
     if isinstance(nulls, Mask):
         nulls.check_length("values", arrays[0].size)
     options = ScanOptions(nulls, axis, exclusive, reverse, dtype, mark_nulls)
@@ -143,7 +143,7 @@ def _reducing(
 ) -> Callable[[], Any]:
     """Begin to reduce; return a function that waits for the state."""
     backend, arrays = _begin(op, values, axis)
-    dtype = None if dtype is None else np.dtype(dtype)
+    dtype = None if dtype is None else numpy_dtype(dtype)
     if isinstance(nulls, Mask):
         nulls.check_length("values", arrays[0].size)
     options = ScanOptions(nulls, axis, False, reverse, dtype)
@@ -171,6 +171,7 @@ def _begin(
     if len(shapes) > 1:
         raise ValueError(f"values must have one shape, found {sorted(shapes)}")
     ndim = arrays[0].ndim
+    check_integer("axis", axis)
     if not -ndim <= axis < ndim:
         raise np.exceptions.AxisError(
             f"axis must be from {-ndim} to {ndim - 1} for {ndim}-d values, found {axis}"
@@ -244,12 +245,19 @@ def fold(op: Operator, states: Sequence[Any]) -> Any:
 
     States are small host values wherever the data lives, so this always runs on the CPU.
 
+    Raises
+    ------
+    ValueError
+        If there is no state.
+
     Examples
     --------
     >>> from dask_gpuscan.kernels import BUILT_IN
     >>> fold(BUILT_IN["add"], [np.int64(1), np.int64(2), np.int64(3)])
     np.int64(6)
     """
+    if not len(states):
+        raise ValueError("states must not be empty")
     first = states[0][0] if isinstance(states[0], tuple) else states[0]
     return int128.fold(op, states) if isinstance(first, Int128) else cpu.fold(op, states)
 

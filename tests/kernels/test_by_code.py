@@ -91,6 +91,23 @@ def test_a_reduction_goes_on_from_states(backend, groups, rows):
     assert backend.to_numpy(found).tolist() == before.tolist()
 
 
+@pytest.mark.parametrize(
+    ("carry_in", "carry_codes", "error", "message"),
+    [
+        ([1], [0.5], TypeError, "carry_codes must be a 1-d array of integers"),
+        ([1], [2], ValueError, "carry_codes must be from 0 to 1, found 2"),
+        ([1], [-1], ValueError, "carry_codes must be from 0 to 1, found -1"),
+        ([1, 2], [1], ValueError, "carry_in must have one state for each of 1 carry_codes"),
+        ([1, 2, 3], None, ValueError, "carry_in must have at most one state a group, 2"),
+    ],
+)
+def test_states_of_no_group(backend, carry_in, carry_codes, error, message):
+    codes, before = backend.array(np.array([0, 1])), backend.array(np.array(carry_in))
+    which = None if carry_codes is None else backend.array(np.array(carry_codes))
+    with pytest.raises(error, match=message):
+        scan_by_code(ADD, codes, codes, 2, carry_in=before, carry_codes=which)
+
+
 NARROW_CODES, WIDE_CODES = (2, -1, -2, 2**31 - 1, -(2**31)), (2**62, 2**63 - 1, -(2**63))
 
 

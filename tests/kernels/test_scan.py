@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan.kernels import BUILT_IN, InBand, bitmap, byte_mask, fold, reduce, scan, segmented
+from dask_gpuscan.kernels import (
+    BUILT_IN,
+    InBand,
+    Mask,
+    bitmap,
+    byte_mask,
+    fold,
+    reduce,
+    scan,
+    segmented,
+)
 from dask_gpuscan.kernels.cpu.core.engine import TILE
 
 LENGTHS = [0, 1, 2, 3, 4, 5, 7, 100, TILE - 1, TILE, TILE + 1, 5 * TILE + 3]
@@ -286,6 +296,33 @@ def test_bad_options():
         scan(BUILT_IN["add"], np.arange(3), carry_in=0.5)
     with pytest.raises(TypeError, match="op must be"):
         scan(np.add, np.arange(3))
+    with pytest.raises(TypeError, match="dtype must be a dtype of NumPy, found 'x'"):
+        scan(BUILT_IN["add"], np.arange(3), dtype="x")
+    for options, message in {
+        "axis": ("x", "axis must be an integer, found 'x'"),
+        "exclusive": ("no", "exclusive must be True or False, found 'no'"),
+        "reverse": (2, "reverse must be True or False, found 2"),
+        "nulls": (np.zeros(3, bool), "nulls must be InBand, Mask or None, found a numpy ndarray"),
+    }.items():
+        with pytest.raises(TypeError, match=message[1]):
+            scan(BUILT_IN["add"], np.arange(3), **{options: message[0]})
+    with pytest.raises(ValueError, match="states must not be empty"):
+        fold(BUILT_IN["add"], [])
+
+
+@pytest.mark.parametrize(
+    ("mask", "error", "message"),
+    [
+        ((np.zeros(3), 0, 0, 1), TypeError, "buffer of a mask must be an array of uint8"),
+        (([0, 0, 0], 0, 0, 1), TypeError, "buffer of a mask must be an array of uint8"),
+        ((np.zeros(3, np.uint8), -1, 0, 1), ValueError, "offset of a mask must not be negative"),
+        ((np.zeros(3, np.uint8), 0, 2, 1), ValueError, "shift 0 or 3 and null 0 or 1"),
+        ((np.zeros(3, np.uint8), 0, 0, 2), ValueError, "shift 0 or 3 and null 0 or 1"),
+    ],
+)
+def test_bad_masks(mask, error, message):
+    with pytest.raises(error, match=message):
+        Mask(*mask)
 
 
 def test_an_operator_that_raises_in_a_helper_thread_stops_the_scan():

@@ -372,6 +372,20 @@ def test_bad_input(backend, error, message, call):
         call(backend.array(np.arange(3)))
 
 
+@pytest.mark.parametrize("bad", [-1, 3, 2**62, -(2**63)])
+def test_positions_of_no_row(backend, bad):
+    rows, positions = backend.array(np.arange(3.0)), backend.array(np.array([0, bad, 1]))
+    for call in (take, put):
+        with pytest.raises(ValueError, match=f"positions must be from 0 to 2, found {bad}$"):
+            call(rows, positions)
+    if bad < 0:
+        found = take(rows, positions, fill=7.0)
+        assert backend.to_numpy(found).tolist() == [0.0, 7.0, 1.0]
+        return
+    with pytest.raises(ValueError, match="positions must be from 0 to 2"):
+        take(rows, positions, fill=7.0)
+
+
 def test_read_only_in_place():
     values = np.arange(3)
     values.flags.writeable = False

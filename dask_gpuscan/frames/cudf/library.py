@@ -229,7 +229,7 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         elif plain:
             if positions.dtype.kind == "i":
                 positions = positions.astype(_INT64, copy=False)
-            taken = kernels.take(view_of(array).values, positions)
+            taken = kernels.take(view_of(array).values, positions, check=False)
             return LAYOUT.wrap(taken, None, array.dtype)
         return gathered([array], positions, nulls=True)[0]
 

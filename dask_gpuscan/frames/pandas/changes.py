@@ -89,7 +89,7 @@ class PandasChanges:
         array = bare(array)
         if not isinstance(array.dtype, np.dtype) or array.dtype.kind not in "biu":
             # series without labels, which would be aligned
-            return _difference(operator.sub, array, earlier)
+            return _as_objects(array.dtype, _difference(operator.sub, array, earlier))
         before, missing = masked_parts(to_nullable(earlier))
         if array.dtype.kind == "b":
             return MASKED.wrap(array ^ before, missing, BOOLEAN)
@@ -108,12 +108,10 @@ class PandasChanges:
             return self.subtract(array, self._shifted_integers(array, periods))
         if isinstance(array.dtype, np.dtype) and array.dtype.kind in "iu":
             return self._changed_integers(array, periods)
-        is_period = isinstance(array.dtype, pd.PeriodDtype)
-        if is_period and not len(array):
+        if isinstance(array.dtype, pd.PeriodDtype) and not len(array):
             return array.astype(object)  # of no periods, pandas 2 fails to take differences
         found = _difference(lambda column: column.diff(periods), array)
-        # objects: pandas makes times of them if all are NaT
-        return found.astype(object) if is_period else found
+        return _as_objects(array.dtype, found)
 
     def _changed_integers(self, array: PandasArray, periods: int) -> PandasArray:
         values, shifted = NUMPY.view(array).values, Shifted(len(array), periods)
@@ -133,6 +131,17 @@ class PandasChanges:
     def group_change(self, method: str, array: PandasArray, /, **options: Hashable) -> PandasArray:
         column = _column(array)
         return getattr(column.groupby(column.notna()), method)(**options).array
+
+
+def _as_objects(dtype: object, found: PandasArray) -> PandasArray:
+    """Return differences of periods or objects as objects: pandas makes times of them, if all there are can be."""
+    if isinstance(dtype, pd.PeriodDtype):
+        return found.astype(object)
+    if dtype != np.object_ or found.dtype == np.object_:
+        return found
+    objects = found.astype(object)
+    objects[found.isna()] = np.nan  # as among others
+    return objects
 
 
 def _difference(taken: Callable[..., pd.Series], *arrays: PandasArray) -> PandasArray:

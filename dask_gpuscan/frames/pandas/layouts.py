@@ -247,11 +247,13 @@ def taken(layout: Layout, array: PandasArray, positions: Values, fills: bool) ->
         fill = None
         if fills:
             fill = NAT if view.values.dtype.kind == "i" else np.nan
-        return layout.wrap(kernels.take(view.values, positions, fill), None, array.dtype)
+        return layout.wrap(
+            kernels.take(view.values, positions, fill, check=False), None, array.dtype
+        )
     missing = None
     if fills or view.nulls is not None:
-        missing = kernels.take(view.missing(), positions, True if fills else None)
-    values = kernels.take(view.values, positions, 0 if fills else None)
+        missing = kernels.take(view.missing(), positions, True if fills else None, check=False)
+    values = kernels.take(view.values, positions, 0 if fills else None, check=False)
     return layout.wrap(values, missing, array.dtype)
 
 

@@ -53,6 +53,8 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
 @lru_cache(maxsize=1024)
 def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
+    if method == "count" and isinstance(dtype, pd.SparseDtype):  # pandas raises an AttributeError
+        return np.dtype(np.int64)
     answer = _asked_of_groups(method, dtype, **options)
     if method in SUMS and answer == np.dtype(
         np.float16

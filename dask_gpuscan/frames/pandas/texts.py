@@ -61,7 +61,11 @@ class Texts:
 
     def take(self, rows: Values, fills: bool) -> Texts:
         """Return the texts of these rows; if `fills`, null at negative ones."""
-        null = None if self.null is None else kernels.take(self.null, rows, True if fills else None)
+        null = (
+            None
+            if self.null is None
+            else kernels.take(self.null, rows, True if fills else None, check=False)
+        )
         if fills and null is None:
             null = rows < 0
         return Texts(*kernels.take_texts(self.offsets, self.data, rows), null)

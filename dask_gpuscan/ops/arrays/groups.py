@@ -81,7 +81,9 @@ class RowGroups(ReducibleGroups):
             out = NumberedGroups(self._coded, before).scan(op, flat, **options)
         elif carry_in is None:
             order, keys = self._sorted(self.rows)
-            out = kernels.put(AdjacentGroups(keys).scan(op, _taken(flat, order), **options), order)
+            out = kernels.put(
+                AdjacentGroups(keys).scan(op, _taken(flat, order), **options), order, check=False
+            )
         else:
             order, keys = self._sorted(np.concatenate([self.before, self.rows]))
             before = self._outer * len(self.before) * self._inner

@@ -361,7 +361,7 @@ class SortedGroups(Groups):
 
     def returned(self, answers: Any) -> Any:
         """Return what stands in the order of keys where the rows were."""
-        return kernels.put(answers, self.order)[self.before :]
+        return kernels.put(answers, self.order, check=False)[self.before :]
 
     def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
         carry_in, dtype = options.get("carry_in"), options.get("dtype")

@@ -70,10 +70,10 @@ def put_back(library: Library, array: Any, order: Any) -> Any:
     """Return an array whose rows are in an order with each row back in its place."""
     layout = library.layout(array.dtype)
     if layout is None:
-        return library.take(array, kernels.put(library.xp.arange(len(order)), order))
+        return library.take(array, kernels.put(library.xp.arange(len(order)), order, check=False))
     view = layout.raw(array)
-    missing = None if view.nulls is None else kernels.put(view.missing(), order)
-    return layout.wrap(kernels.put(view.values, order), missing, array.dtype)
+    missing = None if view.nulls is None else kernels.put(view.missing(), order, check=False)
+    return layout.wrap(kernels.put(view.values, order, check=False), missing, array.dtype)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,9 @@ Sums of 10**6 rows on two cores, milliseconds, without gaps and with them: 1.6 n
 
 def first_rows(groups: NumberedGroups | AdjacentGroups, order: Any) -> Any:
     """Return the row in which each group is met first."""
-    return groups.first_rows if order is None else kernels.take(order, groups.first_rows)
+    return (
+        groups.first_rows if order is None else kernels.take(order, groups.first_rows, check=False)
+    )
 
 
 def order_met(groups: NumberedGroups | AdjacentGroups, first: Any) -> Any:

@@ -72,7 +72,7 @@ class ValueCounts(TreeReduction):
             for i, always in enumerate(map(library.always_counted, arrays)):
                 if always is None or i < self.keys:
                     continue
-                if self.by.columns:
+                if len(series) > 1:
                     raise TypeError(
                         f"value_counts of {column_title(series[i])}: pairs of categories that no row has would be "
                         f"counted, too; cast it with astype, or choose it as a Series"

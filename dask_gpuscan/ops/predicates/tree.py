@@ -240,13 +240,18 @@ def _as_masked(value: Any) -> Any:
 
 
 def _as_time(value: Any, other: Any) -> Any:
-    """Return a text as the time that it says, where it is compared with times of Arrow; pandas takes others' itself."""
+    """Return a text as the time or date that it says, where it is compared with Arrow's; pandas takes others itself."""
     dtype = getattr(other, "dtype", None)
     if not isinstance(value, str) or not isinstance(dtype, pd.ArrowDtype) or dtype.kind not in "mM":
         return value
     if dtype.kind == "m":
         return pd.Timedelta(value)
-    time, zone = pd.Timestamp(value), dtype.pyarrow_dtype.tz
+    time = pd.Timestamp(value)
+    if pa.types.is_date(dtype.pyarrow_dtype):
+        if time != time.normalize():
+            raise TypeError(f"{value!r} has a time of day, and is compared with dates")
+        return time.date()
+    zone = dtype.pyarrow_dtype.tz
     return time.tz_localize(zone) if zone is not None and time.tz is None else time
 
 

@@ -214,13 +214,13 @@ class RankOptions:
         )
         if self._takes_ranks(values.dtype, nulls, missing, groups):
             ranks = kernels.tied_ranks(keys[-1], self.method, keys[0] if outer else None)
-            return kernels.put(ranks / count if self.pct else ranks, order)
+            return kernels.put(ranks / count if self.pct else ranks, order, check=False)
         if values.dtype.kind == "V":  # of 128 bits, which only codes compare
             keys[-1] = library.dense_group_ids([library.array(column)]).array[order]
         null = None if missing is None else missing[order]
         found = self._runs(xp, keys[0] if outer else None, keys[-1], nulls, null)
         ranks = found.ranks(self.method, found.sizes(self.method) if self.pct else None)
-        return kernels.put(ranks.astype(FLOAT64, copy=False), order)
+        return kernels.put(ranks.astype(FLOAT64, copy=False), order, check=False)
 
     def _takes_ranks(
         self, dtype: np.dtype, nulls: kernels.Nulls, missing: Values | None, groups: Values | None

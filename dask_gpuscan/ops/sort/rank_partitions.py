@@ -253,7 +253,7 @@ class RankBucket:
         has_halves = sizes is None and found.count <= HALVES_OF_FLOAT32
         dtype = np.float32 if has_halves else np.float64
         ranks = found.ranks(method, sizes).astype(dtype, copy=False)
-        both = [kernels.put(array, positions) for array in (ranks, parts_of(found))]
+        both = [kernels.put(array, positions, check=False) for array in (ranks, parts_of(found))]
         return ends_of(found, method, keys), ranked_frame(library, *both)
 
 
@@ -339,10 +339,12 @@ def _completed(rank: RankOptions, rows: Any, ranked: Any, completion: Completion
     xp = library.xp
     with library.acquire(ranked):
         parts = _numbers(ranked, PART)
-        found = _numbers(ranked, RANK) + kernels.take(xp.asarray(completion.added.ravel()), parts)
+        found = _numbers(ranked, RANK) + kernels.take(
+            xp.asarray(completion.added.ravel()), parts, check=False
+        )
         if rank.pct:
-            found /= kernels.take(xp.asarray(completion.sizes.ravel()), parts)
-    return kernels.put(found, order.argsort(order.columns(rows)))
+            found /= kernels.take(xp.asarray(completion.sizes.ravel()), parts, check=False)
+    return kernels.put(found, order.argsort(order.columns(rows)), check=False)
 
 
 def _numbers(rows: Any, name: str) -> Values:

@@ -282,8 +282,11 @@ class Buckets:
         """Return from where buckets of one width are counted, given the first times."""
         moment = pd.Timedelta(1, self.unit)
         offset = 0 if self.offset is None else self.offset // moment
-        if isinstance(self.origin, pd.Timestamp):
-            return int(self.origin.as_unit(self.unit).asm8.view(INT64)) + offset
+        origin = self.origin
+        if origin == "epoch":  # that of the zone's own clock
+            origin = pd.Timestamp("1970-01-01", tz=self.zone)
+        if isinstance(origin, pd.Timestamp):
+            return int(origin.as_unit(self.unit).asm8.view(INT64)) + offset
         if firsts is None:
             return offset
         if self.origin == "start":

@@ -82,7 +82,7 @@ class WindowRows:
     def floats(self, answers: Values, numbers: slice | None = None) -> Array:
         """Return answers of float64 where the rows were, as an array; `numbers` as for `Arrays.from_floats`."""
         if self.order is not None:
-            answers, numbers = kernels.put(answers, self.order), None
+            answers, numbers = kernels.put(answers, self.order, check=False), None
         return self.library.from_floats(answers, numbers)
 
 
@@ -338,10 +338,10 @@ class _Arranged:
             (ordered,), (order,) = kernels.sort_pairs(codes.array, [], positions="narrow")
             keys = Keys([ordered], [None])
             if ungrouped is not None:
-                ungrouped = kernels.take(ungrouped, order)
+                ungrouped = kernels.take(ungrouped, order, check=False)
         groups, times = AdjacentRows(keys), seen.times
         if carry.extent.time_column is not None and times is not None:
-            times = times if order is None else kernels.take(times, order)
+            times = times if order is None else kernels.take(times, order, check=False)
             check_order(carry.extent.time_column, times, groups.heads)
         self.rows = WindowRows(
             library, seen.count, 0, seen.count, groups, times, order=order, ungrouped=ungrouped

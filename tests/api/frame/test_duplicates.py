@@ -158,9 +158,24 @@ def test_bad_arguments_of_value_counts():
         with pytest.raises(TypeError, match="subset is for DataFrames"):
             each.x.gpuscan.value_counts(subset="x")
         with pytest.raises(TypeError, match="value_counts of column 'x': pairs of categories"):
-            each.astype("category").gpuscan.value_counts()
+            each.assign(y=1).astype("category").gpuscan.value_counts()
         with pytest.raises(ValueError, match="sort must be True or False"):
             each.x.gpuscan.value_counts(sort="yes")
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"dropna": False}, {"normalize": True}, {"ascending": True}]
+)
+def test_value_counts_of_one_column_of_categories(options):
+    kinds = pd.Categorical(["a", "b", "a", None, "a"], categories=["a", "b", "z"])
+    frame = pd.DataFrame({"x": kinds, "y": 1})
+    for each in (frame, partitioned(frame, [0.4])):
+        for lazy in (
+            each[["x"]].gpuscan.value_counts(**options),
+            each.gpuscan.value_counts(subset=["x"], **options),
+        ):
+            (found,) = dask.compute(lazy)
+            same(found, frame.value_counts(subset=["x"], **options))
 
 
 def test_value_counts_of_a_column_without_a_name():

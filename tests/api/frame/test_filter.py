@@ -1,5 +1,6 @@
 """filter and partition: pandas' boolean indexing on the whole data, whatever the cuts and the kind of predicate."""
 
+import datetime
 import os
 from types import ModuleType
 
@@ -262,6 +263,24 @@ def test_text_about_intervals():
         )
         same(found, frame.gpuscan.filter(text))
         same(series, frame["x"])
+
+
+@pytest.mark.parametrize("dtype", ["date32[day][pyarrow]", "date64[ms][pyarrow]"])
+def test_text_about_dates_of_arrow(dtype):
+    days = [datetime.date(2026, 1, 1), datetime.date(2026, 1, 2), None]
+    frame = pd.DataFrame({"d": pd.array(days, dtype=dtype)})
+    for text, rows in {
+        "d == '2026-01-02'": [1],
+        "d != '2026-01-02'": [0],
+        "d < '2026-01-02'": [0],
+        "'2026-01-01' < d": [1],
+        "'2026-01-01' <= d <= '2026-01-02 00:00'": [0, 1],
+    }.items():
+        for each in (frame, partitioned(frame, [0.5])):
+            (found,) = dask.compute(each.gpuscan.filter(text))
+            assert found.index.tolist() == rows, text
+    with pytest.raises(TypeError, match="has a time of day, and is compared with dates"):
+        frame.gpuscan.filter("d >= '2026-01-01 12:00'")
 
 
 def test_predicates_of_other_rows(backend):

@@ -1,5 +1,7 @@
 """shift, diff and pct_change: pandas' answers on the whole data, in groups and not, on whatever partitions."""
 
+import datetime
+
 import dask
 import dask.dataframe as dd
 import numpy as np
@@ -93,6 +95,23 @@ def test_differences_of_periods_are_objects(days):
             same(found, expected)
             same(each.gpuscan.diff(), expected)
             pd.testing.assert_series_equal(pd.Series(lazy.dtypes), pd.Series(found.dtypes))
+
+
+@pytest.mark.parametrize("days", [[1, 3, 4, 8], [5]])
+def test_differences_of_dates_are_objects(days):
+    dates = [datetime.date(2026, 1, day) for day in days]
+    frame = pd.DataFrame({"k": 1, "x": pd.Series(dates, dtype=object)})
+    for cut in (None, [0.4], [0.0, 0.3, 0.6]):
+        each = frame if cut is None else partitioned(frame, cut)
+        for found, expected in (
+            (each.x.gpuscan.diff(), frame.x.diff()),
+            (each.gpuscan.groupby("k").x.diff(), frame.groupby("k").x.diff()),
+        ):
+            (answer,) = dask.compute(found)
+            assert answer.dtype == found.dtype == object
+            assert [None if x is np.nan else x for x in answer] == [
+                None if pd.isna(x) else x for x in expected
+            ]
 
 
 @given(df=frames((*WIDE, "datetime64[ns]")), at=cuts(), periods=PERIODS)

@@ -114,6 +114,17 @@ def test_equal_keys_meet_whatever_is_in_their_partitions(dtype):
     same(found.compute(), frame.groupby("k", dropna=False)["x"].median())
 
 
+@pytest.mark.parametrize("how", ["lower", "higher", "nearest"])
+def test_values_that_are_selected_of_uint64_are_exact(how):
+    frame = pd.DataFrame({"k": [1, 1, 2, 2], "x": np.array([2**63, 2**64 - 1, 5, 2**63], "uint64")})
+    expected = {"lower": [2**63, 5], "higher": [2**64 - 1, 2**63], "nearest": [2**64 - 1, 2**63]}
+    for each in (frame, partitioned(frame, [0.3])):
+        lazy = each.gpuscan.groupby("k").x.quantile(0.75, interpolation=how)
+        (found,) = dask.compute(lazy)
+        assert found.tolist() == expected[how]
+        assert found.dtype == lazy.dtype == "uint64"
+
+
 @pytest.mark.parametrize("keys", [3, 40])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "Float64", "int16", "uint32", "Int64"])
 def test_long_groups(backend, dtype, keys):

@@ -187,6 +187,15 @@ def test_origins(backend, options):
             agree(backend, found, expected, 0)
 
 
+@pytest.mark.parametrize("rule", ["4h", "7h", "90min", "12h"])
+@pytest.mark.parametrize("zone", ["Asia/Kolkata", "Europe/Berlin", "America/New_York"])
+def test_the_epoch_is_that_of_the_clock_of_a_zone(zone, rule):
+    frame = measured("5h", zone)
+    expected = frame.groupby("k").resample(rule, origin="epoch")["n"].sum()
+    for found in answers(CPU, frame, lambda g: g.resample(rule, origin="epoch")["n"].sum()):
+        agree(CPU, found, expected, 0)
+
+
 def test_aggregates_operators_and_times_in_a_column(backend):
     frame = measured("9h")
     expected = frame.groupby("k").resample("D")["n"].agg(["sum", "count"])
