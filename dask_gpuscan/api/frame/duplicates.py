@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from ...engines.run import engine_of, meta_of, run
 from ...frames.keys import By, check_subset, is_one_name
+from ...frames.messages import FLAG
+from ...kernels.messages import shown
 from ...ops.core.operation import Part
 from ...ops.groupby.hashed_scan import HashedScan
 from ...ops.groupby.spec import GroupBySpec
@@ -107,7 +109,7 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError
-            For values that cannot be hashed, and for columns of a pandas frame that are categorical.
+            For values that cannot be hashed, and for several columns of a pandas frame of which one is categorical.
         ValueError
             For unknown columns, and for other arguments.
 
@@ -124,8 +126,12 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.value_counts().to_dict()
         {('a', 1): 2, ('b', 2): 1}
         """
-        check_flags(normalize=normalize, sort=sort, ascending=ascending, dropna=dropna)
         meta = meta_of(self._obj)
+        if meta.ndim == 2 and not isinstance(normalize, FLAG):  # pandas' frames take columns first
+            raise TypeError(
+                f"value_counts of a DataFrame takes columns as subset=, found {shown(normalize)}"
+            )
+        check_flags(normalize=normalize, sort=sort, ascending=ascending, dropna=dropna)
         by = check_subset(meta, subset)
         rows = engine_of(self._obj).choose(self._obj, by.columns)
         flags = map(bool, (normalize, sort, ascending, dropna))

@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ...ops.asof.asof import AsOf
-from ...ops.asof.in_turn import RightRows, end_of, merged_in_turn
+from ...ops.asof.in_turn import RightRows, end_of, merged_in_turn, read_to_the_end
 from ..dask.expressions import map_partitions
 from .options import described
 from .passes import Pass
@@ -36,21 +36,31 @@ class AsOfStep(Step):
         return described(self.question)
 
     def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
-        (left,) = batches
-        seen = seen or RightRows(self.right._meta)
-        reader = self.readers.pop(seen, None) or rows_behind(
-            (batch for (batch,) in Pass([self.right])), seen.count
-        )
+        (left,), (seen, reader) = batches, self._reader(seen)
         answer, found = merged_in_turn(self.question, left, seen, lambda: next(reader, None))
         self.readers[found] = reader
         return answer, found
+
+    def finished(self, seen: Seen) -> Seen:
+        seen, reader = self._reader(seen)
+        found = read_to_the_end(self.question, seen, lambda: next(reader, None))
+        self.readers[found] = reader
+        return found
+
+    def _reader(self, seen: Seen) -> tuple[RightRows, Iterator[Any]]:
+        """Return what was seen, and the batches of the other stream behind it."""
+        seen = seen or RightRows(self.right._meta)
+        reader = self.readers.pop(seen, None)
+        if reader is None:
+            reader = rows_behind((batch for (batch,) in Pass([self.right])), seen.count)
+        return seen, reader
 
     def of_others(self, seen: Seen) -> Seen:
         return seen and replace(seen, count=0)
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
         raise NotImplementedError(
-            "merge_asof of two streams is no collection; merge the Dask collections themselves"
+            "merge_asof of two streams (or resample at edges of buckets) is no collection; ask Dask collections"
         )
 
 

@@ -150,7 +150,7 @@ def merge_asof(left: Any, right: Any, question: AsOf) -> Any:
     if isinstance(right, Stream):
         if question.direction != "backward":
             _refuse(f"merge_asof of two streams with direction={question.direction!r}")
-        step: Step = AsOfStep(right, question)
+        step: Step = AsOfStep(right.beside(left), question)
         meta = question.merged(left._meta, right._meta)
     else:
         step, meta = LookUp(right, question), question.merged(left._meta, right)

@@ -28,13 +28,14 @@ class Pass:
 
     def __init__(self, outputs: Sequence[Stream], state: State | None = None) -> None:
         self.outputs, self.source = outputs, outputs[0]._source
-        self.nodes = _in_order(outputs)
+        self.nodes = in_order(outputs)
         pairs = [(node._step, node._inputs) for node in self.nodes if node._step is not None]
         self.steps = [step for step, _ in pairs]
         self.operations = [(step.label, step.options) for step in self.steps]
         self.kept_by = [step.kept_by(inputs[0]._meta) for step, inputs in pairs]
         self.seen: list[Seen] = [None] * len(self.steps)
-        self.rows, self.ended, self.library = 0, False, library_of(self.source.meta)
+        self.rows, self.ended, self.is_read = 0, False, False
+        self.library = library_of(self.source.meta)
         before = self.source.state
         known = 0 if before is None else before.rows
         before = before if state is None else state
@@ -50,6 +51,8 @@ class Pass:
     @property
     def state(self) -> State:
         """What was seen with the last batches."""
+        if self.is_read:
+            self.seen = [s.finished(seen) for s, seen in zip(self.steps, self.seen, strict=True)]
         found = zip(self.operations, self.seen, self.kept_by, strict=True)
         operations = tuple(Operation(*what, seen, *kept_by) for what, seen, kept_by in found)
         schema, library = self.source.schema, self.library
@@ -65,6 +68,7 @@ class Pass:
                     )
                 yield self._advance(frame, False)
                 add(frame)
+        self.is_read = True
         if self.source.ends and not self.ended and any(step.has_end for step in self.steps):
             self.ended = True
             yield self._advance(self.source.meta, True)
@@ -96,7 +100,7 @@ class Pass:
         return [batches[output] for output in self.outputs]
 
 
-def _in_order(outputs: Iterable[Stream]) -> list[Stream]:
+def in_order(outputs: Iterable[Stream]) -> list[Stream]:
     """Return streams and all that they are computed of, each behind its inputs."""
     found: dict[Stream, None] = {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import reduce
 from glob import glob, has_magic
@@ -100,6 +101,12 @@ class Source:
         """A frame without rows."""
         self.schema = schema_of(self.meta)
         """Names and dtypes of the columns."""
+
+    def again(self) -> Source:
+        """Return the same batches, behind no state, to be read beside these."""
+        found = copy(self)
+        found.state = found._begun = None
+        return found
 
     def size(self) -> Size | None:
         """Return how many rows there are, and how many bytes these take; None if that is not known before."""

@@ -59,6 +59,10 @@ class Step:
         """
         raise NotImplementedError
 
+    def finished(self, seen: Seen) -> Seen:
+        """Return what was seen once its input is read to the end, for rows of other sources that follow."""
+        return seen
+
     def of_others(self, seen: Seen) -> Seen:
         """Return what was seen, where the sources are others, whose rows follow."""
         return seen

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from ...frames.messages import ColumnError, column_title
 from ...frames.registry import choose_columns, names_of
 from ...kernels.messages import not_among, shown
-from .passes import Pass, begun, computed
+from .passes import Pass, begun, computed, in_order
 from .row_methods import RowMethods
 from .sinks import ROWS_PER_FILE, reader, to_directory, to_file, to_polars
 from .sources import Source
@@ -185,6 +185,19 @@ class Stream(RowMethods):
         """Return what a step makes of this stream, and of others; it may have to wait for rows."""
         pace = None if waits else self._pace
         return type(self)(self._source, meta, step, (self, *others), rows, pace)
+
+    def beside(self, other: Stream) -> Stream:
+        """Return this stream, to be read while another is; of the other's source, without a state that is of both.
+
+        A source that goes on from a state has one for all that is computed of it: what keeps nothing needs none.
+        """
+        if self._source is not other._source or self._source.state is None:
+            return self
+        if any(type(one._step) not in (Each, type(None)) for one in in_order([self])):
+            return self
+        found = copy(self)
+        found._source = self._source.again()
+        return found
 
     def check_rows(self, other: Any, title: str) -> None:
         """Check that another stream has the same rows; raises a TypeError or ValueError if not."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...frames.registry import library_of
@@ -51,16 +51,7 @@ def merged_in_turn(
     if not len(left):
         return question.merged(left, library.no_rows(seen.waiting)), seen
     end = end_of(question.left, left, seen.left_end)
-    parts, count, right_end = [seen.waiting], seen.count, seen.right_end
-    while right_end is None or right_end <= end:
-        batch = read()
-        if batch is None:
-            break
-        parts.append(batch)
-        count += len(batch)
-        right_end = end_of(question.right, batch, right_end)
-    found = [part for part in parts if len(part)] or parts[:1]
-    rows = seen.waiting if found[-1] is seen.waiting else joined_rows(found)
+    rows, count, right_end = _read(question, seen, read, end)
     with library.acquire(rows):
         values = numbers(question.right.on_column(rows))
         met = int(library.xp.searchsorted(values, library.xp.asarray(end, values.dtype), "right"))
@@ -70,6 +61,38 @@ def merged_in_turn(
     answer = question.merged(left, ahead)
     before = question.outside(False).aggregate(ahead) if known else None
     return answer, RightRows(waiting, before, count, end, right_end)
+
+
+def read_to_the_end(question: AsOf, seen: RightRows, read: Callable[[], Any]) -> RightRows:
+    """Return what was read of the right side once all of it is: later left rows may match rows that no left one met."""
+    rows, count, right_end = _read(question, seen, read, None)
+    return replace(seen, waiting=rows, count=count, right_end=right_end)
+
+
+def _read(
+    question: AsOf, seen: RightRows, read: Callable[[], Any], end: Any
+) -> tuple[Any, int, Any]:
+    """Read the right side up to a row behind a number, or all of it.
+
+    Returns
+    -------
+    rows : DataFrame
+        Those that wait, and those that were read.
+    count : int
+        How many were read so far.
+    right_end : number
+        That of the last one.
+    """
+    parts, count, right_end = [seen.waiting], seen.count, seen.right_end
+    while end is None or right_end is None or right_end <= end:
+        batch = read()
+        if batch is None:
+            break
+        parts.append(batch)
+        count += len(batch)
+        right_end = end_of(question.right, batch, right_end)
+    found = [part for part in parts if len(part)] or parts[:1]
+    return seen.waiting if found[-1] is seen.waiting else joined_rows(found), count, right_end
 
 
 def end_of(side: AsOfSide, frame: Any, before: Any) -> Any:

@@ -155,6 +155,8 @@ def test_bad_arguments_of_value_counts():
     for each in (frame, partitioned(frame, [])):
         with pytest.raises(ValueError, match="subset='y' is not a column"):
             each.gpuscan.value_counts(subset=["y"])
+        with pytest.raises(TypeError, match=r"takes columns as subset=, found \['x'\]"):
+            each.gpuscan.value_counts(["x"])
         with pytest.raises(TypeError, match="subset is for DataFrames"):
             each.x.gpuscan.value_counts(subset="x")
         with pytest.raises(TypeError, match="value_counts of column 'x': pairs of categories"):

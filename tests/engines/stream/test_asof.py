@@ -60,10 +60,14 @@ def merged(left: Any, right: Any) -> Any:
 EXPECTED = pd.merge_asof(TRADES, QUOTES, on="t", by="k")
 
 
+@pytest.mark.parametrize("ahead", [0, 1, 3, 8])
 @pytest.mark.parametrize("day", [1, 3, 4, 6])
-def test_a_state_goes_on_with_the_rows_of_the_next_day(day: int, tmp_path: Path) -> None:
-    at = int((QUOTES["t"] <= TRADES["t"][day - 1]).sum())
-    today = merged(stream(cut(TRADES[:day], [1])), stream(cut(QUOTES[:at], [1, 2])))
+def test_a_state_goes_on_with_the_rows_of_the_next_day(
+    day: int, ahead: int, tmp_path: Path
+) -> None:
+    """Today's quotes may reach behind today's last trade: no trade has met them, and tomorrow's do."""
+    at = min(int((QUOTES["t"] <= TRADES["t"][day - 1]).sum()) + ahead, len(QUOTES))
+    today = merged(stream(cut(TRADES[:day], [1])), stream(cut(QUOTES[:at], [*range(1, at)])))
     found = [today.compute()]
     today.state.save(tmp_path / "state")
     state = dask_gpuscan.load_state(tmp_path / "state")
@@ -73,6 +77,13 @@ def test_a_state_goes_on_with_the_rows_of_the_next_day(day: int, tmp_path: Path)
         answer = merged(stream(rest, state=going_on), stream(quotes)).compute()
         both = whole([*found, answer])
         pd.testing.assert_frame_equal(both, EXPECTED[: len(both)])
+
+
+def test_quotes_of_a_day_without_trades_are_met_on_the_next() -> None:
+    today = merged(stream([TRADES[:0]]), stream([QUOTES[:3], QUOTES[3:5]]))
+    today.compute()
+    found = merged(stream([TRADES], state=today.state), stream([QUOTES[5:]])).compute()
+    pd.testing.assert_frame_equal(found, EXPECTED)
 
 
 def test_a_directory_goes_on_behind_what_was_read(tmp_path: Path) -> None:

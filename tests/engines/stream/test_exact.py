@@ -114,6 +114,7 @@ ANSWERS: dict[str, Method] = {
     "clustered median": lambda d: d.gpuscan.groupby("c", clustered=True)["x"].median(),
     "clustered shift": lambda d: d.gpuscan.groupby("c", clustered=True)["s"].shift(),
     "resample": lambda d: d[["x", "t"]].gpuscan.resample("2h", on="t").mean(),
+    "resample ffill": lambda d: d[["x", "t"]].gpuscan.resample("2h", on="t")["x"].ffill(),
     "resample ohlc": lambda d: d[["x", "t"]].gpuscan.resample("5h", on="t")["x"].ohlc(),
     "shift ahead": lambda d: d[["x", "n", "s"]].gpuscan.shift(-3),
     "diff ahead": lambda d: d[["n", "x"]].gpuscan.diff(-2),
