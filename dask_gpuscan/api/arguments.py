@@ -252,7 +252,10 @@ def named_reductions(
 ) -> tuple[list[tuple[Hashable, Hashable, str]], bool]:
     """Return what an ``agg`` asks for: (label, column, reduction) each, and whether labels have two levels."""
     if (functions is None) == (not named):
-        raise TypeError("agg takes names of reductions, or keywords name=(column, reduction)")
+        raise TypeError(
+            "agg takes either names of reductions or keywords name=(column, reduction), and no options; methods take "
+            "these, as in std(ddof=0)"
+        )
     if named:
         return [
             (keyword, *_pair(keyword, asked, columns, as_series))
@@ -290,5 +293,5 @@ def _pair(
     if as_series and (isinstance(asked, str) or callable(asked)):
         return columns[0], method_name("agg", asked)
     if not isinstance(asked, tuple) or len(asked) != 2:
-        raise TypeError(f"agg takes {keyword}=(column, reduction), found {shown(asked)}")
+        raise TypeError(f"{keyword} must be (column, reduction), found {shown(asked)}")
     return asked[0], method_name("agg", asked[1])

@@ -122,6 +122,11 @@ def check_subset(meta: Any, subset: Any, argument: str = "subset") -> By:
             raise ValueError(
                 f"{argument} must name at least one column, found a frame without columns"
             )
+        twice = [name for name in subset if subset.count(name) > 1]
+        if twice:
+            raise ValueError(
+                f"column {shown(twice[0])} is there twice; name columns by {argument}="
+            )
     if isinstance(subset, (np.ndarray, pd.Index)):
         subset = list(subset)
     return check_by(meta, subset, argument, levels_too=False)

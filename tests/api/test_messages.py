@@ -3,6 +3,7 @@
 import dask
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import dask_gpuscan
@@ -153,3 +154,74 @@ def test_how_keys_of_merges_are_sorted():
         ValueError, match="right keys must be sorted; sort the right side by column"
     ):
         dask_gpuscan.merge_asof(df[["when"]], df[["when"]][::-1], on="when")
+
+
+GROUPER = pd.Grouper(key="when", freq="4h", origin="epoch")
+WHAT_TO_DO = {
+    "options of agg": (
+        lambda it: it.groupby("key").agg("std", ddof=0),
+        TypeError,
+        r"no options; methods take these, as in std\(ddof=0\)",
+    ),
+    "a pair": (
+        lambda it: it.groupby("key").agg(total="delay"),
+        TypeError,
+        r"total must be \(column, reduction\), found 'delay'",
+    ),
+    "origins of groupers": (
+        lambda it: it.groupby(["key", GROUPER]),
+        ValueError,
+        "Grouper of 'when': buckets among other keys are durations .* counted from midnight",
+    ),
+    "levels": (
+        lambda it: it.sort_index(level="when"),
+        ValueError,
+        "level must be among the levels of the index, 0 to 0, found 'when'",
+    ),
+}
+
+
+@pytest.mark.parametrize("call", WHAT_TO_DO)
+def test_what_can_be_done(frame, call):
+    ask, error, message = WHAT_TO_DO[call]
+    with pytest.raises(error, match=message):
+        ask(frame.gpuscan)
+
+
+def test_columns_that_are_there_twice():
+    twice = df.set_axis(["key", "key", "when"], axis=1)
+    with pytest.raises(ValueError, match=r"column 'key' is there twice; name columns by subset="):
+        twice.gpuscan.drop_duplicates()
+
+
+def test_durations_have_no_buckets():
+    x = pd.Series([1, 2], pd.to_timedelta([0, 50], unit="s"))
+    with pytest.raises(TypeError, match=r"resample needs datetimes, .* add a timestamp"):
+        x.gpuscan.resample("1min")
+
+
+def test_sides_that_are_in_no_order():
+    left, right = df[["when", "delay"]], df[["when", "key"]]
+    for side, pair in (("right", (left, right[::-1])), ("left", (left[::-1], right))):
+        with pytest.raises(ValueError, match=f"sort the {side} side by column 'when' first"):
+            dask_gpuscan.merge_asof(*pair, on="when")
+        lazy = [partitioned(each, [0.0]) for each in pair]
+        with pytest.raises(ValueError, match=f"sort the {side} side by its keys first"):
+            dask_gpuscan.merge_asof(*lazy, on="when").compute()
+
+
+def test_methods_and_levels_that_tables_have_not():
+    table = on(pa.table({"key": ["a", "b"], "delay": [1.0, 2.0]}))
+    with pytest.raises(
+        AttributeError, match="gpuscan has no method 'cumsun'; did you mean 'cumsum'"
+    ):
+        table.cumsun()
+    with pytest.raises(TypeError, match="groupby: a table has no index, and no level of one"):
+        table.groupby(level=0)
+
+
+def test_options_that_parquet_has_not(tmp_path):
+    rows = dask_gpuscan.stream([df])
+    with pytest.raises(TypeError, match=r"ParquetWriter, which has no 'compresion'"):
+        rows.to_parquet(tmp_path / "rows.parquet", compresion="zstd")
+    assert not list(tmp_path.iterdir())

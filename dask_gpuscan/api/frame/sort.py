@@ -189,8 +189,10 @@ def _levels(names: list[Any], level: Any) -> tuple[int, ...]:
         elif is_number and -len(names) <= one < len(names):
             number = one % len(names)
         else:
+            named = [name for name in names if name is not None]
+            known = f"{name_list(named)}, " if named else ""
             raise ValueError(
-                f"level must be among the levels of the index, {name_list(names)}, found {shown(one)}"
+                f"level must be among the levels of the index, {known}0 to {len(names) - 1}, found {shown(one)}"
             )
         if number in found:
             raise ValueError(f"level names {one!r} twice")

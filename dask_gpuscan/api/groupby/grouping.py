@@ -174,8 +174,8 @@ def _key_of_grouper(obj: Any, grouper: pd.Grouper) -> _Key:
         or getattr(meta[grouper.key].dtype, "tz", None) is not None
     ):
         raise ValueError(
-            f"{grouper!r}: buckets among other keys are durations that divide a day, of datetimes without a zone; "
-            f"assign the start of each bucket as a column, and group by that"
+            f"Grouper of {shown(grouper.key)}: buckets among other keys are durations that divide a day, counted from "
+            f"midnight, of datetimes without a zone; assign the start of each bucket as a column, and group by that"
         )
     width = grouper.freq.freqstr  # cuDF takes it as text
     return _Key(grouper.key, column=lambda rows: rows[grouper.key].dt.floor(width))

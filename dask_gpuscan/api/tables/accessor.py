@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..absent import no_attribute
 from ..accessor import Gpuscan
 from ..lazy_import import when_imported
 from .tables import OF_AN_INDEX, TableSource, bridged, no_index
@@ -43,6 +44,14 @@ class TableGpuscan:
         kind = type(self._table)
         return f"<gpuscan of a {kind.__module__.partition('.')[0]} {kind.__name__}>"
 
+    if not TYPE_CHECKING:  # checkers refuse names that are not methods
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise an AttributeError that names what to use instead of a method that is absent."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise no_attribute(self, "gpuscan", name)
+
 
 def _method(name: str, member: Any) -> Any:
     """Return a method, or a property, of tables for that of frames; the table is read when it is called."""
@@ -63,6 +72,8 @@ def _method(name: str, member: Any) -> Any:
 
     @functools.wraps(member)
     def call(self: TableGpuscan, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("level") is not None:
+            raise TypeError(f"{name}: a table has no index, and no level of one; name columns")
         return found(self)(*args, **kwargs)
 
     return call

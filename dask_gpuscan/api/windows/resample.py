@@ -326,8 +326,9 @@ def _time_column(meta: Any, on: Any) -> TimeColumn:
             f"resample needs times of a day, found dtype {dtype} in {time_column.title}; cast it to timestamps first"
         )
     if library.layout(dtype) is None or dtype.kind != "M":
+        cast = "add a timestamp" if dtype.kind == "m" else "cast it with pandas.to_datetime"
         raise TypeError(
-            f"resample needs datetimes, found dtype {dtype} in {time_column.title}; cast it with pandas.to_datetime, "
+            f"resample needs datetimes, found dtype {dtype} in {time_column.title}; {cast}, "
             f"or name another column by on"
         )
     return time_column

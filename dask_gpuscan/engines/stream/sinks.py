@@ -84,8 +84,13 @@ class _File:
         self.path, self.rows = path, 0
         try:
             self.writer = pq.ParquetWriter(_part(path), schema, **options)
-        except BaseException:
+        except BaseException as error:
             _part(path).unlink(missing_ok=True)
+            if isinstance(error, TypeError) and "unexpected keyword" in str(error):
+                option = str(error).rpartition(" ")[2]
+                raise TypeError(
+                    f"to_parquet takes options of pyarrow.parquet.ParquetWriter, which has no {option}"
+                ) from None
             raise
 
     def write(self, table: pa.Table) -> None:

@@ -210,9 +210,8 @@ def refuse(column: Column, side: str, place: str) -> NoReturn:
     missing = library_of(column).missing(column)
     if missing is not None and bool(missing.any()):
         raise ValueError(f"Merge keys contain null values on {side} side{where}")
-    raise ValueError(
-        f"{side} keys must be sorted{where}; sort the {side} side by {column_title(column)} first"
-    )
+    by = "its keys" if column.name is None else column_title(column)
+    raise ValueError(f"{side} keys must be sorted{where}; sort the {side} side by {by} first")
 
 
 # --- over partitions ---------------------------------------------------------------------------------

@@ -255,7 +255,7 @@ def test_bad_input(kind):
         "'n' is the name of a column": {"n": ("o", "count")},
         "'z' is not a column": {"a": ("z", "sum")},
         "'total' is not a reduction": {"a": ("n", "total")},
-        r"agg takes a=\(column, reduction\)": {"a": "sum"},
+        r"a must be \(column, reduction\)": {"a": "sum"},
     }.items():
         with pytest.raises((TypeError, ValueError), match=message):
             frame.gpuscan.rle("n", agg=agg)
