@@ -16,11 +16,11 @@ from .arrays import (
 )
 from .backends import BACKENDS, Backend, backend_of
 from .messages import shown
-from .nulls import Mask, Nulls
+from .nulls import NULLS, Mask, Nulls
 from .operators.operator import Operator
 from .operators.signature import State
 from .operators.trial import try_on
-from .options import Exclusive, ScanOptions
+from .options import USUAL, Exclusive, ScanOptions
 from .windows import RowWindows, Windows
 
 WORD = 8
@@ -121,8 +121,11 @@ def scan_by_code(
     >>> scan_by_code(BUILT_IN["add"], code, x, 2)
     (array([1, 2, 4]), array([4, 2]))
     """
-    dtype = None if dtype is None else numpy_dtype(dtype)
+    if dtype is not None and not isinstance(dtype, np.dtype):
+        dtype = numpy_dtype(dtype)
     options = ScanOptions(nulls, -1, exclusive, False, dtype, mark_nulls)
+    if (type(nulls), type(exclusive), bool, type(mark_nulls)) not in USUAL:
+        options.check()
     return _by_code(
         op, codes, values, groups, options, carry_in, carry_codes, write=True, check=check
     )
@@ -151,8 +154,11 @@ def reduce_by_code(
     >>> reduce_by_code(BUILT_IN["maximum"], np.array([0, 1, 0]), np.array([4, 2, 3]), 2)
     array([4, 2])
     """
-    dtype = None if dtype is None else numpy_dtype(dtype)
+    if dtype is not None and not isinstance(dtype, np.dtype):
+        dtype = numpy_dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
+    if type(nulls) not in NULLS:
+        options.check()
     found = _by_code(op, codes, values, groups, options, carry_in, None, write=False, check=check)
     return found[1]
 
@@ -336,8 +342,11 @@ def rolling_by_code(
     if windows.after not in (0, -1):
         raise ValueError(f"after must be 0 or -1, found {windows.after}")
     windows = windows.within(len(codes))
-    dtype = None if dtype is None else numpy_dtype(dtype)
+    if dtype is not None and not isinstance(dtype, np.dtype):
+        dtype = numpy_dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
+    if type(nulls) not in NULLS:
+        options.check()
     if op.check:
         try_on(op, arrays, options)
     if windows.before + windows.after < 0:  # windows without rows are the same in any group

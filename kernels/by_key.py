@@ -12,11 +12,11 @@ import numpy as np
 from .arrays import Array, numpy_dtype
 from .backends import Backend
 from .by_code import grouped_values
-from .nulls import Nulls
+from .nulls import NULLS, Nulls
 from .operators.operator import Operator
 from .operators.signature import State
 from .operators.trial import try_on
-from .options import Exclusive, ScanOptions
+from .options import USUAL, Exclusive, ScanOptions
 from .selection import RunEnds, Segments, run_ends
 
 
@@ -84,8 +84,11 @@ def reduce_by_key(
     """
     found = run_ends(keys, key_nulls)
     backend, arrays = _begin_runs(op, found, values, nulls)
-    dtype = None if dtype is None else numpy_dtype(dtype)
+    if dtype is not None and not isinstance(dtype, np.dtype):
+        dtype = numpy_dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
+    if type(nulls) not in NULLS:
+        options.check()
     if op.check:
         try_on(op, arrays, options)
     return backend.reduce_by_key(op, found, arrays, options, starts=starts, lower=lower)
@@ -155,8 +158,11 @@ def scan_by_key(
     """
     found = run_ends(keys, key_nulls, last=reverse, continues=continues)
     backend, arrays = _begin_runs(op, found, values, nulls)
-    dtype = None if dtype is None else numpy_dtype(dtype)
+    if dtype is not None and not isinstance(dtype, np.dtype):
+        dtype = numpy_dtype(dtype)
     options = ScanOptions(nulls, -1, exclusive, reverse, dtype, mark_nulls)
+    if (type(nulls), type(exclusive), type(reverse), type(mark_nulls)) not in USUAL:
+        options.check()
     carry = carry_in if continues else None
     if op.check and not isinstance(arrays[0], np.ndarray):
         try_on(op, arrays, options)

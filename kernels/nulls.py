@@ -88,7 +88,7 @@ class Mask:
 
 
 Nulls = InBand | Mask | None
-NULLS = (InBand, Mask, type(None))
+NULLS = {InBand, Mask, type(None)}
 """The types that are accepted for nulls."""
 
 

@@ -14,6 +14,9 @@ from .nulls import NULLS, Nulls
 
 FLAG = (bool, np.bool_)
 
+USUAL = {(nulls, bool, bool, bool) for nulls in NULLS}
+"""The types of nulls, `exclusive`, `reverse` and `mark_nulls` that need no check."""
+
 Exclusive = bool | tuple[bool, ...]
 """Whether a scan writes the state before each element, in all of its outputs or in each of them."""
 
@@ -49,8 +52,9 @@ class ScanOptions:
     dtype: np.dtype | None = None
     mark_nulls: bool = False
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.nulls, NULLS):
+    def check(self) -> None:
+        """Raise a TypeError for nulls of another type, and for flags that are neither True nor False."""
+        if type(self.nulls) not in NULLS:
             raise TypeError(f"nulls must be InBand, Mask or None, found {shown(self.nulls)}")
         for name in ("exclusive", "reverse", "mark_nulls"):
             found = getattr(self, name)

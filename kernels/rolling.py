@@ -18,7 +18,7 @@ from .arrays import (
 )
 from .backends import BACKENDS, backend_of
 from .messages import shown
-from .nulls import Nulls
+from .nulls import NULLS, Nulls
 from .operators.operator import Operator
 from .operators.trial import try_on
 from .options import ScanOptions
@@ -97,8 +97,11 @@ def rolling(
         backend = BACKENDS[frozenset(map(type, [*arrays, *windows.bounds]))]
     else:
         raise TypeError(f"windows must be RowWindows or BoundWindows, found {shown(windows)}")
-    dtype = None if dtype is None else numpy_dtype(dtype)
+    if dtype is not None and not isinstance(dtype, np.dtype):
+        dtype = numpy_dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
+    if type(nulls) not in NULLS:
+        options.check()
     if op.check:
         try_on(op, arrays, options)
     return backend.rolling(op, arrays, windows, options)

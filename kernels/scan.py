@@ -18,7 +18,7 @@ from .operators.built_in import traits_of
 from .operators.operator import Operator
 from .operators.signature import State, signature
 from .operators.trial import try_on
-from .options import Exclusive, ScanOptions
+from .options import USUAL, Exclusive, ScanOptions
 
 
 def scan(
@@ -95,10 +95,13 @@ def scan(
     (array([10, 11, 13]), np.int64(16))
     """
     backend, arrays = _begin(op, values, axis)
-    dtype = None if dtype is None else numpy_dtype(dtype)
+    if dtype is not None and not isinstance(dtype, np.dtype):
+        dtype = numpy_dtype(dtype)
     if isinstance(nulls, Mask):
         nulls.check_length("values", arrays[0].size)
     options = ScanOptions(nulls, axis, exclusive, reverse, dtype, mark_nulls)
+    if (type(nulls), type(exclusive), type(reverse), type(mark_nulls)) not in USUAL:
+        options.check()
     if op.check and not isinstance(arrays[0], np.ndarray):
         try_on(op, arrays, options)
     out, read = backend.scan(op, arrays, options, carry_in, write=True, waits=carry_out)
@@ -143,10 +146,13 @@ def _reducing(
 ) -> Callable[[], Any]:
     """Begin to reduce; return a function that waits for the state."""
     backend, arrays = _begin(op, values, axis)
-    dtype = None if dtype is None else numpy_dtype(dtype)
+    if dtype is not None and not isinstance(dtype, np.dtype):
+        dtype = numpy_dtype(dtype)
     if isinstance(nulls, Mask):
         nulls.check_length("values", arrays[0].size)
     options = ScanOptions(nulls, axis, False, reverse, dtype)
+    if (type(nulls), bool, type(reverse), bool) not in USUAL:
+        options.check()
     if op.check:
         try_on(op, arrays, options)
     return backend.scan(op, arrays, options, carry_in, write=False, waits=True)[1]
@@ -171,7 +177,8 @@ def _begin(
     if len(shapes) > 1:
         raise ValueError(f"values must have one shape, found {sorted(shapes)}")
     ndim = arrays[0].ndim
-    check_integer("axis", axis)
+    if type(axis) is not int:
+        check_integer("axis", axis)
     if not -ndim <= axis < ndim:
         raise np.exceptions.AxisError(
             f"axis must be from {-ndim} to {ndim - 1} for {ndim}-d values, found {axis}"

@@ -9,7 +9,7 @@ FILES = {
     "groupby.sum": 26,
     "groupby.cumsum": 25,
     "filter": 14,
-    "rle": 14,
+    "rle": 15,
     "rolling.sum": 23,
     "sort_values": 20,
 }

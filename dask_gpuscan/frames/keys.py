@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
-from enum import Enum
 from functools import reduce
 from numbers import Number
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 import pandas as pd
 
 from .. import kernels
 from ..kernels.messages import not_among, shown
+from .key_values import Missing, key_value
 from .messages import ColumnError
 from .protocol import Library
 from .registry import column_of, library_of, names_of
@@ -375,113 +373,3 @@ def paired_group_ids(
         return GroupIds(words.view(np.int64).astype(dtype, copy=False), a.groups * b.groups)
 
     return reduce(pair, found)
-
-
-# --- values that are the same key -------------------------------------------------------------------
-#
-# Python's own equality is the base. It is widened where it depends on the object (NaN within a tuple) or on the class
-# (instants of NumPy, pandas and Python), and for `pandas.NA`, which equals nothing.
-
-
-def one_nan(values: Values) -> Values:
-    """Return floats or complex numbers with 0.0 for -0.0, and with NaN of one kind."""
-    if values.dtype == np.clongdouble:
-        values = values.astype(np.complex128)
-    return np.where(np.isnan(values), np.nan, values + 0.0)
-
-
-def words_of(values: Values, least: int = 8) -> Values:
-    """Return values of 8 bytes at most as words of `least` bytes or more, equal where values are the same key."""
-    if values.dtype.kind == "f":
-        values = one_nan(values)
-    width = values.itemsize
-    return values.view(f"u{width}").astype(f"u{max(width, least)}", copy=False)
-
-
-class Missing(Enum):
-    """Stands for values that do not equal themselves; equals itself, in every process."""
-
-    NULL = "null"
-    NAN = "NaN"
-    NAT = "NaT"
-    NA = "NA"
-
-
-@dataclass(frozen=True, order=True)
-class Instant:
-    """A time of any class, by a clock or of the world."""
-
-    of_world: bool
-    nanoseconds: int
-
-
-@dataclass(frozen=True, order=True)
-class Duration:
-    """A difference of times, of any class."""
-
-    nanoseconds: int
-
-
-_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
-
-
-def key_value(value: Any) -> Hashable:
-    """Return an object that is equal, and hashes equally, for objects that are the same key.
-
-    Examples
-    --------
-    >>> key_value((np.int8(1), np.float32("nan"))) == key_value((True, float("nan")))
-    True
-    >>> key_value(np.datetime64("2026-01-01")) == key_value(pd.Timestamp("2026-01-01"))
-    True
-    """
-    if isinstance(value, tuple):
-        return tuple(map(key_value, value))
-    if isinstance(value, frozenset):
-        return frozenset(map(key_value, value))
-    if value is pd.NA:
-        return Missing.NA
-    if isinstance(value, (datetime, timedelta, np.datetime64, np.timedelta64)):
-        return _time(value)
-    if isinstance(value, np.generic):
-        value = value.item()  # float32 equals other floats than the number that it hashes as
-    if isinstance(value, Number) and value != value:
-        return Missing.NAN
-    found: Hashable = value
-    return found
-
-
-def _time(value: Any) -> Hashable:
-    if pd.isna(value):
-        return Missing.NAT
-    is_instant = isinstance(value, (datetime, np.datetime64))
-    if type(value) is datetime:
-        value = value.replace(fold=0)  # Python's equality does not look at it
-    try:
-        found: Any = pd.Timestamp(value) if is_instant else pd.Timedelta(value)
-    except (ValueError, OverflowError):  # outside the range of pandas
-        return value  # type: ignore[no-any-return]
-    count = int(found.asm8.view(np.int64)) * _NANOSECONDS[found.unit]
-    return Instant(found.tzinfo is not None, count) if is_instant else Duration(count)
-
-
-def key_text(key: Hashable) -> str:
-    """Return a text that is the same, in every process, for equal answers of `key_value`.
-
-    Different keys may share a text: all objects of classes that are not listed here do.
-    """
-    if isinstance(key, str):
-        return key
-    if isinstance(key, Number):
-        return f"number {hash(key)}"  # not salted, unlike the hash of a string
-    if isinstance(key, tuple):
-        return f"({','.join(map(key_text, key))})"
-    if isinstance(key, frozenset):
-        return f"{{{','.join(sorted(map(key_text, key)))}}}"
-    if isinstance(key, pd.Interval):
-        return key_text(tuple(map(key_value, (key.left, key.right, key.closed))))
-    if isinstance(key, time):
-        return "time" if key.utcoffset() is not None else f"time {key.replace(tzinfo=None)}"
-    if isinstance(key, (Enum, Instant, Duration, bytes, date, pd.Period, UUID)):
-        return repr(key)
-    return "object"

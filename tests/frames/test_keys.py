@@ -15,7 +15,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dask_gpuscan.frames.keys import FIRST_PROBE, first_end, key_text, key_value, last_start
+from dask_gpuscan.frames.key_values import key_text, key_value
+from dask_gpuscan.frames.keys import FIRST_PROBE, first_end, last_start
 
 ROWS = 9 * FIRST_PROBE
 
@@ -143,7 +144,7 @@ def test_the_same_keys_have_one_value_and_one_text():
 
 def test_texts_of_keys_are_those_of_every_process():
     script = """
-from dask_gpuscan.frames.keys import key_text, key_value
+from dask_gpuscan.frames.key_values import key_text, key_value
 from test_keys import SAME
 print([key_text(key_value(group[0])) for group in SAME])
 """

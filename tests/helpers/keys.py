@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from dask_gpuscan.frames.keys import boundary_key, key_value
+from dask_gpuscan.frames.key_values import key_value
+from dask_gpuscan.frames.keys import boundary_key
 
 
 def key_of_row(column: Any, row: int) -> Any:

@@ -318,7 +318,8 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
     def _rows(self, places: list[Place]) -> Any:
         """The rows at these places of each group."""
         first = cache(self.cumcount)
-        last = cache(lambda: self.cumcount(ascending=False))
+        from_last = [Part(None, (), CountRows(True))]  # under a name of its own, for messages
+        last = cache(lambda: self._scan("nth-from-the-last", from_last, True))
         keep = _chosen(places or [slice(0, 0)], first, last)
         return self._engine.filter(self._frame(), keep)
 

@@ -16,7 +16,8 @@ from cudf.core.column import ColumnBase
 
 from ... import kernels
 from ...kernels import BUILT_IN, Nulls, Operator
-from ..keys import mixed_group_ids, paired_group_ids, shared_group_ids, words_of
+from ..key_values import words_of
+from ..keys import mixed_group_ids, paired_group_ids, shared_group_ids
 from ..messages import column_title
 from ..types import DType, GroupIds, Values, View
 from .layouts import LAYOUT, gathered, layout_of, nulls_of, view_of

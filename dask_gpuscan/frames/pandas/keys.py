@@ -11,15 +11,8 @@ import pandas as pd
 import pyarrow as pa
 
 from ...kernels import InBand, Nulls, hash_codes, value_range
-from ..keys import (
-    key_text,
-    key_value,
-    mixed_group_ids,
-    one_nan,
-    paired_group_ids,
-    shared_group_ids,
-    words_of,
-)
+from ..key_values import key_text, key_value, one_nan, words_of
+from ..keys import mixed_group_ids, paired_group_ids, shared_group_ids
 from ..messages import column_title, first_line
 from ..protocol.keys import NumberKeys
 from ..types import DType, GroupIds, Values, View

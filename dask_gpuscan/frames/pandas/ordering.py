@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...kernels import INT128, Nulls, bitmap, byte_mask
-from ..keys import Duration, Instant, key_value
+from ..key_values import Duration, Instant, key_value
 from ..messages import column_title, first_line
 from ..types import DType, Values
 from .keys import decoded, factorize, is_dictionary

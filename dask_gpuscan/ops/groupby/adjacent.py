@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import By, Missing, any_null, boundary_key, key_arrays
+from ...frames.key_values import Missing
+from ...frames.keys import By, any_null, boundary_key, key_arrays
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ..core.carry import DataFrameCarry

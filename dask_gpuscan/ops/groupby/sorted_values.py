@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import key_arrays, words_of
+from ...frames.key_values import words_of
+from ...frames.keys import key_arrays
 from ...frames.messages import HINT
 from ...frames.protocol import Library
 from ...frames.registry import library_of, stored_numbers

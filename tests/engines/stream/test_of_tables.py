@@ -1,5 +1,6 @@
 """Streams of tables of polars and Arrow: their answers are tables, and are those of the whole table."""
 
+import ast
 import datetime
 
 import dask.dataframe as dd
@@ -119,6 +120,14 @@ def test_edges_of_groups_are_refused(method):
     groups = dask_gpuscan.stream([frame]).gpuscan.groupby("k").resample("2h", on="t")["y"]
     with pytest.raises(NotImplementedError, match="needs rows that come later"):
         getattr(groups, method)()
+
+
+@pytest.mark.parametrize("places", ["tail(1)", "head(-1)", "nth([0, -1])"])
+def test_places_from_the_last_row_are_refused(places):
+    method, _, n = places.partition("(")
+    groups = dask_gpuscan.stream([pd.DataFrame({"k": [1, 2]})]).gpuscan.groupby("k")
+    with pytest.raises(NotImplementedError, match="groupby-nth-from-the-last needs rows that"):
+        getattr(groups, method)(ast.literal_eval(n[:-1]))
 
 
 @pytest.mark.parametrize(
