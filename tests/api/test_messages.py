@@ -188,6 +188,13 @@ def test_what_can_be_done(frame, call):
         ask(frame.gpuscan)
 
 
+def test_series_have_no_columns():
+    with pytest.raises(
+        ValueError, match=r"by='x' is not a column, of which a Series has none; give keys"
+    ):
+        df.delay.gpuscan.groupby("x")
+
+
 def test_columns_that_are_there_twice():
     twice = df.set_axis(["key", "key", "when"], axis=1)
     with pytest.raises(ValueError, match=r"column 'key' is there twice; name columns by subset="):

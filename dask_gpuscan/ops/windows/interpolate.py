@@ -72,7 +72,6 @@ class Surroundings:
     columns: tuple[Nearest, ...]
     last: Any
     """The last index value, as a number; None of no rows, or where the index does not count."""
-    partitions: int
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ class NearestValues(Summary):
             xs = index_numbers(partition) if self.method in BY_INDEX else None
             columns = tuple(self._nearest(library, c, xs) for c in columns_of(partition))
             last = xs[-1].item() if xs is not None and len(xs) else None
-        return Surroundings(columns, last, 1)
+        return Surroundings(columns, last)
 
     def _nearest(self, library: Library, column: Any, xs: Values | None) -> Nearest:
         count = len(column)
@@ -109,8 +108,7 @@ class NearestValues(Summary):
     def combine(self, aggregates: Sequence[Surroundings]) -> Surroundings:
         columns = zip(*(a.columns for a in aggregates), strict=True)
         lasts = [a.last for a in aggregates if a.last is not None]
-        count = sum(a.partitions for a in aggregates)
-        return Surroundings(tuple(map(_nearest_of, columns)), lasts[-1] if lasts else None, count)
+        return Surroundings(tuple(map(_nearest_of, columns)), lasts[-1] if lasts else None)
 
 
 def _nearest_of(parts: Sequence[Nearest]) -> Nearest:
@@ -243,10 +241,9 @@ class Interpolate(OverlapCarry):
         last = None if before is None else before.last
         falls = last is not None and len(xs) and xs[0].item() < last
         if falls or not library.is_sorted(library.index(partition)):
-            number = 0 if before is None else before.partitions
             raise ValueError(
-                f"index must not decrease, as method={self.method!r} takes distances from it; it does in "
-                f"partition {number}: sort by it first, with gpuscan.sort_index()"
+                f"index must not decrease, as method={self.method!r} takes distances from it; sort by it first, with "
+                f"gpuscan.sort_index()"
             )
         return xs
 
