@@ -51,7 +51,10 @@ def grouping_of(obj: Any, by: Any, level: Any) -> Grouping:
     if all(_is_column(key, columns) or not _makes_column(key) for key in keys):
         return Grouping.by_names(obj, by)
     if len(keys) == 1 and getattr(keys[0], "freq", None) is not None and _is_grouper(keys[0]):
-        raise ValueError(f"{keys[0]!r} alone makes buckets of time; use resample(rule, on=column)")
+        raise ValueError(
+            f"Grouper of {shown(keys[0].key)} alone makes buckets of time; use resample(rule, on=column), or where each "
+            f"row has an answer, assign the start of its bucket as a column, and group by that"
+        )
     return _grouping(obj, [_key_of(obj, key, columns) for key in keys])
 
 

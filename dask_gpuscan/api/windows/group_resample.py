@@ -56,8 +56,9 @@ class GroupByResample(GroupBySorted[Obj, SeriesT, FrameT]):
         TypeError
             If there are no datetimes in the index, or in `on`.
         ValueError
-            For units of a calendar that are closed on the right but for their ends, such as ``"MS"``, and as for
-            `Gpuscan.resample`. At compute time, for times that are null, or that decrease within a group.
+            For units of a calendar that are closed on the right but for their ends, such as ``"MS"`` and days of a time
+            zone, and as for `Gpuscan.resample`. At compute time, for times that are null, or that decrease within a
+            group.
 
         See Also
         --------

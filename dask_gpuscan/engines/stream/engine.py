@@ -149,7 +149,9 @@ def merge_asof(left: Any, right: Any, question: AsOf) -> Any:
     keeps, question = question.plan.keeps_index, question.over_partitions()
     if isinstance(right, Stream):
         if question.direction != "backward":
-            _refuse(f"merge_asof of two streams with direction={question.direction!r}")
+            _refuse(
+                f"merge_asof of two streams (or resample at edges of buckets) with direction={question.direction!r}"
+            )
         step: Step = AsOfStep(right.beside(left), question)
         meta = question.merged(left._meta, right._meta)
     else:
