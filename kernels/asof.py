@@ -6,7 +6,7 @@ import numpy as np
 
 from .arrays import Array, brief, is_array
 from .backends import backend_of
-from .by_code import check_codes
+from .by_code import check_codes, check_groups, check_range
 from .messages import shown
 from .options import WAYS, AsOfOptions
 
@@ -20,6 +20,7 @@ def asof(
     direction: str = "backward",
     exact: bool = True,
     tolerance: float | None = None,
+    check: bool = True,
 ) -> Any:
     """Return which row of the right side matches each row of the left.
 
@@ -28,9 +29,9 @@ def asof(
     left, right : array
         1-d, of one dtype: integers, or floats of 32 or 64 bits. Neither may decrease, or hold NaN.
     codes : pair of arrays of int32 or int64, optional
-        The groups of the rows of both sides, from 0 to `groups` - 1, which is not checked: rows match in their group
-        alone.
+        The groups of the rows of both sides, from 0 to `groups` - 1: rows match in their group alone.
     groups : int, default 0
+        Needed with `codes`.
     direction : {"backward", "forward", "nearest"}, default "backward"
         Match the last row whose value is not greater, the first whose value is not less, or the nearer of both: the
         former, if both are as near.
@@ -38,6 +39,8 @@ def asof(
         Whether equal values match.
     tolerance : number, optional
         How far away a match may be.
+    check : bool, default True
+        As for `scan_by_code`.
 
     Returns
     -------
@@ -49,8 +52,8 @@ def asof(
     TypeError
         For other arrays.
     ValueError
-        For another direction, a negative tolerance, and for arrays that are not 1-d; `Unsorted`, which is one, for
-        arrays that decrease.
+        For another direction, a negative tolerance, codes of no group, and for arrays that are not 1-d; `Unsorted`,
+        which is one, for arrays that decrease.
 
     See Also
     --------
@@ -88,5 +91,10 @@ def asof(
         check_codes(code)
         if code.shape != side.shape:
             raise ValueError(f"codes must have a row each, found {len(code)} for {len(side)} rows")
+    backend = backend_of([left, right, *(codes or ())])
+    if codes is not None:
+        check_groups(groups, backend)
+        for code in codes if check else ():
+            check_range(code, groups)
     options = AsOfOptions(direction, exact, tolerance)
-    return backend_of([left, right, *(codes or ())]).asof(left, right, codes, groups, options)
+    return backend.asof(left, right, codes, groups, options)

@@ -34,6 +34,18 @@ def check_codes(codes: Any, name: str = "codes") -> None:
     """Check that an object is an array that can hold codes of groups."""
     if not is_array(codes) or codes.dtype not in CODES:
         raise TypeError(f"{name} must be an array of int32 or int64, found {brief(codes)}")
+    if codes.ndim != 1:
+        raise ValueError(f"{name} must be 1-d, found {codes.ndim}-d")
+
+
+def check_range(codes: Array, groups: int, name: str = "codes") -> None:
+    """Check that codes are of some groups, for which a GPU is waited for."""
+    if not len(codes):
+        return
+    low, high = backend_of([codes]).value_range(codes)
+    if low < 0 or high >= groups:
+        found = low if low < 0 else high
+        raise ValueError(f"{name} must be from 0 to {groups - 1}, found {found}")
 
 
 def max_groups(codes: Array) -> int | None:
@@ -199,12 +211,8 @@ def _check_carries(carry_in: Any, carry_codes: Any, groups: int, check: bool) ->
         raise TypeError(f"carry_codes must be a 1-d array of integers, found {shown(carry_codes)}")
     if lengths != {carry_codes.shape}:
         raise ValueError(f"carry_in must have one state for each of {len(carry_codes)} carry_codes")
-    if check and len(carry_codes):
-        low, high = backend_of([carry_codes]).value_range(carry_codes)
-        if low < 0 or high >= groups:
-            raise ValueError(
-                f"carry_codes must be from 0 to {groups - 1}, found {low if low < 0 else high}"
-            )
+    if check:
+        check_range(carry_codes, groups, "carry_codes")
 
 
 def grouped_values(

@@ -17,6 +17,7 @@ from .operators.operator import Operator
 from .operators.signature import State
 from .operators.trial import try_on
 from .options import USUAL, Exclusive, ScanOptions
+from .scan import check_carry
 from .selection import RunEnds, Segments, run_ends
 
 
@@ -164,6 +165,8 @@ def scan_by_key(
     if (type(nulls), type(exclusive), type(reverse), type(mark_nulls)) not in USUAL:
         options.check()
     carry = carry_in if continues else None
+    if carry is not None:
+        check_carry(carry, arrays[0].shape)
     if op.check and not isinstance(arrays[0], np.ndarray):
         try_on(op, arrays, options)
     return backend.scan_by_key(

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from .arrays import Array, brief
+from .arrays import Array, brief, check_integer, check_memory
 from .backends import BACKENDS, backend_of
-from .by_code import check_codes, check_groups
+from .by_code import check_codes, check_groups, check_range
 
 
 def factorize(codes: Array, groups: int, *, check: bool = True) -> tuple[Any, Any]:
@@ -44,20 +44,20 @@ def factorize(codes: Array, groups: int, *, check: bool = True) -> tuple[Any, An
     """
     check_codes(codes)
     backend = BACKENDS[frozenset([type(codes)])]
-    if codes.ndim != 1:
-        raise ValueError(f"codes must be 1-d, found {codes.ndim}-d")
     check_groups(groups, backend, backend.max_groups(len(codes)))
     return backend.factorize(codes, groups, check=check)
 
 
-def occurring(codes: Array, groups: int) -> Any:
+def occurring(codes: Array, groups: int, *, check: bool = True) -> Any:
     """Return the codes that have a row, in their order.
 
     Parameters
     ----------
     codes : array of int32 or int64
-        From 0 to `groups` - 1, which is not checked.
+        From 0 to `groups` - 1.
     groups : int
+    check : bool, default True
+        As for `scan_by_code`.
 
     Returns
     -------
@@ -67,6 +67,8 @@ def occurring(codes: Array, groups: int) -> Any:
     ------
     TypeError
         For other arrays.
+    ValueError
+        For codes of no group.
 
     See Also
     --------
@@ -79,17 +81,23 @@ def occurring(codes: Array, groups: int) -> Any:
     array([3, 4, 7])
     """
     check_codes(codes)
-    return BACKENDS[frozenset([type(codes)])].occurring(codes, groups)
+    backend = BACKENDS[frozenset([type(codes)])]
+    check_groups(groups, backend)
+    if check:
+        check_range(codes, groups)
+    return backend.occurring(codes, groups)
 
 
-def flags_at(rows: Array, length: int) -> Any:
+def flags_at(rows: Array, length: int, *, check: bool = True) -> Any:
     """Return whether each of `length` rows is among some.
 
     Parameters
     ----------
     rows : array of int32 or int64
-        Positions, from 0 to `length` - 1, which is not checked.
+        Positions, from 0 to `length` - 1.
     length : int
+    check : bool, default True
+        As for `take`.
 
     Returns
     -------
@@ -99,6 +107,8 @@ def flags_at(rows: Array, length: int) -> Any:
     ------
     TypeError
         For other arrays.
+    ValueError
+        For a negative length, and for positions of no row.
 
     See Also
     --------
@@ -111,17 +121,26 @@ def flags_at(rows: Array, length: int) -> Any:
     array([ True, False,  True, False])
     """
     check_codes(rows, "rows")
-    return BACKENDS[frozenset([type(rows)])].flags_at(rows, length)
+    check_integer("length", length)
+    if length < 0:
+        raise ValueError(f"length must not be negative, found {length}")
+    backend = BACKENDS[frozenset([type(rows)])]
+    check_memory(int(length), 1, backend.available)
+    if check:
+        check_range(rows, length, "rows")
+    return backend.flags_at(rows, length)
 
 
-def first_met(codes: Array, groups: int) -> Any:
+def first_met(codes: Array, groups: int, *, check: bool = True) -> Any:
     """Return whether each row is the first one of its code.
 
     Parameters
     ----------
     codes : array of int32 or int64
-        The group of each row, from 0 to `groups` - 1; there must be no others.
+        The group of each row, from 0 to `groups` - 1.
     groups : int
+    check : bool, default True
+        As for `scan_by_code`.
 
     Returns
     -------
@@ -131,6 +150,8 @@ def first_met(codes: Array, groups: int) -> Any:
     ------
     TypeError
         For other arrays.
+    ValueError
+        For codes of no group.
 
     See Also
     --------
@@ -145,6 +166,8 @@ def first_met(codes: Array, groups: int) -> Any:
     check_codes(codes)
     backend = BACKENDS[frozenset([type(codes)])]
     check_groups(groups, backend)
+    if check:
+        check_range(codes, groups)
     return backend.first_met(codes, groups)
 
 
@@ -162,17 +185,21 @@ def most_arranged(codes: Array) -> int:
     return BACKENDS[frozenset([type(codes)])].most_arranged()
 
 
-def arrange_by_code(codes: Array, groups: int, arrays: list[Any]) -> tuple[Any, list[Any]]:
+def arrange_by_code(
+    codes: Array, groups: int, arrays: list[Any], *, check: bool = True
+) -> tuple[Any, list[Any]]:
     """Bring the rows of each group together, and leave them in their order within it.
 
     Parameters
     ----------
     codes : array of int32 or int64
-        The group of each row, from 0 to `groups` - 1; there must be no others.
+        The group of each row, from 0 to `groups` - 1.
     groups : int
         `most_arranged` at most.
     arrays : list of arrays
         As long as the codes, of elements of 1, 2, 4 or 8 bytes.
+    check : bool, default True
+        As for `scan_by_code`.
 
     Returns
     -------
@@ -183,7 +210,7 @@ def arrange_by_code(codes: Array, groups: int, arrays: list[Any]) -> tuple[Any, 
     Raises
     ------
     TypeError, ValueError
-        For other arrays, and too many groups.
+        For other arrays, too many groups, and codes of no group.
 
     See Also
     --------
@@ -203,6 +230,8 @@ def arrange_by_code(codes: Array, groups: int, arrays: list[Any]) -> tuple[Any, 
             raise ValueError(
                 f"arrays must be as long as the codes, of 1 to 8 bytes, found {brief(array)}"
             )
+    if check:
+        check_range(codes, groups)
     return backend.arrange(codes, groups, arrays)
 
 

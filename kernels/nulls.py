@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .arrays import brief, is_array
+from .arrays import brief, check_integer, is_array
 
 NAT = np.iinfo(np.int64).min
 """The integer that NumPy and pandas store for a missing time."""
@@ -68,6 +68,7 @@ class Mask:
             raise TypeError(
                 f"buffer of a mask must be an array of uint8, found {brief(self.buffer)}"
             )
+        check_integer("offset of a mask", self.offset)
         if self.offset < 0:
             raise ValueError(f"offset of a mask must not be negative, found {self.offset}")
         if self.shift not in (0, 3) or self.null not in (0, 1):
@@ -105,4 +106,6 @@ def bitmap(buffer: Any, offset: int = 0) -> Mask:
 
 def byte_mask(mask: Any) -> Mask:
     """Describe a pandas mask, an array of bool in which True is missing."""
+    if not is_array(mask) or mask.dtype.kind not in "bu" or mask.itemsize != 1:
+        raise TypeError(f"a mask must be an array of bool, found {brief(mask)}")
     return Mask(mask.view(np.uint8), 0, 0, 1)

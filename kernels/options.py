@@ -112,7 +112,7 @@ class AsOfOptions:
             return None
         if dtype.kind == "f":
             return dtype.type(self.tolerance)
-        return np.uint64(min(int(self.tolerance), 2**64 - 1))
+        return np.uint64(int(min(self.tolerance, 2**64 - 1)))
 
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")

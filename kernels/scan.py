@@ -104,6 +104,8 @@ def scan(
         options.check()
     if op.check and not isinstance(arrays[0], np.ndarray):
         try_on(op, arrays, options)
+    if carry_in is not None:
+        check_carry(carry_in, arrays[0].shape, axis)
     out, read = backend.scan(op, arrays, options, carry_in, write=True, waits=carry_out)
     return out, read() if carry_out else None
 
@@ -155,7 +157,21 @@ def _reducing(
         options.check()
     if op.check:
         try_on(op, arrays, options)
+    if carry_in is not None:
+        check_carry(carry_in, arrays[0].shape, axis)
     return backend.scan(op, arrays, options, carry_in, write=False, waits=True)[1]
+
+
+def check_carry(carry_in: Any, shape: tuple[int, ...], axis: int = -1) -> None:
+    """Check that a carry is one state, or for arrays of several axes has one for each of their lines."""
+    for part in carry_in if isinstance(carry_in, tuple) else (carry_in,):
+        given = np.shape(part) if isinstance(part, list) else getattr(part, "shape", ())
+        if given:
+            lines = tuple([n for i, n in enumerate(shape) if i != axis % len(shape)])
+            pairs = zip(reversed(given), reversed(lines), strict=False)
+            if len(given) > len(lines) or any(n not in (1, lines_) for n, lines_ in pairs):
+                each = f", or states of the shape {lines} of lines" if lines else ""
+                raise ValueError(f"carry_in must be one state{each}, found the shape {given}")
 
 
 def _begin(

@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import FIXED_WIDTH, Array, brief, check_columns, check_one_length, is_array
+from .arrays import (
+    FIXED_WIDTH,
+    Array,
+    brief,
+    check_columns,
+    check_integer,
+    check_one_length,
+    is_array,
+)
 from .messages import shown
 from .nulls import Mask, Nulls
 from .operators.operator import Operator
@@ -166,17 +174,21 @@ class Segments:
     Parameters
     ----------
     offsets : array of int32 or int64
-        Where segments start, from 0 on and not decreasing, and at last where the last one ends, which is not checked.
-        A segment may have no rows: it is no run.
+        Where segments start, from 0 on and not decreasing, and at last where the last one ends. A segment may have no
+        rows: it is no run.
     length : int
         Rows of all segments.
     last : bool, default False
         Select the last row of each segment rather than the first.
+    check : bool, default True
+        Look for offsets that decrease or are of no row, for which a GPU is waited for. Without, there must be none.
 
     Raises
     ------
     TypeError
-        For offsets that are no such array.
+        For offsets that are no such array, and a length that is no integer.
+    ValueError
+        For no offsets, those that decrease, and those of no row.
 
     Examples
     --------
@@ -189,6 +201,7 @@ class Segments:
     offsets: Array
     length: int
     last: bool = False
+    check: bool = True
     continues = False
 
     def __post_init__(self) -> None:
@@ -196,6 +209,16 @@ class Segments:
         if not is_array(offsets) or offsets.ndim != 1 or offsets.dtype.name not in OFFSETS:
             found = brief(offsets) if is_array(offsets) else type(offsets).__name__
             raise TypeError(f"offsets must be a 1-d array of int32 or int64, found {found}")
+        if not self.check:
+            return
+        check_integer("length", self.length)
+        if not len(offsets):
+            raise ValueError("offsets must have at least one entry, where the last segment ends")
+        first, last = int(offsets[0]), int(offsets[-1])
+        if first < 0 or last > self.length or bool((offsets[1:] < offsets[:-1]).any()):
+            raise ValueError(
+                f"offsets must not decrease, and be from 0 to {self.length}, found {first} to {last}"
+            )
 
     def __repr__(self) -> str:
         return f"Segments({brief(self.offsets)}, length={self.length}, last={self.last})"
@@ -237,7 +260,7 @@ def run_ends(
         return runs(keys, nulls, last=last, continues=continues)
     if continues:
         raise ValueError("segments do not go on with a run that is open before them")
-    return keys if keys.last == last else Segments(keys.offsets, keys.length, last)
+    return keys if keys.last == last else Segments(keys.offsets, keys.length, last, check=False)
 
 
 def runs(
@@ -260,6 +283,9 @@ def runs(
         raise ValueError("keys must be at least one array")
     if not _are_columns(every):
         check_columns("keys", every)
+        for key in every:
+            if key.dtype.char in LONG:
+                raise TypeError(f"keys: the kernels do not compare arrays of dtype {key.dtype}")
     each = (None,) * len(every) if nulls is None else tuple(nulls)
     if len(each) != len(every):
         raise ValueError(f"nulls of keys must have one entry a key, found {len(each)}")
@@ -269,6 +295,10 @@ def runs(
     return Runs(every, each, last, continues)
 
 
+LONG = "gG"
+"""Floating-point dtypes of more than 64 bits a number, which are moved but not compared."""
+
+
 def _are_columns(arrays: Sequence[Any]) -> bool:
     """Return whether these are NumPy arrays that pass `check_columns`, which says what is wrong with others."""
     lengths = set()
@@ -276,6 +306,7 @@ def _are_columns(arrays: Sequence[Any]) -> bool:
         if (
             not isinstance(array, np.ndarray)
             or array.dtype.kind not in FIXED_WIDTH
+            or array.dtype.char in LONG
             or not array.dtype.isnative
             or array.ndim != 1
         ):

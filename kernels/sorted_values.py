@@ -73,7 +73,7 @@ def is_sorted(values: Array, heads: Array | None = None) -> bool:
     Parameters
     ----------
     values : array
-        1-d, of integers or floats.
+        1-d, of integers, or floats of 16 to 64 bits.
     heads : array of bool, optional
         Elements that may be less than the one before, such as the first ones of groups.
 
@@ -94,8 +94,12 @@ def is_sorted(values: Array, heads: Array | None = None) -> bool:
     True
     """
     check_columns("values", [values])
-    if values.dtype.kind not in "iuf":
-        raise TypeError(f"values must be integers or floats, found {brief(values)}")
+    if values.dtype.kind not in "iuf" or values.dtype.itemsize > 8:
+        raise TypeError(
+            f"values must be integers or floats of at most 64 bits, found {brief(values)}"
+        )
+    if values.dtype == np.float16:
+        values = values.astype(np.dtype(np.float32))
     arrays = [values]
     if heads is not None:
         arrays.append(heads)

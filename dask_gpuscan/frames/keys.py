@@ -356,8 +356,8 @@ def dense_ids(ids: GroupIds) -> GroupIds:
 def is_first_of_group(ids: GroupIds) -> Values:
     """Return whether each row is the first one of its group."""
     if ids.first_rows is None:
-        return kernels.first_met(ids.array, ids.groups)
-    return kernels.flags_at(ids.first_rows, len(ids.array))
+        return kernels.first_met(ids.array, ids.groups, check=False)
+    return kernels.flags_at(ids.first_rows, len(ids.array), check=False)
 
 
 def paired_group_ids(

@@ -37,6 +37,8 @@ def clamped_add(dtype: np.dtype, lower: Any = None, upper: Any = None) -> Operat
     ------
     TypeError
         For another dtype, and for a bound that is no number of it.
+    ValueError
+        For a lower bound that is greater than the upper one.
 
     Examples
     --------
@@ -45,6 +47,7 @@ def clamped_add(dtype: np.dtype, lower: Any = None, upper: Any = None) -> Operat
     >>> scan(clamped_add(np.dtype("i8"), 0, 4), np.array([3, 3, -9, 1]))[0]
     array([3, 4, 0, 1])
     """
+    dtype = np.dtype(dtype)
     if dtype.kind not in "iuf":
         raise TypeError(f"answers of {dtype} cannot be clamped")
     if dtype.kind == "f":
@@ -53,6 +56,8 @@ def clamped_add(dtype: np.dtype, lower: Any = None, upper: Any = None) -> Operat
     else:
         wide, ends = np.uint64 if dtype.kind == "u" else np.int64, _limits(dtype)
     bounds = [_bound(*named, dtype) for named in (("lower", lower), ("upper", upper))]
+    if None not in bounds and bounds[0] > bounds[1]:
+        raise ValueError(f"lower must not be greater than upper, found {lower} and {upper}")
     found = [wide(end if given is None else given) for given, end in zip(bounds, ends, strict=True)]
     return _of_floats(*found) if dtype.kind == "f" else _of_integers(*found)
 

@@ -165,3 +165,11 @@ def test_bad_input(backend, error, message, arguments, options):
         options = {"codes": tuple(backend.array(np.zeros(2, np.int64)) for _ in range(2))}
     with pytest.raises(error, match=message):
         asof(*sides, **options)
+
+
+def test_half_floats_are_in_order_or_not():
+    for dtype in ("float16", "float32"):
+        assert is_sorted(np.array([-np.inf, -1, -0.0, 0.0, 2], dtype))
+        assert not is_sorted(np.array([1, -1], dtype))
+    with pytest.raises(TypeError, match="floats of at most 64 bits"):
+        is_sorted(np.array([1, 2], np.longdouble))

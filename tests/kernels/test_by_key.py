@@ -93,11 +93,30 @@ def test_segments_that_do_not_fit(backend):
     for wrong in ([0, 2, 4], offsets.astype("f8"), offsets[None]):
         with pytest.raises(TypeError, match="offsets must be a 1-d array of int32 or int64, found"):
             Segments(wrong, 4)
-    segments = Segments(backend.array(offsets), 3)
+    for wrong in ([0, 3, 2], [0, 5], [-1, 4], [0, -(2**31), 4]):
+        with pytest.raises(ValueError, match="offsets must not decrease, and be from 0 to 4"):
+            Segments(backend.array(np.array(wrong)), 4)
+    with pytest.raises(ValueError, match="offsets must have at least one entry"):
+        Segments(offsets[:0], 4)
+    with pytest.raises(TypeError, match=r"length must be an integer, found 4\.0"):
+        Segments(offsets, 4.0)
+    segments = Segments(backend.array(offsets // 2 + offsets % 2), 3)
     with pytest.raises(ValueError, match="segments have 3 rows, found 4 values"):
         scan_by_key(BUILT_IN["add"], segments, x)
     with pytest.raises(ValueError, match="segments do not go on"):
         scan_by_key(BUILT_IN["add"], Segments(segments.offsets, 4), x, continues=True)
+
+
+def test_carries_of_another_shape(backend):
+    key, x = backend.array(np.zeros(4, np.int64)), backend.array(np.arange(4.0))
+    for carry in (np.array([]), np.array([1.0, 2.0])):
+        with pytest.raises(ValueError, match="carry_in must be one state, found the shape"):
+            scan_by_key(BUILT_IN["add"], [key], x, carry_in=carry, continues=True)
+
+
+def test_long_doubles_are_no_keys():
+    with pytest.raises(TypeError, match="do not compare arrays of dtype"):
+        scan_by_key(BUILT_IN["add"], [np.zeros(4, np.longdouble)], np.arange(4.0))
 
 
 @pytest.mark.parametrize(

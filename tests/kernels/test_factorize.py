@@ -277,6 +277,46 @@ def test_value_range(threads, dtype):
     assert kernels.value_range(x[::-7]) == (int(x[::-7].min()), int(x[::-7].max()))
 
 
+OF_CODES = {
+    "occurring": lambda codes: kernels.occurring(codes, 6),
+    "flags_at": lambda codes: kernels.flags_at(codes, 6),
+    "first_met": lambda codes: kernels.first_met(codes, 6),
+    "asof": lambda codes: kernels.asof(codes, codes, (codes, codes), 6),
+}
+
+
+@pytest.mark.parametrize("call", OF_CODES)
+@pytest.mark.parametrize("bad", [-1, 6, 2**40, -(2**31)])
+def test_codes_of_no_group_are_refused_by_all(backend, call, bad):
+    codes = backend.array(np.sort(np.array([0, bad])))
+    with pytest.raises(ValueError, match=f"(codes|rows) must be from 0 to 5, found {bad}$"):
+        OF_CODES[call](codes)
+
+
+@pytest.mark.parametrize("call", [*OF_CODES, "arrange_by_code", "rows_before"])
+def test_codes_of_two_axes_are_refused_by_all(call):
+    others = {
+        "arrange_by_code": lambda codes: kernels.arrange_by_code(codes, 6, []),
+        "rows_before": lambda codes: kernels.rows_before(codes, 6, 1),
+    }
+    for codes in (np.array([[0, 1]]), np.array(3)):
+        with pytest.raises(ValueError, match="must be 1-d, found"):
+            (OF_CODES | others)[call](codes)
+
+
+def test_numbers_of_groups_and_rows_are_checked():
+    codes = np.array([0, 1])
+    with pytest.raises(ValueError, match="codes must be from 0 to -1, found 1"):
+        kernels.asof(codes, codes, (codes, codes))
+    with pytest.raises(ValueError, match="groups must not be negative"):
+        kernels.occurring(codes, -1)
+    with pytest.raises(ValueError, match="length must not be negative"):
+        kernels.flags_at(codes, -3)
+    with pytest.raises(ValueError, match="codes must be from 0 to 2, found 1099511627776"):
+        kernels.arrange_by_code(np.array([0, 2**40]), 3, [codes])
+    assert kernels.asof(codes, codes, tolerance=np.inf).tolist() == [0, 1]
+
+
 def test_wrong_arguments():
     with pytest.raises(TypeError, match="words must be a 1-d array of uint64"):
         kernels.hash_codes(np.arange(3))

@@ -310,11 +310,26 @@ def test_bad_options():
         fold(BUILT_IN["add"], [])
 
 
+@pytest.mark.parametrize("carry", [[], [1.0, 2.0], [[1.0]]])
+def test_carries_of_another_shape(backend, carry):
+    x = backend.array(np.arange(6.0))
+    for carry_in in (carry, np.array(carry)):
+        for call in (scan, reduce):
+            with pytest.raises(ValueError, match="carry_in must be one state, found the shape"):
+                call(BUILT_IN["add"], x, carry_in=carry_in)
+    for each in (x.reshape(2, 3), x.reshape(3, 2).T):
+        with pytest.raises(ValueError, match=r"or states of the shape \(2,\) of lines, found"):
+            scan(BUILT_IN["add"], each, carry_in=np.zeros(3))
+        out, _ = scan(BUILT_IN["add"], each, carry_in=np.array([10.0, 20.0]))
+        assert backend.to_numpy(out[:, 0] - each[:, 0]).tolist() == [10.0, 20.0]
+
+
 @pytest.mark.parametrize(
     ("mask", "error", "message"),
     [
         ((np.zeros(3), 0, 0, 1), TypeError, "buffer of a mask must be an array of uint8"),
         (([0, 0, 0], 0, 0, 1), TypeError, "buffer of a mask must be an array of uint8"),
+        ((np.zeros(3, np.uint8), 0.5, 0, 1), TypeError, "offset of a mask must be an integer"),
         ((np.zeros(3, np.uint8), -1, 0, 1), ValueError, "offset of a mask must not be negative"),
         ((np.zeros(3, np.uint8), 0, 2, 1), ValueError, "shift 0 or 3 and null 0 or 1"),
         ((np.zeros(3, np.uint8), 0, 0, 2), ValueError, "shift 0 or 3 and null 0 or 1"),
@@ -323,6 +338,12 @@ def test_bad_options():
 def test_bad_masks(mask, error, message):
     with pytest.raises(error, match=message):
         Mask(*mask)
+
+
+@pytest.mark.parametrize("mask", [np.zeros(3), np.zeros(3, np.int64), [True], None])
+def test_bytes_that_are_no_masks(mask):
+    with pytest.raises(TypeError, match="a mask must be an array of bool, found"):
+        byte_mask(mask)
 
 
 def test_an_operator_that_raises_in_a_helper_thread_stops_the_scan():

@@ -52,8 +52,8 @@ def grouping_of(obj: Any, by: Any, level: Any) -> Grouping:
         return Grouping.by_names(obj, by)
     if len(keys) == 1 and getattr(keys[0], "freq", None) is not None and _is_grouper(keys[0]):
         raise ValueError(
-            f"Grouper of {shown(keys[0].key)} alone makes buckets of time; use resample(rule, on=column), or where each "
-            f"row has an answer, assign the start of its bucket as a column, and group by that"
+            f"Grouper of {shown(keys[0].key)} alone makes buckets of time; use resample(rule, on=column), or where "
+            f"each row has an answer, assign the start of its bucket as a column, and group by that"
         )
     return _grouping(obj, [_key_of(obj, key, columns) for key in keys])
 

@@ -133,7 +133,7 @@ class AsOf:
                 library, [[library.array(c) for c in s.by_columns(f)] for s, f in sides]
             )
         how: dict[str, Any] = {
-            "direction": self.direction, "exact": self.exact, "tolerance": self.tolerance
+            "direction": self.direction, "exact": self.exact, "tolerance": self.tolerance, "check": False
         }  # fmt: skip
         try:
             return kernels.asof(numbers(columns[0]), numbers(columns[1]), codes, groups, **how)
@@ -350,7 +350,7 @@ class NearestRows(Summary):
                     codes, groups = (ids.array[rows], ids.array), ids.groups
                 way = "forward" if self.forward else "backward"
                 other = kernels.asof(
-                    values[rows], values, codes, groups, direction=way, exact=False
+                    values[rows], values, codes, groups, direction=way, exact=False, check=False
                 )
                 rows = library.xp.unique(library.xp.concatenate([rows, other[other >= 0]]))
             return library.rows(frame, rows)

@@ -262,7 +262,7 @@ class SegmentGroups(GroupsAsRuns):
 
     def __init__(self, xp: Any, offsets: Any, rows: int, reverse: bool = False) -> None:
         self.xp, self.offsets, self.reverse = xp, offsets, reverse
-        self.segments = kernels.Segments(offsets, rows)
+        self.segments = kernels.Segments(offsets, rows, check=False)
 
     def _runs(self) -> RunArguments:
         return {"keys": self.segments, "key_nulls": None}

@@ -133,7 +133,7 @@ def with_gaps(ids: GroupIds, space: float = math.inf) -> NumberedGroups | None:
     enough = max(few, ids.groups / space) if few else -1
     if ids.keys_of is None or min(len(ids.array), ids.groups) <= enough:
         return None
-    found = kernels.occurring(ids.array, ids.groups)
+    found = kernels.occurring(ids.array, ids.groups, check=False)
     return NumberedGroups(ids, occurring=found) if len(found) > enough else None
 
 

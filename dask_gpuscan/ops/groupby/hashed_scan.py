@@ -120,7 +120,9 @@ def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
             return _scanned(scan, partition, NumberedGroups(ids), prefix), table
         met = own.occurring.astype(before.dtype, copy=False)
         codes = replace(ids, array=library.xp.concatenate([before, met]))
-        every = NumberedGroups(codes, occurring=kernels.occurring(codes.array, codes.groups))
+        every = NumberedGroups(
+            codes, occurring=kernels.occurring(codes.array, codes.groups, check=False)
+        )
         found = merged_states(spec, library, states, every, None)
         table = Table(library, ids.keys_of(every.occurring), found, schema, ids.ordered)
         return _scanned(scan, partition, NumberedGroups(ids, before), prefix), table
@@ -140,7 +142,7 @@ def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tab
             return None
         codes, new = numbers.number(ways)
         ids = GroupIds(codes, len(numbers))
-        met = kernels.occurring(codes, len(numbers))
+        met = kernels.occurring(codes, len(numbers), check=False)
         own = NumberedGroups(ids, occurring=met)
         if len(met) <= kernels.most_arranged(codes):
             own = NumberedGroups(dense_ids(ids))  # reduced in chunks of rows, as in a partition

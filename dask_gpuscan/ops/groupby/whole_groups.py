@@ -66,7 +66,7 @@ def together(numbered: NumberedRows, columns: Sequence[Any]) -> GroupedRows:
             dense = dense_ids(ids)
             if dense.groups <= most:
                 codes, met = dense.array, dense.first_rows
-                starts, arrays = kernels.arrange_by_code(codes, dense.groups, arrays)
+                starts, arrays = kernels.arrange_by_code(codes, dense.groups, arrays, check=False)
                 moved = [library.as_column(c.wrapped(arrays)) for c in flat]
                 return GroupedRows(moved, AdjacentGroups.at(starts, len(codes)), met)
     order, sorted_keys = numbered.sorted()

@@ -55,6 +55,12 @@ def test_states_combine_in_any_way(backend, dtype, data):
     np.testing.assert_array_equal(backend.to_numpy(out)[:1], np.array(expected[-1:], x.dtype))
 
 
+def test_bounds_the_wrong_way_round():
+    with pytest.raises(ValueError, match="lower must not be greater than upper, found 5 and 1"):
+        clamped_add(np.dtype("i8"), 5, 1)
+    assert clamped_add("i8", 0, 3) == clamped_add(np.dtype("i8"), 0, 3)
+
+
 @pytest.mark.parametrize(
     ("dtype", "bounds"),
     [
