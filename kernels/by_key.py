@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, numpy_dtype
+from .arrays import Array, brief, numpy_dtype
 from .backends import Backend
 from .by_code import grouped_values
 from .nulls import NULLS, Nulls
@@ -164,6 +164,8 @@ def scan_by_key(
     options = ScanOptions(nulls, -1, exclusive, reverse, dtype, mark_nulls)
     if (type(nulls), type(exclusive), type(reverse), type(mark_nulls)) not in USUAL:
         options.check()
+    if saw_null is not None and (saw_null.dtype != np.bool_ or saw_null.shape != (1,)):
+        raise TypeError(f"saw_null must be one bool in an array, found {brief(saw_null)}")
     carry = carry_in if continues else None
     if carry is not None:
         check_carry(carry, arrays[0].shape)

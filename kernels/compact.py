@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, check_integer, is_array
 from .backends import BACKENDS
 from .intervals import expanded
 from .messages import shown
@@ -163,6 +163,8 @@ def flags(keep: Predicate, *, out: Array | None = None) -> Any:
     array([False,  True, False,  True])
     """
     length = len(keep.arrays[0])
+    if out is not None and not is_array(out):
+        raise TypeError(f"out must be an array, found {type(out).__name__}")
     if out is not None and not (
         out.dtype == np.bool_ and out.shape == (length,) and out.flags.c_contiguous
     ):
@@ -309,4 +311,7 @@ def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 
     >>> run_length_decode(np.array([2, 0, 3]), [np.array([7, 8, 9])])
     [array([7, 7, 9, 9, 9])]
     """
+    check_integer("beside", beside)
+    if beside < 0:
+        raise ValueError(f"beside must not be negative, found {beside}")
     return expanded("lengths", lengths, arrays, beside)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, is_array, numpy_dtype
+from .arrays import Array, brief, is_array, numpy_dtype
 from .backends import backend_of
 from .messages import hint, shown
 from .operators.built_in import BUILT_IN
@@ -126,6 +126,15 @@ def window_sum(
     check_numbers(table, "table", SUMS)
     axes = check_axes(axes, table.ndim)
     backend_of([table, lows, highs])
+    for name, ends in (("lows", lows), ("highs", highs)):
+        if ends.dtype.kind not in "iu" or ends.ndim != 2 or ends.shape[1] != len(axes):
+            raise TypeError(
+                f"{name} must be integers of {len(axes)} columns, one an axis, found {brief(ends)}"
+            )
+    if lows.shape != highs.shape:
+        raise ValueError(
+            f"lows and highs must have one shape, found {lows.shape} and {highs.shape}"
+        )
     others = [axis for axis in range(table.ndim) if axis not in axes]
     turned: Any = table
     if not all(table.shape[axis] for axis in axes):  # all boxes are empty

@@ -79,6 +79,8 @@ def order_statistics(
     if values.ndim != 1 or len(values) > MOST:
         raise ValueError(f"values must be 1-d and of at most {MOST} rows, found {brief(values)}")
     check_integer("least", least)
+    if not 0 <= least < 2**63:
+        raise ValueError(f"least must be from 0 to 2**63 - 1, found {least}")
     arrays = [values]
     if isinstance(windows, RowWindows):
         windows = windows.within(len(values))

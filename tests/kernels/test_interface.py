@@ -230,3 +230,31 @@ def test_masks_begin_within_their_buffers():
             ValueError, match=f"offset of a mask must not be negative, found {offset}"
         ):
             bitmap(np.zeros(9, np.uint8), offset)
+
+
+TWO, TABLE = np.array([0, 1]), np.ones((2, 2))
+ARGUMENTS_THAT_DO_NOT_FIT = {
+    r"least must be from 0 to 2\*\*63": lambda: kernels.order_statistics(
+        kernels.Distinct(), TABLE[0], kernels.RowWindows(1), least=-1
+    ),
+    "beside must not be negative": lambda: kernels.run_length_decode(TWO, [TWO], beside=-5),
+    "out must be an array": lambda: kernels.flags(
+        kernels.Predicate(lambda x: x > 0, [TWO]), out=[True, True]
+    ),
+    "lows must be integers of 2 columns": lambda: kernels.window_sum(TABLE, TWO, TWO),
+    "highs must be integers of 2 columns": lambda: kernels.window_sum(
+        TABLE, TWO[None], np.array([[0.5, 1.0]])
+    ),
+    "lows and highs must have one shape": lambda: kernels.window_sum(
+        TABLE, TWO[None], np.array([TWO, TWO])
+    ),
+    "saw_null must be one bool": lambda: kernels.scan_by_key(
+        BUILT_IN["add"], [TWO], TWO, saw_null=np.zeros(0, np.bool_)
+    ),
+}
+
+
+@pytest.mark.parametrize("message", ARGUMENTS_THAT_DO_NOT_FIT)
+def test_arguments_that_do_not_fit(message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        ARGUMENTS_THAT_DO_NOT_FIT[message]()
