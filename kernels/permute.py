@@ -4,6 +4,7 @@ from typing import Any
 
 from .arrays import Array, brief, check_columns, check_one_length, is_array, is_cupy, is_int128
 from .backends import Backend, backend_of
+from .messages import shown
 
 NARROW = ("int64", "uint32", "uint64")
 """What positions of CuPy rows may be: the unsigned ones are those of sorted rows."""
@@ -32,7 +33,7 @@ def take(array: Array, positions: Array, fill: Any = None, *, check: bool = True
     TypeError
         For arrays that are no such arrays.
     ValueError
-        For arrays that are not 1-d, and for positions of no row.
+        For arrays that are not 1-d, for positions of no row, and for a fill that does not fit.
 
     See Also
     --------
@@ -51,6 +52,12 @@ def take(array: Array, positions: Array, fill: Any = None, *, check: bool = True
     backend = backend_of([array, positions])
     if check:
         _check_rows(backend, positions, len(array), fill is not None)
+        if fill is not None and array.dtype.kind in "biufc":
+            try:
+                array.dtype.type(fill)
+            except (OverflowError, TypeError, ValueError):
+                message = f"fill must be a value of {array.dtype}, found {shown(fill)}"
+                raise ValueError(message) from None
     return backend.take(array, positions, fill)
 
 

@@ -217,6 +217,13 @@ def test_sides_that_are_in_no_order():
             dask_gpuscan.merge_asof(*lazy, on="when").compute()
 
 
+def test_keys_of_two_dtypes_can_be_cast():
+    left = pd.DataFrame({"when": [1, 2]})
+    for right in (pa.table({"when": [1, 2]}), left.astype("int32")):
+        with pytest.raises(ValueError, match=r"incompatible merge keys .* cast those of one side"):
+            dask_gpuscan.merge_asof(left, right, on="when")
+
+
 def test_methods_and_levels_that_tables_have_not():
     table = on(pa.table({"key": ["a", "b"], "delay": [1.0, 2.0]}))
     with pytest.raises(

@@ -248,6 +248,12 @@ ARGUMENTS_THAT_DO_NOT_FIT = {
     "lows and highs must have one shape": lambda: kernels.window_sum(
         TABLE, TWO[None], np.array([TWO, TWO])
     ),
+    "fill must be a value of int8, found 300": lambda: kernels.take(
+        TWO.astype("i1"), np.array([-1, 0]), 300
+    ),
+    "fill must be a value of float64, found 'x'": lambda: kernels.take(
+        TABLE[0], np.array([-1, 0]), "x"
+    ),
     "saw_null must be one bool": lambda: kernels.scan_by_key(
         BUILT_IN["add"], [TWO], TWO, saw_null=np.zeros(0, np.bool_)
     ),

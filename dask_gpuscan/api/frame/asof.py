@@ -236,7 +236,14 @@ def _asked_names(
 ) -> list[Hashable]:
     empty = [frame.iloc[:0] for frame in frames]
     hosts = [f.to_pandas() if hasattr(f, "to_pandas") else f for f in empty]
-    names = list(pd.merge_asof(*hosts, **keys, **options).columns)
+    try:
+        names = list(pd.merge_asof(*hosts, **keys, **options).columns)
+    except pd.errors.MergeError as error:
+        if "must be the same type" not in str(error):
+            raise
+        raise pd.errors.MergeError(
+            f"{error}; cast those of one side with astype (tables of polars and pyarrow have dtypes of Arrow)"
+        ) from None
     kept = hosts[1].drop(columns=dropped(sides))
     if len(names) <= hosts[0].shape[1] + kept.shape[1]:
         return names
