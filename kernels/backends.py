@@ -290,6 +290,8 @@ def backend_of(arrays: Iterable[Array]) -> Backend:
 
 def _of_kind(kind: type) -> Backend | None:
     """Return the backend of a type of arrays; None for a type without one."""
+    if issubclass(kind, np.ma.MaskedArray):
+        raise TypeError("kernels take no masked arrays; give their data, and nulls=byte_mask(mask)")
     if issubclass(kind, np.ndarray):
         return cpu
     return _cuda() if is_cupy(kind) else None

@@ -79,6 +79,22 @@ def test_the_type_of_arrays_chooses_the_backend():
         backends.backend_of([X, [1]])
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: kernels.scan(BUILT_IN["add"], x),
+        lambda x: kernels.scan_by_key(BUILT_IN["add"], [x], np.arange(3.0)),
+        lambda x: kernels.scan_by_code(BUILT_IN["add"], x, np.arange(3.0), 3),
+        lambda x: kernels.argsort(x),
+        lambda x: kernels.take(np.arange(3.0), x),
+        lambda x: kernels.factorize(x, 3),
+    ],
+)
+def test_masked_arrays_are_refused(call):
+    with pytest.raises(TypeError, match="kernels take no masked arrays"):
+        call(np.ma.MaskedArray(np.arange(3), mask=[False, True, False]))
+
+
 def test_groups_that_a_backend_has_no_room_for(monkeypatch):
     monkeypatch.setattr(cpu, "max_groups", lambda length: 1)
     with pytest.raises(ValueError, match=r"^groups must be at most 1 of these arrays, found 2$"):
