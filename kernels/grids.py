@@ -1,6 +1,7 @@
 """Summed-area tables of arrays, sums of boxes from them, and means of the box around each element."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from numbers import Number
 from typing import Any
@@ -285,6 +286,8 @@ def box_filter(
     ------
     TypeError, ValueError
         For other arguments.
+    OverflowError
+        For integers whose sums may not fit 64 bits, unless `dtype` is one of floats.
 
     See Also
     --------
@@ -317,6 +320,13 @@ def box_filter(
     if not values.size:
         return values.astype(answer)
     given = values.astype(_not_half(values.dtype), copy=False)
+    if state.kind in "iu" and not _fits(values, outside, box.count, state):
+        if answer.kind not in "fc":
+            raise OverflowError(
+                f"sums of {box.count} values of {values.dtype} may not fit 64 bits; ask for dtype=float, which rounds"
+            )
+        given = values.astype(np.dtype(float))
+        box = replace(box, outside=float(outside), state=np.dtype(float))
     return backend_of([given]).box_filter(given, box).astype(answer, copy=False)
 
 
@@ -347,6 +357,15 @@ def _state(dtype: np.dtype, count: int) -> np.dtype:
     """Return what sums of so many values are kept in: of integers in float64, which is faster, where it is exact."""
     exact = dtype.kind in "biu" and 8 * dtype.itemsize + count.bit_length() <= FLOAT64_BITS
     return np.dtype(float if exact else STATES[dtype.kind])
+
+
+def _fits(values: Any, outside: Any, count: int, state: np.dtype) -> bool:
+    """Return whether sums of so many values fit integers; of CuPy arrays, this waits for the device."""
+    if 8 * values.dtype.itemsize + count.bit_length() < 8 * state.itemsize:
+        return True
+    ends = int(values.min()), int(values.max()), int(outside)
+    limits = np.iinfo(state)
+    return limits.min <= count * min(ends) and count * max(ends) <= limits.max
 
 
 def _not_half(dtype: np.dtype) -> np.dtype:

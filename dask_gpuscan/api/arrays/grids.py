@@ -249,6 +249,9 @@ def box_filter(
         If `x` is no array of numbers, a radius or an axis is no integer, or `dtype` cannot hold the means.
     ValueError
         If a radius is negative, there are not as many as axes, an axis is not there, or there is no such mode.
+    OverflowError
+        For 64-bit integers whose sums may not fit, unless `dtype` is one of floats; of a Dask array when it is
+        computed.
 
     See Also
     --------
@@ -260,7 +263,8 @@ def box_filter(
     A sum is made of the elements of its box alone, by no difference of larger sums: a NaN or an infinity stays in the
     boxes that hold it, and a large value leaves no error behind. Floats are added in float64: the answer is off by a
     few 1e-16 of the mean of absolute values, times the radius at most, before it is rounded to `dtype`. Integers are
-    added in 64 bits, exactly, and divided once; SciPy rounds after each axis.
+    added in 64 bits, exactly, and divided once; SciPy rounds after each axis. Where they may not fit, floats are added
+    if `dtype` is one of floats.
 
     A Dask array is computed block by block, each with the elements around it that its boxes reach.
 

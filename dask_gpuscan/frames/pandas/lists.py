@@ -104,7 +104,10 @@ def _listed(
     kind = dtype.pyarrow_dtype  # type: ignore[attr-defined]
     values = _values(items, kind.value_type)
     mask = None if missing is None else pa.array(missing)
-    if _is_fixed(kind):
+    if _is_fixed(kind) and not kind.list_size:  # by which pyarrow would divide
+        valid = None if missing is None else pa.array(~missing).buffers()[1]
+        found = pa.Array.from_buffers(kind, len(offsets) - 1, [valid], children=[values])
+    elif _is_fixed(kind):
         found = pa.FixedSizeListArray.from_arrays(values, type=kind, mask=mask)
     else:
         large = pa.types.is_large_list(kind)

@@ -249,7 +249,8 @@ class GroupedArrayScan(Carry):
             carry_in=carry_in if len(before) else None,
             dtype=inputs.dtype,
         )
-        out = inputs.shown(out.astype(inputs.types.outputs[0], copy=False))
+        out = out.astype(inputs.types.outputs[0], copy=False)
+        out = inputs.shown(out, options.exclusive and initial is None)
         if self.has_none:
             none = (slice(None),) * axis + (xp.asarray(np.flatnonzero(codes < 0)),)
             if out.dtype.kind in "iu" and out.dtype.itemsize == 8:

@@ -118,9 +118,7 @@ class ArrayScan(Carry):
             dtype=inputs.dtype,
             carry_out=False,
         )
-        if options.exclusive and inputs.time is not None and inputs.op not in SIGNED_SUMS:
-            out[(out == NAT + 1) | (out == LATEST)] = NAT  # no time before them
-        return inputs.shown(out)
+        return inputs.shown(out, options.exclusive)
 
 
 def refuse_states(op: Operator) -> NoReturn:
@@ -151,8 +149,10 @@ class ScanInputs:
         """The dtype of the answer."""
         return self.types.outputs[0] if self.stays is None else self.stays
 
-    def shown(self, out: Any) -> Any:
+    def shown(self, out: Any, exclusive: Any) -> Any:
         """Return what kernels answer as an array of the answer's dtype."""
         if self.stays is None:
             return out
+        if exclusive and self.time is not None and self.op not in SIGNED_SUMS:
+            out[(out == NAT + 1) | (out == LATEST)] = NAT  # no time before them
         return out.astype(HALF) if self.stays == HALF else out.view(self.stays)

@@ -422,3 +422,14 @@ def test_graphs():
     assert window_sum(table, [0, 0, 3, 3]).name != window_sum(table, [0, 0, 3, 4]).name
     corner = box_filter(x, 3)[:2, :2]
     assert len(corner.__dask_graph__().cull(corner.__dask_keys__())) <= 20
+
+
+@pytest.mark.parametrize("value", [np.int64(2**62), np.int64(-(2**62) - 1), np.uint64(2**63)])
+def test_sums_of_boxes_that_do_not_fit_are_refused_or_floats(value):
+    x = np.array([value] * 4)
+    for each in (x, da.from_array(x, 2)):
+        with pytest.raises(OverflowError, match=r"sums of 3 values of .* may not fit 64 bits"):
+            np.asarray(dask_gpuscan.box_filter(each, 1))
+        found = np.asarray(dask_gpuscan.box_filter(each, 1, dtype=float))
+        np.testing.assert_allclose(found, float(value))
+    assert (dask_gpuscan.box_filter(x // value.dtype.type(4), 1) == x // value.dtype.type(4)).all()

@@ -534,3 +534,13 @@ def test_items_that_have_no_such_answer(kind, item, method):
     series = frame_of(kind, [[item]])["x"]
     with pytest.raises(TypeError, match=f"{method} of column 'x'.*cast it with astype"):
         getattr(series.gpuscan.list, method)()
+
+
+@pytest.mark.parametrize("lists", [[[], None, []], [[], []], [None], []])
+def test_lists_of_no_items_each(lists):
+    array = pa.array(lists, pa.list_(pa.float64(), 0))
+    x = pd.Series(pd.arrays.ArrowExtensionArray(array))
+    for found in (x.gpuscan.list.cumsum(), x.gpuscan.list.sort()):
+        assert found.dtype == x.dtype
+        assert found.array.__arrow_array__().to_pylist() == lists
+    assert dask_gpuscan.on(array).list.cumsum().to_pylist() == lists

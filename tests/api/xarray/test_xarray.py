@@ -417,3 +417,16 @@ import xarray
 assert xarray.DataArray([1, 2], dims="x").gpuscan.cumsum().values.tolist() == [1, 3]
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"skipna": True}, {"skipna": False}, {"reverse": True}])
+@pytest.mark.parametrize("method", ["cummax", "cummin"])
+@pytest.mark.parametrize("kind", ["M8[ns]", "m8[ns]"])
+def test_no_time_is_before_the_first_of_a_group(method, options, kind):
+    times = np.array([2, 1, 5, 4], "i8").view(kind)
+    x = xr.DataArray(times, dims="x", coords={"k": ("x", list("aabb"))})
+    expected = times[[1, 0, 3, 2]].copy()
+    expected[[1, 3] if options.get("reverse") else [0, 2]] = "NaT"
+    for each in (x, x.chunk(x=3)):
+        found = getattr(each.gpuscan.groupby("k"), method)(exclusive=True, **options)
+        np.testing.assert_array_equal(found.values, expected)
