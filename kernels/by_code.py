@@ -38,13 +38,13 @@ def check_codes(codes: Any, name: str = "codes") -> None:
         raise ValueError(f"{name} must be 1-d, found {codes.ndim}-d")
 
 
-def check_range(codes: Array, groups: int, name: str = "codes") -> None:
-    """Check that codes are of some groups, for which a GPU is waited for."""
+def check_range(codes: Array, groups: int, name: str = "codes", *, negative: bool = False) -> None:
+    """Check that codes are of some groups, or `negative`, for which a GPU is waited for."""
     if not len(codes):
         return
     low, high = backend_of([codes]).value_range(codes)
-    if low < 0 or high >= groups:
-        found = low if low < 0 else high
+    if high >= groups or (low < 0 and not negative):
+        found = high if high >= groups else low
         raise ValueError(f"{name} must be from 0 to {groups - 1}, found {found}")
 
 

@@ -13,6 +13,7 @@ from .messages import shown
 from .nulls import NULLS, Nulls
 
 FLAG = (bool, np.bool_)
+"""The types of flags."""
 
 USUAL = {(nulls, bool, bool, bool) for nulls in NULLS}
 """The types of nulls, `exclusive`, `reverse` and `mark_nulls` that need no check."""

@@ -3,7 +3,8 @@
 from typing import Any
 
 from .arrays import Array, brief, check_columns, check_one_length, is_array, is_cupy, is_int128
-from .backends import Backend, backend_of
+from .backends import backend_of
+from .by_code import check_range
 from .messages import shown
 
 NARROW = ("int64", "uint32", "uint64")
@@ -49,16 +50,15 @@ def take(array: Array, positions: Array, fill: Any = None, *, check: bool = True
     array([ 8., nan])
     """
     _check(array, positions)
-    backend = backend_of([array, positions])
     if check:
-        _check_rows(backend, positions, len(array), fill is not None)
+        check_range(positions, len(array), "positions", negative=fill is not None)
         if fill is not None and array.dtype.kind in "biufc":
             try:
                 array.dtype.type(fill)
             except (OverflowError, TypeError, ValueError):
                 message = f"fill must be a value of {array.dtype}, found {shown(fill)}"
                 raise ValueError(message) from None
-    return backend.take(array, positions, fill)
+    return backend_of([array, positions]).take(array, positions, fill)
 
 
 def put(rows: Array, positions: Array, *, check: bool = True) -> Any:
@@ -101,10 +101,9 @@ def put(rows: Array, positions: Array, *, check: bool = True) -> Any:
     """
     _check(rows, positions)
     check_one_length("rows and positions", [rows, positions])
-    backend = backend_of([rows, positions])
     if check:
-        _check_rows(backend, positions, len(rows))
-    return backend.put(rows, positions)
+        check_range(positions, len(rows), "positions")
+    return backend_of([rows, positions]).put(rows, positions)
 
 
 def _check(array: Any, positions: Any) -> None:
@@ -114,13 +113,3 @@ def _check(array: Any, positions: Any) -> None:
     if not is_array(positions) or positions.dtype.name not in accepted or positions.ndim != 1:
         found = brief(positions) if is_array(positions) else type(positions).__name__
         raise TypeError(f"positions must be a 1-d array of int64, found {found}")
-
-
-def _check_rows(backend: Backend, positions: Any, rows: int, negative: bool = False) -> None:
-    """Check that there are rows at positions, which may be `negative`."""
-    if not len(positions):
-        return
-    low, high = backend.value_range(positions)
-    if high >= rows or (low < 0 and not negative):
-        found = high if high >= rows else low
-        raise ValueError(f"positions must be from 0 to {rows - 1}, found {found}")

@@ -15,7 +15,7 @@ from .backends import BACKENDS
 from .compact import run_length_encode
 from .messages import shown
 from .nulls import InBand, Mask, Nulls
-from .options import Positions, SortKey
+from .options import FLAG, Positions, SortKey
 from .selection import runs
 
 SORTED_KINDS = "biufmM"
@@ -68,12 +68,12 @@ def check_sortable(key: Any) -> None:
 
 
 def _one_a_key(name: str, given: Any, count: int) -> list[bool]:
-    if isinstance(given, (bool, np.bool_)):
+    if isinstance(given, FLAG):
         return [bool(given)] * count
     flags = listed(name, "bool or a sequence of bool", given)
     if len(flags) != count:
         raise ValueError(f"{name} must have one entry a key, found {len(flags)} for {count} keys")
-    if not all(isinstance(flag, (bool, np.bool_)) for flag in flags):
+    if not all(isinstance(flag, FLAG) for flag in flags):
         raise TypeError(f"{name} must be bool, found {shown(given)}")
     return list(map(bool, flags))
 

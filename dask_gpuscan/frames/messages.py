@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..kernels.messages import shown
+from ..kernels.options import FLAG as FLAG
 from .types import Column, DType, Labels
 
 
@@ -44,10 +45,6 @@ def refuse_categories(dtype: DType, why: object) -> NoReturn:
 
 HINT = "cast it with astype, or leave it out"
 """The end of messages that refuse a column for its dtype."""
-
-
-FLAG = (bool, np.bool_)
-"""The types of flags."""
 
 
 def refuse_flag(name: str, value: Any) -> NoReturn:

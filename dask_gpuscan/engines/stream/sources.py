@@ -255,9 +255,8 @@ def batches_of(source: Any) -> Iterable[Any]:
     paths = _paths(source)
     if paths is not None:
         return files(paths)
-    if is_frame(source) and not pd.api.types.is_scalar(
-        source
-    ):  # as NaT is, which pandas defines, too
+    is_scalar = pd.api.types.is_scalar(source)  # as NaT is, which pandas defines, too
+    if is_frame(source) and not is_scalar:
         return [source]
     if isinstance(source, FrameBase):
         return Partitions(source)

@@ -220,7 +220,7 @@ def _range_ids(
         return None
     values = view.values
     low, high = ends or _value_range(view)
-    if low > high:
+    if low > high:  # there is no value
         low = high = 0
     span = high - low + 1
     if span >= most:
