@@ -44,7 +44,7 @@ def asof(
 
     Returns
     -------
-    array of int64
+    array of int64, or with `codes` on GPUs of int32
         Positions in `right`, -1 where no row matches.
 
     Raises

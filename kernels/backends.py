@@ -164,8 +164,12 @@ class Backend(Protocol):
         *,
         write: bool,
         check: bool,
-    ) -> tuple[Answer, Answer]:
-        """Scan, or without `write` reduce, groups of rows in any order; see `kernels.scan_by_code`."""
+        occurring: bool,
+    ) -> tuple[Answer, Answer, Any]:
+        """Scan, or without `write` reduce, groups of rows in any order; see `kernels.scan_by_code`.
+
+        With `occurring`, states are those of groups that have a row, and what is returned third are their codes.
+        """
 
     def max_groups(self, length: int) -> int | None:
         """Return how many groups of so many rows `by_code` takes at most; None if any number."""

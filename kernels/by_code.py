@@ -138,9 +138,10 @@ def scan_by_code(
     options = ScanOptions(nulls, -1, exclusive, False, dtype, mark_nulls)
     if (type(nulls), type(exclusive), bool, type(mark_nulls)) not in USUAL:
         options.check()
-    return _by_code(
+    out, states, _ = _by_code(
         op, codes, values, groups, options, carry_in, carry_codes, write=True, check=check
     )
+    return out, states
 
 
 def reduce_by_code(
@@ -153,8 +154,17 @@ def reduce_by_code(
     carry_in: State | None = None,
     dtype: Any = None,
     check: bool = True,
+    occurring: bool = False,
 ) -> Any:
     """Reduce groups of rows in any order: the states that `scan_by_code` returns.
+
+    Parameters
+    ----------
+    op, codes, values, groups, nulls, carry_in, dtype, check
+        As for `scan_by_code`.
+    occurring : bool, default False
+        Return only the states of groups that have a row, and after them their codes, as `kernels.occurring` does.
+        On GPUs they take no further pass over the rows.
 
     See Also
     --------
@@ -165,14 +175,19 @@ def reduce_by_code(
     >>> from dask_gpuscan.kernels import BUILT_IN
     >>> reduce_by_code(BUILT_IN["maximum"], np.array([0, 1, 0]), np.array([4, 2, 3]), 2)
     array([4, 2])
+    >>> reduce_by_code(BUILT_IN["add"], np.array([2, 0, 2]), np.array([4, 2, 3]), 3, occurring=True)
+    (array([2, 7]), array([0, 2]))
     """
     if dtype is not None and not isinstance(dtype, np.dtype):
         dtype = numpy_dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
     if type(nulls) not in NULLS:
         options.check()
-    found = _by_code(op, codes, values, groups, options, carry_in, None, write=False, check=check)
-    return found[1]
+    _, states, codes_met = _by_code(
+        op, codes, values, groups, options, carry_in, None,
+        write=False, check=check, occurring=occurring,
+    )  # fmt: skip
+    return (states, codes_met) if occurring else states
 
 
 def _by_code(
@@ -185,7 +200,8 @@ def _by_code(
     carry_codes: Array | None,
     write: bool,
     check: bool,
-) -> tuple[Any, Any]:
+    occurring: bool = False,
+) -> tuple[Any, Any, Any]:
     if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
         check_codes(codes)
     backend, arrays = grouped_values(op, "codes", (codes,), values, options.nulls)
@@ -195,8 +211,9 @@ def _by_code(
     if carry_in is not None and (check or carry_codes is not None):
         _check_carries(carry_in, carry_codes, groups, check)
     return backend.by_code(
-        op, codes, arrays, groups, options, carry_in, carry_codes, write=write, check=check
-    )
+        op, codes, arrays, groups, options, carry_in, carry_codes,
+        write=write, check=check, occurring=occurring,
+    )  # fmt: skip
 
 
 def _check_carries(carry_in: Any, carry_codes: Any, groups: int, check: bool) -> None:

@@ -1,11 +1,11 @@
 """As-of matches of CuPy arrays: places of one side among the other, and with codes a scan of both sides in order.
 
-Both sides are merged by the places of each among the other. The last row of the right side in the group of a row is
-then what a scan within groups of the positions of these rows gives. Where there are more groups than it takes, rows are
-found by binary search, in the right side's rows in the order of their groups.
+Both sides are merged. The last row of the right side in the group of a row is then what a scan within groups of the
+positions of these rows gives, of which those of the left side are taken. Where there are more groups than it takes,
+rows are found by binary search, in the right side's rows in the order of their groups.
 """
 
-from functools import lru_cache
+from functools import partial
 from typing import Any
 
 import cupy
@@ -14,23 +14,26 @@ import numpy as np
 from ..operators.built_in import BUILT_IN
 from ..options import AsOfOptions, ScanOptions, SortKey, Unsorted
 from .codes.by_code import by_code, max_groups
+from .columns.compact import compact
 from .core.device_arrays import readable
-from .sort.sort import are_sorted, searchsorted_sorted, sort
+from .sort.sort import are_sorted, merge_sorted, searchsorted_sorted, sort
 
 
 def asof(left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -> Any:
     """Return the row of the right side for each of the left; see `kernels.asof`."""
     left, right = readable(left), readable(right)
-    if not are_sorted([left, right]):
-        raise Unsorted("left and right must not decrease")
     both = len(left) + len(right)
     few = codes is not None and groups <= max_groups(both) and both < 1 << 31
+    unsorted = cupy.zeros(1, np.bool_)
+    if not len(left) or not len(right):
+        unsorted[:] = not are_sorted([left, right])
+    way = _in_groups if few else _one_way
     rows, *other = [
-        _in_groups(left, right, codes, groups, options.exact, forward)
-        if few
-        else _one_way(left, right, codes, options.exact, forward)
+        way(left, right, codes, groups, options.exact, forward, unsorted)
         for forward in options.ways
     ]
+    if unsorted[0]:  # and there may be another number of rows
+        raise Unsorted("left and right must not decrease")
     if other:
         rows = _nearer(left, right, rows, other[0])
     limit = options.limit(left.dtype)
@@ -41,56 +44,41 @@ def asof(left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -
     return rows
 
 
-def _in_groups(left: Any, right: Any, codes: Any, groups: int, exact: bool, forward: bool) -> Any:
+def _in_groups(
+    left: Any, right: Any, codes: Any, groups: int, exact: bool, forward: bool, unsorted: Any
+) -> Any:
     """Return the nearest row of the right side in the group of each row of the left, -1 where none is."""
-    if not len(left):
-        return cupy.empty(0, np.int64)
-    places = searchsorted_sorted(left, right, right=exact != forward)
-    before = searchsorted_sorted(right, left, right=exact == forward)
-    both, none = len(left) + len(right), len(right) if forward else -1
-    merged_codes, rows = cupy.ndarray(both, np.int32), cupy.ndarray(both, np.int32)
-    last = both - 1 if forward else -1  # the first row behind is the last one from the end
-    _merge()(codes[0], places, np.int32(last), np.int32(none), merged_codes, rows)
-    _merge()(codes[1], before, np.int32(last), np.int32(-2), merged_codes, rows)
+    if not len(left) or not len(right):
+        return cupy.full(len(left), -1, np.int32)
+    none = len(right) if forward else -1
+    narrow = tuple([readable(code.astype(np.int32, copy=False)) for code in codes])
+    merged_codes, rows, is_left = merge_sorted(
+        left, right, narrow, right=exact != forward, number=none, backward=forward,
+        unsorted=unsorted,
+    )  # fmt: skip
     op = BUILT_IN["minimum" if forward else "maximum"]
-    options = ScanOptions()
-    found, _ = by_code(
-        op, merged_codes, (rows,), groups, options, None, None, write=True, check=False
+    last, *_ = by_code(
+        op, merged_codes, (rows,), groups, ScanOptions(), None, None, write=True, check=False
     )
-    return _unmerge()(places, np.int32(last), np.int32(none), found)
+    (found,), _ = compact([last], is_left, False, False, False)
+    if not forward:
+        return found
+    found = found[::-1]
+    return cupy.where(found == none, np.int32(-1), found)
 
 
-@lru_cache(maxsize=1)
-def _merge() -> Any:
-    # what stands for a row of the right side, whose `none` is -2, is its position
-    text = """
-    const int at = last < 0 ? (int)(i + place) : last - (int)(i + place);
-    codes[at] = code;
-    rows[at] = none == -2 ? (int)i : none;
-    """
-    arguments = "C code, int64 place, int32 last, int32 none"
-    return cupy.ElementwiseKernel(arguments, "raw int32 codes, raw int32 rows", text, "merge_sides")
-
-
-@lru_cache(maxsize=1)
-def _unmerge() -> Any:
-    text = """
-    const int at = last < 0 ? (int)(i + place) : last - (int)(i + place);
-    row = found[at] == none ? -1 : found[at];
-    """
-    arguments = "int64 place, int32 last, int32 none, raw int32 found"
-    return cupy.ElementwiseKernel(arguments, "int64 row", text, "unmerge_sides")
-
-
-def _one_way(left: Any, right: Any, codes: Any, exact: bool, forward: bool) -> Any:
+def _one_way(
+    left: Any, right: Any, codes: Any, groups: int, exact: bool, forward: bool, unsorted: Any
+) -> Any:
     """Return the nearest row of the right side on one side of each row of the left, -1 where none is."""
     count = len(right)
     # how many rows of the right side lie wholly before the match, or up to it
-    places = searchsorted_sorted(left, right, right=exact != forward)
+    place = partial(searchsorted_sorted, left, right, right=exact != forward, unsorted=unsorted)
     if codes is None:
-        return cupy.where(places < count, places, -1) if forward else places - 1
+        return place(beyond=count) if forward else place(shift=-1)
     if not count:
         return cupy.full(len(left), -1, np.int64)
+    places = place()
     of_left, of_right = (code.astype(np.int64) for code in codes)
     (order,) = sort([SortKey(readable(codes[1]))], [], None, positions=True)
     known = of_right[order] * (count + 1) + order  # in order, as the sort is stable

@@ -91,6 +91,26 @@ def test_a_reduction_goes_on_from_states(backend, groups, rows):
     assert backend.to_numpy(found).tolist() == before.tolist()
 
 
+@pytest.mark.parametrize("rows", [0, 1, 5_000])
+@pytest.mark.parametrize("groups", [1, 40, 2_000, 100_000])
+@pytest.mark.parametrize("name", ["add", "welford"])
+def test_states_of_groups_that_have_rows(backend, groups, rows, name):
+    most = max_groups(backend.array(np.zeros(rows, int)))
+    groups = groups if most is None else min(groups, most)
+    rng = np.random.default_rng(groups + rows)
+    codes, values = rng.integers(0, groups, rows), rng.integers(-9, 9, rows)
+    codes = codes // 3 * 3
+    given = [backend.array(a) for a in (codes, values)]
+    missing = byte_mask(backend.array(rng.random(rows) < 0.5))  # a group of nulls has rows
+    every = reduce_by_code(BUILT_IN[name], *given, groups, nulls=missing)
+    found, which = reduce_by_code(BUILT_IN[name], *given, groups, nulls=missing, occurring=True)
+    which = backend.to_numpy(which)
+    assert which.tolist() == np.unique(codes).tolist()
+    pairs = zip(*(x if isinstance(x, tuple) else (x,) for x in (found, every)), strict=True)
+    for some, all_ in pairs:
+        assert backend.to_numpy(some).tolist() == backend.to_numpy(all_)[which].tolist()
+
+
 @pytest.mark.parametrize(
     ("carry_in", "carry_codes", "error", "message"),
     [

@@ -53,6 +53,17 @@ def _sorts(on: Any) -> Iterator[Any]:
 def _by_code(on: Any) -> Iterator[Any]:
     codes = np.random.default_rng(2).integers(0, 500, ROWS).astype("i4")
     yield from kernels.scan_by_code(BUILT_IN["add"], on(codes), on(_values()), 500)
+    yield from kernels.reduce_by_code(
+        BUILT_IN["add"], on(codes), on(_values()), 900, occurring=True
+    )
+
+
+def _searches(on: Any) -> Iterator[Any]:
+    left, right = _runs(), _runs()[::7]
+    yield kernels.searchsorted_sorted(on(left), on(right))
+    yield kernels.asof(on(left), on(right))
+    codes = on((left % 3).astype("i4")), on((right % 3).astype("i4"))
+    yield kernels.asof(on(left), on(right), codes, 3, direction="nearest")
 
 
 def _rolling(on: Any) -> Iterator[Any]:
@@ -141,7 +152,7 @@ FAMILIES: dict[str, Family] = {
     "move_rows": _moves,
     "pack_rows": _packs,
     "tied_ranks": _ranks,
-    "sorted_search": lambda on: iter([kernels.searchsorted_sorted(on(_runs()), on(_runs()[::7]))]),
+    "sorted_search": _searches,
     "by_code": _by_code,
     "rolling": _rolling,
     "window_starts": lambda on: iter(

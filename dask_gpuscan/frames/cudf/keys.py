@@ -112,6 +112,13 @@ def _differences() -> Any:
     )
 
 
+@lru_cache(maxsize=1)
+def _sums() -> Any:
+    # a sum of unsigned numbers that fits is right whatever their signs are
+    text = "key = (T)((unsigned long long)code + (unsigned long long)low)"
+    return cp.ElementwiseKernel("C code, T low", "T key", text, "sums")
+
+
 def range_group_ids(arrays: Sequence[ColumnBase]) -> GroupIds | None:
     """Return group ids that are equal where the rows of all arrays are.
 
@@ -240,8 +247,8 @@ def _range_ids(
 
 def _keys_from(dtype: DType, low: Any, codes: Values) -> list[ColumnBase]:
     """Return the keys whose numbers are counted from the least one."""
-    # a sum that fits is right whatever its signs are
-    stored = codes.astype(low.dtype, copy=False) + low
+    stored = cp.ndarray(len(codes), low.dtype)
+    _sums()(codes, low, stored)
     return [LAYOUT.wrap(stored.view(LAYOUT.storage(dtype)), None, dtype)]
 
 

@@ -58,6 +58,12 @@ class AsOf:
         """Which ways rows are looked for, each as whether it is forward."""
         return WAYS[self.direction]
 
+    @property
+    def misses_at_ends(self) -> bool:
+        """Whether rows without a match, if there are any, are the first or the last ones."""
+        within = self.tolerance is None and (self.exact or self.direction != "nearest")
+        return within and not self.left.by
+
     def with_plan(self, plan: AsOfPlan) -> AsOf:
         """Return the question for other columns of the answer."""
         return replace(self, plan=plan)
@@ -89,7 +95,7 @@ class AsOf:
         library = library_of(left)
         with library.acquire(left), library.acquire(right):
             rows = self._matches(library, left, right, place)
-            unmatched = self.nullable or _any_negative(rows)
+            unmatched = self.nullable or _any_negative(rows, self.misses_at_ends)
             if not self.plan.keeps_index:
                 left = library.reset_index(left, start, True)
             runs = []
@@ -143,12 +149,12 @@ class AsOf:
             raise
 
 
-def _any_negative(rows: Values) -> bool:
-    """Tell whether any row is negative: mostly, the first or the last one is, where a look at one costs little."""
+def _any_negative(rows: Values, ends: bool) -> bool:
+    """Tell whether any row is negative; if any is, the first or the last one is if it is known of the `ends`."""
     if not len(rows):
         return False
-    ends = isinstance(rows, np.ndarray) and (rows[0] < 0 or rows[-1] < 0)
-    return bool(ends or rows.min() < 0)
+    is_there = (ends or isinstance(rows, np.ndarray)) and rows[:: max(1, len(rows) - 1)].min() < 0
+    return bool(is_there or (not ends and rows.min() < 0))
 
 
 def _codes(library: Library, sides: list[list[Array]]) -> tuple[tuple[Values, Values], int]:
@@ -158,6 +164,10 @@ def _codes(library: Library, sides: list[list[Array]]) -> tuple[tuple[Values, Va
         own = [library.own_group_ids(array) for (array,) in sides]
         if own[0] is not None and own[1] is not None:
             return (own[0].array, own[1].array), max(own[0].groups, own[1].groups)
+    if all(a.dtype == b.dtype for a, b in zip(left, right, strict=True)):
+        shared = library.shared_group_ids(left, right)
+        if shared is not None:
+            return (shared[0].array, shared[1].array), shared[0].groups
     joined = [library.concatenate(list(pair)) for pair in zip(left, right, strict=True)]
     ids, count = library.dense_group_ids(joined), len(left[0])
     return (ids.array[:count], ids.array[count:]), ids.groups

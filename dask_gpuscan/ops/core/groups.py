@@ -304,14 +304,26 @@ class NumberedGroups(ReducibleGroups):
     codes : GroupIds
     before : array, optional
         The codes of the groups that had rows before.
+    has_gaps : bool, default False
+        Whether there may be codes without rows, and reductions are restricted to the groups of others.
     occurring : array, optional
-        The codes that have rows, to whose groups reductions are restricted; by default all.
+        The codes that have rows, if there are gaps and this is known; else a reduction finds them.
     """
 
     marks_nulls = True
 
-    def __init__(self, codes: GroupIds, before: Any = None, occurring: Any = None) -> None:
-        self.codes, self.before, self.occurring = codes, before, occurring
+    def __init__(
+        self, codes: GroupIds, before: Any = None, *, has_gaps: bool = False, occurring: Any = None
+    ) -> None:
+        self.codes, self.before, self.has_gaps, self._occurring = codes, before, has_gaps, occurring
+
+    @property
+    def occurring(self) -> Any:
+        """The codes that have rows, where there may be gaps."""
+        if self._occurring is None:
+            codes = self.codes
+            self._occurring = kernels.occurring(codes.array, codes.groups, check=False)
+        return self._occurring
 
     @property
     def first_rows(self) -> Any:
@@ -329,11 +341,15 @@ class NumberedGroups(ReducibleGroups):
         self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
     ) -> Callable[[], States]:
         codes = self.codes
+        asks = self.has_gaps and self._occurring is None
         states = kernels.reduce_by_code(
-            op, codes.array, values, codes.groups, nulls=nulls, dtype=dtype, check=False
-        )
+            op, codes.array, values, codes.groups,
+            nulls=nulls, dtype=dtype, check=False, occurring=asks,
+        )  # fmt: skip
+        if asks:
+            states, self._occurring = states
         fields = fields_of(states)
-        if self.occurring is not None and len(self.occurring) < codes.groups:
+        if self.has_gaps and not asks and len(self.occurring) < codes.groups:
             fields = tuple(field[self.occurring] for field in fields)
         return lambda: fields
 

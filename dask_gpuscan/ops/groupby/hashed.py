@@ -133,8 +133,10 @@ def with_gaps(ids: GroupIds, space: float = math.inf) -> NumberedGroups | None:
     enough = max(few, ids.groups / space) if few else -1
     if ids.keys_of is None or min(len(ids.array), ids.groups) <= enough:
         return None
+    if enough < 0:
+        return NumberedGroups(ids, has_gaps=True)
     found = kernels.occurring(ids.array, ids.groups, check=False)
-    return NumberedGroups(ids, occurring=found) if len(found) > enough else None
+    return NumberedGroups(ids, has_gaps=True, occurring=found) if len(found) > enough else None
 
 
 SPACE = 4
@@ -200,7 +202,7 @@ def _table(
 ) -> Table:
     """Return the table of groups of rows with these keys."""
     library, ids = numbered.library, numbered.ids
-    if isinstance(groups, NumberedGroups) and groups.occurring is not None:
+    if isinstance(groups, NumberedGroups) and groups.has_gaps:
         assert ids.keys_of is not None
         return Table(library, ids.keys_of(groups.occurring), states, schema, ids.ordered)
     first = first_rows(groups, order)

@@ -76,7 +76,7 @@ class ContinuedGroups(NumberedGroups):
     """
 
     def __init__(self, xp: Any, rest: GroupIds) -> None:
-        self.xp, self.rest, self.before, self.occurring = xp, rest, None, None
+        self.xp, self.rest, self.before, self.has_gaps = xp, rest, None, False
 
     @cached_property
     def codes(self) -> GroupIds:  # type: ignore[override]
@@ -120,9 +120,7 @@ def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
             return _scanned(scan, partition, NumberedGroups(ids), prefix), table
         met = own.occurring.astype(before.dtype, copy=False)
         codes = replace(ids, array=library.xp.concatenate([before, met]))
-        every = NumberedGroups(
-            codes, occurring=kernels.occurring(codes.array, codes.groups, check=False)
-        )
+        every = NumberedGroups(codes, has_gaps=True)
         found = merged_states(spec, library, states, every, None)
         table = Table(library, ids.keys_of(every.occurring), found, schema, ids.ordered)
         return _scanned(scan, partition, NumberedGroups(ids, before), prefix), table
@@ -143,7 +141,7 @@ def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tab
         codes, new = numbers.number(ways)
         ids = GroupIds(codes, len(numbers))
         met = kernels.occurring(codes, len(numbers), check=False)
-        own = NumberedGroups(ids, occurring=met)
+        own = NumberedGroups(ids, has_gaps=True, occurring=met)
         if len(met) <= kernels.most_arranged(codes):
             own = NumberedGroups(dense_ids(ids))  # reduced in chunks of rows, as in a partition
         states = [prefix.states, _states(scan, partition, own)]

@@ -39,6 +39,7 @@ from ..core.memory import borrow, take_ticket
 from ..core.shares import SHARES, Tables, positions_of, row_at, run_shares, tables_for
 from ..core.steps import OperatorInputs, Output, scan_step
 from ..scan.scan import fold
+from .factorize import occurring as codes_with_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,8 @@ def by_code(
     *,
     write: bool,
     check: bool,
-) -> tuple[Any, Any]:
+    occurring: bool,
+) -> tuple[Any, Any, Any]:
     """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`. Codes are always checked."""
     given = dtypes_of(values), options.dtype, type(options.nulls), options.mark_nulls
     key = op.token, *given, options.exclusive, codes.dtype, write
@@ -98,9 +100,14 @@ def by_code(
     found = [tables.states(field) for field in table]
     if tables.number > 1:
         every = [list(field) for field in found]
-        return out, fold(op, every[0] if work.scalar_state else list(zip(*every, strict=True)))
-    near = [np.ascontiguousarray(field[0]) for field in found]
-    return out, near[0] if work.scalar_state else tuple(near)
+        states = fold(op, every[0] if work.scalar_state else list(zip(*every, strict=True)))
+    else:
+        near = [np.ascontiguousarray(field[0]) for field in found]
+        states = near[0] if work.scalar_state else tuple(near)
+    if not occurring:
+        return out, states, None
+    met = codes_with_rows(codes, groups)
+    return out, states[met] if work.scalar_state else tuple([s[met] for s in states]), met
 
 
 def _states(

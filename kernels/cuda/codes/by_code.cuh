@@ -6,6 +6,8 @@
 // table with a row of states a chunk; then the table is scanned down its columns; then chunks are scanned from their row
 // of it. Rows of a warp that are in the same group find each other, and combine their states by hops from each to the one
 // before it, which double. The order of combinations depends on the number of rows and of groups alone.
+// To find each other, all lanes write their number where their group is, and one number stays: lanes that read the same
+// one are in one group, which five votes tell, however many groups there are.
 // After Merrill and Grimshaw, Revisiting sorting for GPGPU stream architectures (UVA CS2010-03): multi-scan.
 //
 // Where groups are many, rows have been brought together by the leading bits of their codes (PARTED), and a warp walks a
@@ -18,6 +20,7 @@ constexpr bool WRITES = STEP == SCAN_CHUNKS || (STEP == WALK_PARTS && SCANS);
 
 constexpr int THREADS = 32 * WARPS, PARTS = THREADS / COLUMNS;
 constexpr u32 NO_GROUP = ~u32(0);
+constexpr u8 NO_LANE = 255;
 
 struct Params {
   const u8* in[INPUTS];
@@ -28,6 +31,7 @@ struct Params {
   const u8* initial[FIELDS];  // one item a group, or null
   u8* states[FIELDS];         // likewise, after the last row
   u64* wrong;                 // a code of no group, if there is one: never 0; null where it is not asked
+  bool* met;                  // whether each group has a row; null where it is not asked
   const i64* bounds;          // PARTED: where each part or piece starts, and the last one ends
   const int* owners;          // the part of each piece
   const int* pieces;          // the first piece of each part, and how many there are
@@ -113,17 +117,25 @@ struct Batch {
   int previous[BATCH];  // the lane of the row before, or -1
   bool is_last[BATCH];
 };
-__device__ __forceinline__ void combine_rows(Batch& batch, int bits, u32 lower_lanes, int lane) {
-  // which lanes have a row of the same group: by votes on each bit of its number, faster than __match_any_sync
-  u32 lanes[BATCH];
+__device__ __forceinline__ void combine_rows(Batch& batch, volatile u8* seats, u32 lower_lanes, int lane) {
+  // which lanes have a row of the same group: by votes on each bit of one of their numbers, faster than __match_any_sync
+  u32 lanes[BATCH], leaders[BATCH];
 #pragma unroll
-  for (int i = 0; i < BATCH; i++) lanes[i] = batch.rows[i].group == NO_GROUP ? 0 : ALL;
+  for (int i = 0; i < BATCH; i++) {
+    const u32 group = batch.rows[i].group;
+    bool sits = group != NO_GROUP;
+    if (EVERY_LANE) sits = sits && lane == __ffs(__match_any_sync(ALL, group)) - 1;  // for racecheck, one lane of each group
+    if (sits) seats[group] = u8(lane);
+    __syncwarp();
+    leaders[i] = group != NO_GROUP ? u32(seats[group]) : u32(lane);
+    __syncwarp();
+    lanes[i] = ALL;
+  }
 #pragma unroll
-  for (int i = 0; i < BATCH; i++) lanes[i] = lanes[i] & __ballot_sync(ALL, lanes[i] != 0);
-  for (int b = 0; b < bits; b++)
+  for (int b = 0; b < 5; b++)
 #pragma unroll
     for (int i = 0; i < BATCH; i++) {
-      u32 bit = (batch.rows[i].group >> b) & 1, votes = __ballot_sync(ALL, bit);
+      u32 bit = (leaders[i] >> b) & 1, votes = __ballot_sync(ALL, bit);
       lanes[i] &= bit ? votes : ~votes;
     }
   int hops[BATCH];
@@ -175,7 +187,7 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const i64 width = PARTED ? i64(1) << p.low : p.groups;  // states of a warp
   State* table = states + warp * width;
-  const int bits = PARTED ? int(p.low) : 32 - __clz(int(p.groups) - 1);  // of the largest code
+  u8* seats = reinterpret_cast<u8*>(states + WARPS * width) + warp * width;  // of groups: a lane that has been there
   u32 lower_lanes;
   asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lower_lanes));
   for (i64 chunk = i64(blockIdx.x) * WARPS + warp; chunk < p.chunks; chunk += i64(gridDim.x) * WARPS) {
@@ -184,8 +196,10 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
     const i64 end = PARTED ? p.bounds[chunk + 1] : begin + p.chunk < p.length ? begin + p.chunk : p.length;
     const i64 base = PARTED ? (STEP == WALK_PARTS ? chunk : i64(p.owners[chunk])) << p.low : 0;
     const i64 groups = !PARTED || p.groups - base > width ? width : p.groups - base;
-    for (i64 g = lane; g < groups; g += 32)
+    for (i64 g = lane; g < groups; g += 32) {
       table[g] = STEP == SCAN_CHUNKS ? row_of_chunk[g] : STEP == WALK_PARTS ? initial_state(p, base + g) : identity();
+      seats[g] = NO_LANE;
+    }
     __syncwarp();
     Unread ahead[BATCH];  // the rows of the next batch are on their way while a batch is walked
     auto read_ahead = [&](i64 first) {
@@ -204,7 +218,7 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
         batch.rows[i] = row_of(p, ahead[i], at, at < end, base);
       }
       read_ahead(first + 32 * BATCH);
-      combine_rows(batch, bits, lower_lanes, lane);
+      combine_rows(batch, seats, lower_lanes, lane);
 #pragma unroll
       for (int i = 0; i < BATCH; i++)
         walk(table, batch, i, [&](const State& before, const State& after) {
@@ -215,6 +229,9 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
       for (i64 g = lane; g < groups; g += 32) row_of_chunk[g] = table[g];
     if constexpr (STEP == WALK_PARTS)
       for (i64 g = lane; g < groups; g += 32) write_state(p, base + g, table[g]);
+    if (p.met)
+      for (i64 g = lane; g < groups; g += 32)
+        if (seats[g] != NO_LANE && !p.met[base + g]) p.met[base + g] = true;
     __syncwarp();
   }
 }
@@ -274,7 +291,7 @@ __device__ __forceinline__ void scan_pieces(const Params& p) {
 #pragma unroll
       for (int i = 0; i < BATCH; i++)
         if (c + i < end) {
-          at[i64(i) << p.low] = before;
+          if (SCANS) at[i64(i) << p.low] = before;
           before = combine(before, rows[i]);
         }
     }

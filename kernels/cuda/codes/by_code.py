@@ -20,11 +20,11 @@ from ..core.tuning import LARGE_SHARED
 from ..scan.scan import check_markers
 from ..scan.sequential_product import StableProduct, stable_product
 from ..sort.partition import Partition, leading_bits
-from .code_pass import STEPS, CodePass
-from .factorize import check_range, no_group
-from .tuning import CHUNKS, FEW_CODES, LEAST_ROWS, LONG_PART, MOST_ROWS, PARTED_FROM
+from .code_pass import STEPS, CodePass, group_bytes
+from .factorize import check_range, flagged, no_group
+from .tuning import CHUNKS, FEW_CODES, LEAST_ROWS, LONG_PART, MOST_ROWS, PART_TABLE, PARTED_FROM
 
-BUCKET = 4096
+BUCKET = 1024
 """Bytes of states by which passes differ, so that there are not too many of them."""
 
 
@@ -36,6 +36,12 @@ def max_groups(length: int) -> int:
 def _few_groups() -> int:
     """Return how many groups a warp of the current device has room for."""
     return FEW_CODES[device(launch.current_device()).capability in LARGE_SHARED]
+
+
+def _part_bits(state: Form) -> int:
+    """Return of how many bits of a code, within a part, a warp keeps all groups."""
+    room = PART_TABLE[device(launch.current_device()).capability in LARGE_SHARED]
+    return (room // group_bytes(state)).bit_length() - 1
 
 
 class Pieces(NamedTuple):
@@ -50,11 +56,14 @@ class Pieces(NamedTuple):
     """The first piece of each part, and how many there are."""
 
     @staticmethod
-    def of(bounds: Any) -> "Pieces":
-        """Return the parts between bounds, or their pieces."""
+    def of(partition: Partition) -> "Pieces":
+        """Return the parts, or their pieces."""
+        bounds = partition.bounds
+        starts = bounds if isinstance(bounds, np.ndarray) else None
         if int((bounds[1:] - bounds[:-1]).max()) <= LONG_PART:
-            return Pieces(len(bounds) - 1, bounds)
-        starts = cupy.asnumpy(bounds)
+            return Pieces(len(bounds) - 1, bounds if starts is None else cupy.asarray(starts))
+        if starts is None:
+            starts = cupy.asnumpy(bounds)
         counts = np.maximum(1, -(-np.diff(starts) // LONG_PART))
         firsts = np.append(0, np.cumsum(counts)).astype(np.int32)
         owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
@@ -90,14 +99,16 @@ def by_code(
     *,
     write: bool,
     check: bool,
-) -> tuple[Any, Any]:
+    occurring: bool = False,
+) -> tuple[Any, Any, Any]:
     """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
     length, codes = len(codes), readable(codes)
     partition: Partition | None = None
     if groups > _few_groups() and length:
         if check:
             check_range(codes, groups)
-        partition, check = Partition(codes, groups), False
+        _, run, *_ = _types(op, tuple([v.dtype for v in values]), options.dtype, options.mark_nulls)
+        partition, check = Partition(codes, groups, _part_bits(run.state)), False
         values, options = _arranged(partition, values, options)
     nulls, dtypes = options.nulls, tuple([v.dtype for v in values])
     width = groups if partition is None else 1 << partition.low
@@ -113,11 +124,12 @@ def by_code(
     initial = _initial(types_, carry_in, carry_codes, groups)
     pieces = Pieces(-(-length // chunk) if chunk else 0, None)
     if partition is not None:
-        pieces, codes = Pieces.of(partition.bounds), partition.codes
+        pieces, codes = Pieces.of(partition), partition.codes
     work = _work(passes, partition is not None, pieces, length, groups, write)
     table_rows = pieces.number * width if len(work) > 1 else 0
     table = cupy.ndarray(max(1, table_rows), state_dtype(types_.state))
     wrong = cupy.zeros(1, np.uint64) if check else None
+    met = cupy.zeros(groups, np.bool_) if occurring else None
     arrays = [readable(v, d) for v, d in zip(values, types_.inputs, strict=True)]
     mask, offset, null = 0, 0, 0
     if isinstance(nulls, Mask):
@@ -126,8 +138,8 @@ def by_code(
     pointers = [a.data.ptr for a in (*arrays, *outs)] + [0] * (len(types_.outputs) - len(outs))
     pointers += [codes.data.ptr, mask, table.data.ptr]
     pointers += [0 if f is None else f.data.ptr for f in initial]
-    pointers += [f.data.ptr for f in states] + [0 if wrong is None else wrong.data.ptr]
-    pointers += pieces.pointers
+    pointers += [f.data.ptr for f in states]
+    pointers += [0 if a is None else a.data.ptr for a in (wrong, met)] + pieces.pointers
     for each, extent in work:
         if not extent:
             continue
@@ -141,11 +153,14 @@ def by_code(
     out = None
     if write:
         out = outs[0] if types_.scalar_output else tuple(outs)
+    rows = None
+    if met is not None:
+        rows, states = flagged(met, states)
     found = states[0] if types_.scalar_state else tuple(states)
     if stable is not None:
         left = stable.leave(_on_host(found))
         found = cupy.asarray(left) if asked.scalar_state else tuple(map(cupy.asarray, left))
-    return out, found
+    return out, found, rows
 
 
 def _arranged(
@@ -202,6 +217,20 @@ class Steps(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
+def _types(
+    op: Operator, inputs: Form, dtype: np.dtype | None, mark_nulls: bool
+) -> tuple[Signature, Signature, StableProduct | None, Operator, bytes]:
+    """Return the types that were asked for, those of the operator that is run, what it stands for, itself, numbers."""
+    asked = types_ = signature_of(op, inputs, dtype)
+    if mark_nulls:
+        check_markers(types_)
+    stable = stable_product(op, types_) if op.in_order else None
+    if stable is not None:
+        op, types_ = stable.op, stable.types
+    return asked, types_, stable, *shared_code(op, types_.inputs)
+
+
+@lru_cache(maxsize=1024)
 def _steps(
     op: Operator,
     inputs: Form,
@@ -215,15 +244,9 @@ def _steps(
     write: bool,
 ) -> tuple[Signature, Signature, StableProduct | None, Steps, bytes]:
     """Return the types that were asked for, those of the operator that is run, what it stands for, passes, numbers."""
-    asked = types_ = signature_of(op, inputs, dtype)
-    if mark_nulls:
-        check_markers(types_)
-    stable = stable_product(op, types_) if op.in_order else None
-    if stable is not None:
-        op, types_ = stable.op, stable.types
-    op, numbers = shared_code(op, types_.inputs)
+    asked, types_, stable, op, numbers = _types(op, inputs, dtype, mark_nulls)
     of = typed(op, types_)
-    bytes_ = -(-groups * state_dtype(types_.state).itemsize // BUCKET) * BUCKET
+    bytes_ = -(-groups * group_bytes(types_.state) // BUCKET) * BUCKET
     reduce, table, scan, walk = (
         CodePass(of, step, code, nulls, exclusive, mark_nulls, write, bytes_, chunk)
         for step in STEPS

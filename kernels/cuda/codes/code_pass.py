@@ -12,6 +12,7 @@ from ..core.plan import (
     NO_CARRY,
     Capability,
     Extent,
+    Form,
     Geometry,
     OfOperator,
     Tickets,
@@ -36,6 +37,7 @@ from .tuning import (
     CODE_BLOCKS,
     CODE_SHARED,
     CODE_WARPS,
+    SMALL_STATE,
     TABLE_BATCH,
     TABLE_COLUMNS,
     TABLE_WARPS,
@@ -62,7 +64,7 @@ class CodePass(OfOperator):
     scans : bool
         Whether rows are scanned, and not only reduced.
     bytes : int
-        Of what a warp keeps of all groups, or somewhat more.
+        Of what a warp keeps of its groups, or somewhat more.
     chunk : int
         Rows of a chunk.
     parted : bool, default False
@@ -86,7 +88,7 @@ class CodePass(OfOperator):
     def parameters(self) -> str:
         """As by_code.cuh declares them."""
         of = self.operator
-        pointers = len(of.inputs) + len(of.outputs) + 2 * len(of.state) + 9
+        pointers = len(of.inputs) + len(of.outputs) + 2 * len(of.state) + 10
         return f"={pointers}Q9q0s{numbers_size(of.op, of.inputs)}s"
 
     def sized(self, capability: Capability) -> "CodePass":
@@ -100,26 +102,34 @@ class CodePass(OfOperator):
     def warps(self, capability: Capability) -> int:
         """Return the warps of a block."""
         if self.step == "scan table":
-            return TABLE_WARPS
+            return TABLE_WARPS >> (state_dtype(self.operator.state).itemsize > SMALL_STATE)
+        return max(CODE_WARPS, key=lambda warps: warps * self._resident(warps, capability))
+
+    def _resident(self, warps: int, capability: Capability) -> int:
+        """Return how many blocks of so many warps a multiprocessor has room for."""
         room = CODE_SHARED[capability in LARGE_SHARED]
-        return next((w for w in CODE_WARPS if w * self.bytes <= room), CODE_WARPS[-1])
+        return min(CODE_BLOCKS, room // (warps * self.bytes + 1024))
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
         if self.step == "scan table":
-            warps, blocks = TABLE_WARPS, 2
+            warps, blocks = self.warps(capability), 2
             items = 32 * warps if self.parted else TABLE_COLUMNS
             shared = warps * 32 * state_dtype(self.operator.state).itemsize
         else:
-            room = CODE_SHARED[capability in LARGE_SHARED]
             warps = self.warps(capability)
             # a launch over parts goes over as many items
             items, shared = warps * (1 if self.parted else self.chunk), warps * self.bytes
-            blocks = max(1, min(CODE_BLOCKS, room // (shared + 1024)))
+            blocks = max(1, self._resident(warps, capability))
         return Geometry(
             threads=32 * warps, shared=shared, items=items, lines=1, blocks=blocks, descriptor=0,
             described_from=1, tickets=Tickets.NEVER,
         )  # fmt: skip
+
+
+def group_bytes(state: Form) -> int:
+    """Return the bytes that a warp keeps of a group: its state, and the number of a lane."""
+    return state_dtype(state).itemsize + 1
 
 
 def code_source(each: CodePass, schedule: str, capability: Capability, relief: int = 0) -> str:

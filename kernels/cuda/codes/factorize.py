@@ -125,10 +125,20 @@ def occurring(codes: Any, groups: int) -> Any:
         if there.all():
             return cupy.arange(groups)
     _mark()(codes, there)
+    return flagged(there, [])[0]
+
+
+def flagged(there: Any, arrays: list[Any]) -> tuple[Any, list[Any]]:
+    """Return where flags are set, and the items of arrays there."""
+    groups = len(there)
     if groups > FEW_FLAGS:
-        return cupy.flatnonzero(there)
+        (*kept, rows), _ = compact(arrays, there, False, True, False)
+        return rows, kept
     found = np.flatnonzero(there.get())
-    return cupy.arange(groups) if len(found) == groups else cupy.asarray(found)
+    if len(found) == groups:
+        return cupy.arange(groups), arrays
+    rows = cupy.asarray(found)
+    return rows, [array[rows] for array in arrays]
 
 
 def flags_at(rows: Any, length: int) -> Any:

@@ -31,12 +31,16 @@ class Partition:
     codes : array of int32 or int64
         From 0 to `groups` - 1, which is not checked; at least one.
     groups : int
+    room : int, default 0
+        Bits of a code that may be left within a part: if one digit leaves no more, there is no other.
     """
 
-    def __init__(self, codes: Any, groups: int) -> None:
+    def __init__(self, codes: Any, groups: int, room: int = 0) -> None:
         self._length = len(codes)
         bits = (groups - 1).bit_length()
         leading = min(bits, leading_bits(self._length))
+        if bits - DIGIT <= room:
+            leading = min(leading, DIGIT)
         self.low = bits - leading
         """Bits of a code that are left within a part."""
         self.parts = (groups - 1 >> self.low) + 1
@@ -45,6 +49,10 @@ class Partition:
         self._levels = [codes.view(f"u{codes.itemsize}")]
         self._digits = range(-(-leading // DIGIT))
         _, self._starts = begin_count(Word(self._levels[0], self._key), self.low, waits=False)
+        self._known = None
+        if leading <= DIGIT:  # waited for before there is more to do
+            starts = self._starts[0].get()[: self.parts].astype(np.int64)
+            self._known = np.append(starts, self._length)
 
     @property
     def codes(self) -> Any:
@@ -55,7 +63,9 @@ class Partition:
 
     @cached_property
     def bounds(self) -> Any:
-        """Where each part starts, and the last one ends, as an array of int64."""
+        """Where each part starts, and the last one ends, as an array of int64; of NumPy, if there is one digit."""
+        if self._known is not None:
+            return self._known
         bounds = cupy.ndarray(self.parts + 1, np.int64)
         _find_bounds()(self.codes, np.int64(self._length), np.int32(self.low), bounds)
         return bounds

@@ -215,14 +215,68 @@ def _levels(key: SortKey) -> list[Level]:
     return found
 
 
-def searchsorted_sorted(needles: Any, haystack: Any, *, right: bool) -> Any:
-    """Return where needles would be inserted; see `kernels.searchsorted_sorted`."""
+def searchsorted_sorted(
+    needles: Any,
+    haystack: Any,
+    *,
+    right: bool,
+    shift: int = 0,
+    beyond: int | None = None,
+    unsorted: Any = None,
+) -> Any:
+    """Return where needles would be inserted; see `kernels.searchsorted_sorted`.
+
+    To each place `shift` is added, but those from `beyond` on are -1. An array of one bool becomes True if a side is
+    `unsorted`, or holds NaN; both have rows then.
+    """
     needles, haystack = readable(needles), readable(haystack)
     out = cupy.ndarray(len(needles), np.int64)
-    lengths = len(needles), len(haystack)
     if len(needles):
-        code = KeyCode(needles.dtype.itemsize, KINDS[needles.dtype.kind])
-        plan = Plan((SearchPass(code, right),))
-        begun = launch.Launch(launch.current_space(plan, Extent(sum(lengths))), False)
-        begun.run(0, [a.data.ptr for a in (needles, haystack, out)], options=lengths)
+        last = len(haystack) + 1 if beyond is None else beyond
+        _search(needles, haystack, right, unsorted, [out.data.ptr, 0, 0, 0, 0, 0], (shift, last))
     return out
+
+
+def merge_sorted(
+    needles: Any,
+    haystack: Any,
+    codes: tuple[Any, Any],
+    *,
+    right: bool,
+    number: int,
+    backward: bool,
+    unsorted: Any = None,
+) -> tuple[Any, Any, Any]:
+    """Merge two sides in order, of fewer than 2**31 rows together, whose rows have int32 codes each.
+
+    Returns
+    -------
+    codes, rows : array of int32
+        Of the merged rows, from the last one to the first if `backward`: the code of each, and for one of the haystack
+        its position there, else `number`.
+    is_needle : array of bool
+    """
+    both = len(needles) + len(haystack)
+    found = [cupy.ndarray(both, dtype) for dtype in (np.int32, np.int32, np.bool_)]
+    pointers = [0, *(a.data.ptr for a in (*codes, *found))]
+    options = both - 1 if backward else -1, number
+    _search(needles, haystack, right, unsorted, pointers, options, merges=True)
+    codes_, rows, is_needle = found
+    return codes_, rows, is_needle
+
+
+def _search(
+    needles: Any,
+    haystack: Any,
+    right: bool,
+    unsorted: Any,
+    pointers: Sequence[int],
+    options: tuple[int, int],
+    merges: bool = False,
+) -> None:
+    code = KeyCode(needles.dtype.itemsize, KINDS[needles.dtype.kind])
+    lengths = len(needles), len(haystack)
+    plan = Plan((SearchPass(code, right, merges),))
+    begun = launch.Launch(launch.current_space(plan, Extent(sum(lengths))), False)
+    sides = [needles.data.ptr, haystack.data.ptr, 0 if unsorted is None else unsorted.data.ptr]
+    begun.run(0, [*sides, *pointers], options=(*lengths, *options))

@@ -119,13 +119,17 @@ class RankPass(PlainPass):
 
 @dataclass(frozen=True)
 class SearchPass(PlainPass):
-    """Find where sorted needles would be inserted into sorted values, behind equal ones if `right`."""
+    """Find where sorted needles would be inserted into sorted values, behind equal ones if `right`.
+
+    With `merges`, both sides are put in order with the codes of their groups.
+    """
 
     code: KeyCode
     right: bool
+    merges: bool = False
     visitor: ClassVar[VisitorSpec] = SORTED_SEARCH
     name: ClassVar[str] = "places among sorted values"
-    parameters: ClassVar[str] = "=5Q5q0s0s"
+    parameters: ClassVar[str] = "=11Q7q0s0s"
 
 
 @dataclass(frozen=True)
@@ -264,7 +268,7 @@ def sort_source(each: SortPass, schedule: str, capability: Capability, relief: i
         types.append(f"using Group = {_word(each.group or 1)};")
         constants |= {"METHOD": tuple(RANKS).index(each.method), "GROUPED": each.group > 0}
     if isinstance(each, SearchPass):
-        constants["RIGHT"] = each.right
+        constants |= {"RIGHT": each.right, "MERGES": each.merges}
     if isinstance(each, CountPass):
         threads, rows, copies, resident = each.shape
         constants |= {"DIGITS": each.code.size, "COPIES": copies, "RESIDENT": resident}

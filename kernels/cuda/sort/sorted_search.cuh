@@ -1,66 +1,136 @@
 // Where sorted needles belong among sorted values: how many of these come before each where both sides are merged.
 //
-// A block finds by whole warps which needles and which values a tile of the merged sides has, and a thread of the block
-// which of the tile's ITEMS neighbours are its own. In arrays that are in no order, nothing is read outside of them.
+// A block finds by a whole warp which needles and which values a tile of the merged sides has, and a thread of the block
+// which of the tile's ITEMS neighbours are its own. Tiles of a block follow each other, and the end of one, which begins
+// the next, is looked for near its beginning. In arrays that are in no order, nothing is read outside of them.
+//
+// With MERGES, what is written is both sides in order: the code of each row, its number if it is a value, and whether it
+// is a needle.
 #pragma once
 
 struct Params {
   const Key* needles;
   const Key* haystack;
+  bool* unsorted;  // set if a side decreases or holds NaN; null where it is not asked
   i64* out;
+  const u32* needle_codes;  // from here on MERGES alone
+  const u32* value_codes;
+  u32* codes;
+  int* rows;
+  bool* is_needle;
   u8* scratch;
   u8* carry;
   i64 length, lines, tiles;  // of both sides together
   i64 needle_count, value_count;
+  i64 shift;   // added to what is written; with MERGES, the last row if they are written from the last to the first, or -1
+  i64 beyond;  // from which place on -1 is written; with MERGES, the number of a needle
 };
 
-__shared__ Key codes[TILE];  // of the tile's needles, then of its values
-__shared__ u16 found[TILE];  // how many of the tile's values come before each of its needles
+// A thread's neighbours lie in other banks than those of the threads beside it.
+constexpr int BANKS = 128 / sizeof(Key);
+__device__ __forceinline__ int seat(int at) { return at + at / BANKS; }
+
+__shared__ Key codes[TILE + TILE / BANKS + 1];  // of the tile's needles, then of its values; by seat
+__shared__ u16 found[TILE];  // how many of the tile's values come before each of its needles, or which of `codes` is next
 __shared__ i64 splits[2];    // needles before the tile, and before the next
 
 // Whether a needle comes before a value.
 __device__ __forceinline__ bool comes(Key needle, Key value) { return RIGHT ? needle < value : needle <= value; }
 
+// Whether a row is less than the one before it in its side, or NaN.
+__device__ __forceinline__ bool falls(const Key* side, i64 first, int at, Key code, Key before) {
+  if (FLOATS && code == Key(~Key(0))) return true;
+  if (at == 0 && first > 0) before = code_of(side[first - 1]);
+  return (at > 0 || first > 0) && code < before;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_constant__ Params p) {
-  const int thread = threadIdx.x, warp = thread / 32;
-  for (i64 tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
+  const int thread = threadIdx.x;
+  // how many needles are among the first rows of both sides, from `least` to `most`
+  auto split = [&](i64 step, i64 least, i64 most) {
+    const i64 low = max(max(step - p.value_count, i64(0)), least), high = min(min(step, p.needle_count), most);
+    return low + count_true(high - low, [&](i64 i) {
+      return comes(code_of(p.needles[low + i]), code_of(p.haystack[step - 1 - low - i]));
+    });
+  };
+  const i64 each = (p.tiles + gridDim.x - 1) / gridDim.x, last = min((blockIdx.x + 1) * each, p.tiles);
+  for (i64 tile = blockIdx.x * each; tile < last; tile++) {
     const i64 begin = tile * TILE;
     const int length = int(min(i64(TILE), p.length - begin));
-    if (warp < 2) {
-      const i64 step = begin + warp * length, low = max(step - p.value_count, i64(0));
-      const i64 before = low + count_true(min(step, p.needle_count) - low, [&](i64 i) {
-        return comes(code_of(p.needles[low + i]), code_of(p.haystack[step - 1 - low - i]));
-      });
-      if (thread % 32 == 0) splits[warp] = before;
+    if (thread < 32) {
+      const i64 before = tile % each ? splits[1] : split(begin, 0, begin);
+      const i64 after = split(begin + length, before, before + length);
+      __syncwarp();
+      if (thread == 0) splits[0] = before, splits[1] = after;
     }
     __syncthreads();
     const i64 first = splits[0], first_value = begin - first;
-    const int needles = int(min(max(splits[1] - first, i64(0)), i64(length))), values = length - needles;
+    const int needles = int(splits[1] - first), values = length - needles;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
       const int at = i * THREADS + thread;
-      if (at < length) codes[at] = code_of(at < needles ? p.needles[first + at] : p.haystack[first_value + at - needles]);
+      if (at < length) codes[seat(at)] = code_of(at < needles ? p.needles[first + at] : p.haystack[first_value + at - needles]);
     }
     __syncthreads();
+    if (p.unsorted) {
+      // if tiles end where those of the next block begin, each row is in one of them, and is looked at there
+      bool is_wrong = thread < 32 && tile + 1 == last && split(begin + length, 0, begin + length) != splits[1];
+#pragma unroll
+      for (int i = 0; i < ITEMS; i++) {
+        const int at = i * THREADS + thread;
+        const Key code = codes[seat(at)], before = codes[seat(max(at - 1, 0))];
+        if (at < needles)
+          is_wrong |= falls(p.needles, first, at, code, before);
+        else if (at < length)
+          is_wrong |= falls(p.haystack, first_value, at - needles, code, before);
+      }
+      if (is_wrong) *p.unsorted = true;
+    }
     const int step = min(thread * ITEMS, length);
     int needle = max(step - values, 0), high = min(step, needles);
     while (needle < high) {
       const int middle = (needle + high) / 2;
-      if (comes(codes[middle], codes[needles + step - 1 - middle]))
+      if (comes(codes[seat(middle)], codes[seat(needles + step - 1 - middle)]))
         needle = middle + 1;
       else
         high = middle;
     }
     int value = step - needle;
+    Key one = codes[seat(needle)], other = codes[seat(needles + value)];
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
-      if (needle < needles && (value >= values || comes(codes[needle], codes[needles + value])))
-        found[needle++] = u16(value);
-      else
-        value++;
+      const bool takes = needle < needles && (value >= values || comes(one, other));
+      if constexpr (MERGES) {
+        if (step + i < length) found[step + i] = u16(takes ? needle : needles + value);
+      } else {
+        if (takes) found[needle] = u16(value);
+      }
+      needle += takes;
+      value += !takes;
+      const Key next = codes[seat(min(takes ? needle : needles + value, TILE))];
+      one = takes ? next : one;
+      other = takes ? other : next;
     }
     __syncthreads();
-    for (int i = thread; i < needles; i += THREADS) p.out[first + i] = first_value + found[i];
+    if constexpr (MERGES) {
+#pragma unroll
+      for (int i = 0; i < ITEMS; i++) {
+        const int at = i * THREADS + thread;
+        if (at >= length) break;
+        const int from = found[at];
+        const bool is_needle = from < needles;
+        const i64 row = is_needle ? first + from : first_value + from - needles;
+        const i64 to = p.shift < 0 ? begin + at : p.shift - begin - at;
+        p.codes[to] = is_needle ? p.needle_codes[row] : p.value_codes[row];
+        p.rows[to] = int(is_needle ? p.beyond : row);
+        p.is_needle[to] = is_needle;
+      }
+    } else {
+      for (int i = thread; i < needles; i += THREADS) {
+        const i64 place = first_value + found[i];
+        p.out[first + i] = place < p.beyond ? place + p.shift : -1;
+      }
+    }
     __syncthreads();
   }
 }

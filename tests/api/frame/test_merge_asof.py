@@ -168,6 +168,18 @@ def test_by_the_index(backend, data, frames, at, keyed):
     check(backend, left, both[1], at, left_on="on", right_index=True, **how)
 
 
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("direction", ["backward", "forward", "nearest"])
+@pytest.mark.parametrize("times", [[1, 5, 9], [5], [1, 5], [5, 9], [5, 5, 5]])
+def test_rows_without_a_match_in_the_middle(backend, times, direction, exact):
+    left = pd.DataFrame({"t": times})
+    right = pd.DataFrame({"t": [5], "x": [1.5], "s": ["a"]})
+    options = {"on": "t", "direction": direction, "allow_exact_matches": exact}
+    found = dask_gpuscan.merge_asof(backend.frame(left), backend.frame(right), **options)
+    expected = pd.merge_asof(left, right, **options)
+    same(backend.to_pandas(found), exactly(backend.to_pandas(found), expected))
+
+
 # --- what columns the answer has ----------------------------------------------------------------------
 
 few = pd.DataFrame({"a": [1, 2, 3], "k": [1, 1, 2], "x": list("pqr")}, index=[1, 5, 9])

@@ -45,14 +45,17 @@ def poison():
     del block
 
 
-@pytest.fixture(params=[1, 16, 1024])
+@pytest.fixture(params=[(1, True), (16, True), (1024, True), (1, False), (16, False)])
 def small_parts(request, monkeypatch) -> int:
-    """Bring few rows together in parts of so many, and cut what is longer than some of them."""
+    """Bring few rows together in parts of so many, by two digits or one, and cut what is longer than some of them."""
+    rows, two = request.param
+    if two:
+        monkeypatch.setattr(by_code, "PART_TABLE", {True: 1, False: 1})
     monkeypatch.setattr(by_code, "PARTED_FROM", 1)
     monkeypatch.setattr(by_code, "_few_groups", lambda: 4)
-    monkeypatch.setattr(by_code, "LONG_PART", 4 * request.param)
-    monkeypatch.setattr(partition, "PART_ROWS", request.param)
-    return request.param
+    monkeypatch.setattr(by_code, "LONG_PART", 4 * rows)
+    monkeypatch.setattr(partition, "PART_ROWS", rows)
+    return rows
 
 
 def codes_of(kind: str, groups: int, rows: int, rng: np.random.Generator) -> np.ndarray:
@@ -87,6 +90,11 @@ def test_many_groups(kind, name):
         same(found[0], expected[0])
         same(found[1], expected[1])
         same(reduce_by_code(BUILT_IN[name], *on_device, groups, nulls=nulls(cp)), expected[1])
+    some, which = reduce_by_code(BUILT_IN[name], *on_device, groups, occurring=True)
+    every = reduce_by_code(BUILT_IN[name], *on_device, groups)
+    np.testing.assert_array_equal(which.get(), np.unique(codes))
+    fields = [x if isinstance(x, tuple) else (x,) for x in (some, every)]
+    same(tuple(fields[0]), tuple(field[which].get() for field in fields[1]))
 
 
 @pytest.mark.parametrize("length", [1, 2, 31, 32, 33, 6143, 6144, 6145, 40_003])
@@ -107,6 +115,9 @@ def test_parts_of_any_size(small_parts, length, groups, dtypes):
             np.testing.assert_array_equal(found[1].get(), expected[1])
         reduced = reduce_by_code(BUILT_IN["add"], *on_device, groups)
         np.testing.assert_array_equal(reduced.get(), expected[1])
+        some, which = reduce_by_code(BUILT_IN["add"], *on_device, groups, occurring=True)
+        np.testing.assert_array_equal(which.get(), np.unique(codes[1:]))
+        np.testing.assert_array_equal(some.get(), expected[1][which.get()])
 
 
 def test_nulls_carries_and_several_fields(small_parts):

@@ -49,6 +49,9 @@ PASSES = {
     **{f"ranks-{name}": RankPass(code, "average") for name, code in CODES.items()},
     **{f"ranks-grouped-{size}": RankPass(KeyCode(8, "floats"), "average", size) for size in (4, 8)},
     **{f"search-{name}": SearchPass(code, name == "i4") for name, code in CODES.items()},
+    **{
+        f"merge-{name}": SearchPass(code, name == "i4", merges=True) for name, code in CODES.items()
+    },
     **{f"keys-{name}": DigitPass(code) for name, code in CODES.items()},
     **{f"positions-{name}": DigitPass(code, 4, positions=True) for name, code in CODES.items()},
     **{f"pairs-{size}": DigitPass(CODES["i4"], size) for size in (1, 2, 4, 8)},
