@@ -124,7 +124,7 @@ def scan_by_code(
     On CPUs one pass in the rows' order by one thread, with one table of states: fast where the table stays in cache. On
     GPUs each warp has a table of states in shared memory for the rows of a chunk, after Merrill and Grimshaw,
     *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03), multi-scan. Rows of more groups are first
-    brought together by the leading bits of their codes, which takes two passes there and two back.
+    brought together by the leading bits of their codes, which takes one pass or two there and as many back.
 
     Examples
     --------

@@ -5,14 +5,15 @@
 // A warp takes a chunk of rows and keeps a state a group in shared memory. First every chunk is reduced, which makes a
 // table with a row of states a chunk; then the table is scanned down its columns; then chunks are scanned from their row
 // of it. Rows of a warp that are in the same group find each other, and combine their states by hops from each to the one
-// before it, which double. The order of combinations depends on the number of rows and of groups alone.
+// before it, which double. The order of combinations depends on the numbers of rows and of groups, and on the size of a
+// state.
 // To find each other, all lanes write their number where their group is, and one number stays: lanes that read the same
 // one are in one group, which five votes tell, however many groups there are.
 // After Merrill and Grimshaw, Revisiting sorting for GPGPU stream architectures (UVA CS2010-03): multi-scan.
 //
-// Where groups are many, rows have been brought together by the leading bits of their codes (PARTED), and a warp walks a
-// part whole, with the states of its groups alone. If there are long parts, these are cut into pieces, and pieces take the
-// place of chunks.
+// Where groups are many, rows have been brought together by the leading bits of their codes (PARTED): by one digit of
+// them, if a warp has room for the groups of a part, and else by two. A warp walks a part whole, with the states of its
+// groups alone. If there are long parts, these are cut into pieces, and pieces take the place of chunks.
 #pragma once
 
 enum Step { REDUCE_CHUNKS, SCAN_TABLE, SCAN_CHUNKS, WALK_PARTS };
