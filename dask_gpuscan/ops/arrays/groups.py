@@ -25,12 +25,12 @@ from ..core.groups import (
     GroupScanArguments,
     NumberedGroups,
     ReducibleGroups,
-    SortedGroups,
     States,
     fields_of,
     merged,
     state_of,
 )
+from ..core.sorted_groups import SortedGroups
 from ..scan.kernel_scan import starting_from
 from ..scan.overflow import check_exact
 from .scan import ArrayScan, ScanInputs

@@ -1,4 +1,4 @@
-"""What all operations share, in this order: `operation`, `groups`, `columnwise`, `carry`, and `flat_frame`.
+"""What all operations share: `operation`, `groups`, `sorted_groups`, `columnwise`, `carry`, and `flat_frame`.
 
-No operation lives here: see the other folders.
+Read them in this order. No operation lives here: see the other folders.
 """

@@ -23,8 +23,9 @@ from ...frames.registry import Schema, common_schema, library_of, schema_of
 from ...frames.types import GroupIds
 from ..core.carry import DataFrameCarry, TreeReduction
 from ..core.columnwise import map_outputs
-from ..core.groups import AdjacentGroups, Groups, NumberedGroups, SortedGroups
+from ..core.groups import AdjacentGroups, Groups, NumberedGroups
 from ..core.operation import Needs
+from ..core.sorted_groups import SortedGroups
 from ..time.sessions import CountGaps
 from .spec import GroupBySpec
 

@@ -26,10 +26,10 @@ from ..core.groups import (
     Groups,
     OneGroup,
     ReducibleGroups,
-    SortedGroups,
     States,
 )
 from ..core.operation import Needs
+from ..core.sorted_groups import SortedGroups
 
 NUMBER = "session"
 """Name of the session numbers."""

@@ -1,0 +1,65 @@
+"""Groups whose rows, and what these had before, are sorted by key before they are scanned."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from ... import kernels
+from ...frames.keys import Keys
+from ...kernels import Operator
+from .groups import INT64, Groups, GroupScanArguments, States, fields_of, on_states, state_of
+
+
+class SortedGroups(Groups):
+    """Rows in any order that are brought together with what their groups had before, scanned, and brought back.
+
+    Parameters
+    ----------
+    keys : Keys
+        Of groups that had rows before, one row each, and of the rows, in the order in which equal keys are adjacent.
+    order : array
+        Where each of these comes from: groups first, then rows.
+    before : int
+        How many groups had rows before.
+    """
+
+    def __init__(self, xp: Any, keys: Keys, order: Any, before: int) -> None:
+        self.xp = xp
+        self.keys, self.order, self.before = keys, order, before
+
+    def arranged(self, states: Any, values: Any) -> Any:
+        """Return the state of each group before its rows, equal keys being adjacent."""
+        return self.xp.concatenate([states, values])[self.order]
+
+    def returned(self, answers: Any) -> Any:
+        """Return what stands in the order of keys where the rows were."""
+        return kernels.put(answers, self.order, check=False)[self.before :]
+
+    def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
+        carry_in, dtype = options.get("carry_in"), options.get("dtype")
+        rows = self.xp.arange(len(self.order) - self.before, dtype=INT64)
+        _, states = kernels.reduce_by_key(
+            op, [rows], values, nulls=options.get("nulls"), dtype=dtype, starts=False
+        )
+        lifted = fields_of(states)
+        if carry_in is None:
+            inputs = [v.dtype for v in fields_of(values)]
+            identity = fields_of(kernels.signature(op, inputs, dtype).identity)
+            before: States = tuple(
+                self.xp.full(self.before, x, f.dtype) for x, f in zip(identity, lifted, strict=True)
+            )
+        else:
+            before = fields_of(carry_in)
+        both = tuple(self.arranged(b, x) for b, x in zip(before, lifted, strict=True))
+        out, _ = kernels.scan_by_key(
+            on_states(op, both),
+            self.keys.arrays,
+            state_of(both),
+            exclusive=options.get("exclusive", False),
+            dtype=dtype if len(both) == 1 else None,
+            carry_out=False,
+        )
+        if isinstance(out, tuple):
+            return tuple(map(self.returned, out))
+        out = self.returned(out)
+        return out if dtype is None else out.astype(dtype, copy=False)
