@@ -163,8 +163,14 @@ def reduce_by_code(
     op, codes, values, groups, nulls, carry_in, dtype, check
         As for `scan_by_code`.
     occurring : bool, default False
-        Return only the states of groups that have a row, and after them their codes, as `kernels.occurring` does.
-        On GPUs they take no further pass over the rows.
+        Ask for groups that have a row alone; on GPUs this takes no further pass over the rows.
+
+    Returns
+    -------
+    states : array or tuple of arrays
+        The state of each group, one item a group.
+    codes : array of int64
+        With `occurring`, the codes of these groups.
 
     See Also
     --------
@@ -178,16 +184,21 @@ def reduce_by_code(
     >>> reduce_by_code(BUILT_IN["add"], np.array([2, 0, 2]), np.array([4, 2, 3]), 3, occurring=True)
     (array([2, 7]), array([0, 2]))
     """
-    if dtype is not None and not isinstance(dtype, np.dtype):
-        dtype = numpy_dtype(dtype)
-    options = ScanOptions(nulls, dtype=dtype)
-    if type(nulls) not in NULLS:
-        options.check()
+    options = _options(nulls, dtype)
     _, states, codes_met = _by_code(
         op, codes, values, groups, options, carry_in, None,
         write=False, check=check, occurring=occurring,
     )  # fmt: skip
     return (states, codes_met) if occurring else states
+
+
+def _options(nulls: Nulls, dtype: Any) -> ScanOptions:
+    if dtype is not None and not isinstance(dtype, np.dtype):
+        dtype = numpy_dtype(dtype)
+    options = ScanOptions(nulls, dtype=dtype)
+    if type(nulls) not in NULLS:
+        options.check()
+    return options
 
 
 def _by_code(
@@ -367,11 +378,7 @@ def rolling_by_code(
     if windows.after not in (0, -1):
         raise ValueError(f"after must be 0 or -1, found {windows.after}")
     windows = windows.within(len(codes))
-    if dtype is not None and not isinstance(dtype, np.dtype):
-        dtype = numpy_dtype(dtype)
-    options = ScanOptions(nulls, dtype=dtype)
-    if type(nulls) not in NULLS:
-        options.check()
+    options = _options(nulls, dtype)
     if op.check:
         try_on(op, arrays, options)
     if windows.before + windows.after < 0:  # windows without rows are the same in any group
