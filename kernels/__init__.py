@@ -9,14 +9,7 @@ The modules in this folder are front doors: each checks its arguments and calls 
 
 from .arrays import INT128, is_array
 from .asof import asof
-from .by_code import (
-    max_groups,
-    reduce_by_code,
-    rolling_by_code,
-    rolls_by_code,
-    rows_before,
-    scan_by_code,
-)
+from .by_code import max_groups, reduce_by_code, scan_by_code
 from .by_key import reduce_by_key, scan_by_key
 from .compact import (
     flags,
@@ -84,6 +77,7 @@ from .shift import difference, shift, subtract
 from .sort import argsort, segmented_sort, sort, sort_pairs
 from .sorted_values import is_sorted, searchsorted_sorted, takes_ranks, tied_ranks
 from .windows import BoundWindows, RowWindows, Windows
+from .windows_by_code import rolling_by_code, rolls_by_code, rows_before
 
 __all__ = [
     "BUILT_IN",
