@@ -44,7 +44,7 @@ def asof(
 
     Returns
     -------
-    array of int64, or with `codes` on GPUs of int32
+    array of int64, or of int32 on GPUs with `codes` of at most `max_groups` groups
         Positions in `right`, -1 where no row matches.
 
     Raises

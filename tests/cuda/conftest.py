@@ -33,6 +33,15 @@ def pytest_pycollect_makemodule(module_path, parent):
         return Skipped.from_parent(parent, path=module_path)
 
 
+@pytest.fixture
+def poison():
+    """Leave memory that is reused full of what no answer is."""
+    import cupy
+
+    block = cupy.full(1 << 24, 0xA5, cupy.uint8)
+    del block
+
+
 @pytest.fixture(params=["classic", "pipelined"])
 def schedule(request, monkeypatch):
     """One of the schedules of long lines, for every length."""

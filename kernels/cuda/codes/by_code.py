@@ -17,8 +17,8 @@ from ..core.device_arrays import kind_of_nulls, mask_buffer, readable, valid_ele
 from ..core.devices import device
 from ..core.plan import Extent, Form, Plan, state_dtype, typed
 from ..core.tuning import LARGE_SHARED
-from ..scan.scan import check_markers
-from ..scan.sequential_product import StableProduct, stable_product
+from ..scan.scan import run_for
+from ..scan.sequential_product import StableProduct
 from ..sort.partition import Partition, leading_bits
 from .code_pass import STEPS, CodePass, group_bytes
 from .factorize import check_range, flagged, no_group
@@ -59,11 +59,9 @@ class Pieces(NamedTuple):
     def of(partition: Partition) -> "Pieces":
         """Return the parts, or their pieces."""
         bounds = partition.bounds
-        starts = bounds if isinstance(bounds, np.ndarray) else None
         if int((bounds[1:] - bounds[:-1]).max()) <= LONG_PART:
-            return Pieces(len(bounds) - 1, bounds if starts is None else cupy.asarray(starts))
-        if starts is None:
-            starts = cupy.asnumpy(bounds)
+            return Pieces(len(bounds) - 1, cupy.asarray(bounds))
+        starts = cupy.asnumpy(bounds)
         counts = np.maximum(1, -(-np.diff(starts) // LONG_PART))
         firsts = np.append(0, np.cumsum(counts)).astype(np.int32)
         owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
@@ -221,12 +219,8 @@ def _types(
     op: Operator, inputs: Form, dtype: np.dtype | None, mark_nulls: bool
 ) -> tuple[Signature, Signature, StableProduct | None, Operator, bytes]:
     """Return the types that were asked for, those of the operator that is run, what it stands for, itself, numbers."""
-    asked = types_ = signature_of(op, inputs, dtype)
-    if mark_nulls:
-        check_markers(types_)
-    stable = stable_product(op, types_) if op.in_order else None
-    if stable is not None:
-        op, types_ = stable.op, stable.types
+    asked = signature_of(op, inputs, dtype)
+    op, types_, stable = run_for(op, asked, mark_nulls)
     return asked, types_, stable, *shared_code(op, types_.inputs)
 
 

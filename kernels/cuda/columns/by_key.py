@@ -19,7 +19,7 @@ from ..core.closure_constants import shared_code
 from ..core.device_arrays import readable, shrink
 from ..core.plan import Form, Nullness, typed
 from ..core.visitors import REDUCE_BY_KEY, SCAN_BY_KEY
-from ..scan.scan import check_markers
+from ..scan.scan import run_for
 from ..scan.sequential_product import StableProduct, stable_product
 from .column_pass import ColumnPass
 from .columns import launch_columns
@@ -134,12 +134,8 @@ def scanning(
     mark_nulls: bool,
 ) -> tuple[ColumnPass, Signature, Signature, StableProduct | None, bytes]:
     """Return a scan's pass, its types, those of the operator asked for, its stable product, and numbers."""
-    asked = types_ = _signature(op, values, dtype)
-    if mark_nulls:
-        check_markers(types_)
-    stable = stable_product(op, types_) if op.in_order else None
-    if stable is not None:
-        op, types_ = stable.op, stable.types
+    asked = _signature(op, values, dtype)
+    op, types_, stable = run_for(op, asked, mark_nulls)
     op, numbers = shared_code(op, types_.inputs)
     only = replace(
         each, visitor=SCAN_BY_KEY, operator=typed(op, types_), value_nulls=nulls,

@@ -119,12 +119,8 @@ def _work(
     mark_nulls: bool,
     write: bool,
 ) -> _Work:
-    asked = types_ = signature_of(op, inputs, dtype)
-    if mark_nulls:
-        check_markers(types_)
-    stable = stable_product(op, types_) if op.in_order else None
-    if stable is not None:
-        op, types_ = stable.op, stable.types
+    asked = signature_of(op, inputs, dtype)
+    op, types_, stable = run_for(op, asked, mark_nulls)
     identity = (types_.identity,) if types_.scalar_state else types_.identity
     state = state_dtype(types_.state)
     op, numbers = shared_code(op, types_.inputs)
@@ -189,11 +185,21 @@ def _launched(
     return begun, outs
 
 
-def check_markers(types_: Signature) -> None:
-    """Raise a TypeError if an answer cannot be a null."""
-    for dtype in types_.outputs:
+def run_for(
+    op: Operator, asked: Signature, mark_nulls: bool
+) -> tuple[Operator, Signature, StableProduct | None]:
+    """Return the operator that is run where one of these types is asked for, its types, and the product that it is.
+
+    Raises
+    ------
+    TypeError
+        If nulls are marked, and an answer cannot be a null.
+    """
+    for dtype in asked.outputs if mark_nulls else ():
         if dtype.kind not in "fc" and dtype != np.int64:
             raise TypeError(f"mark_nulls: an output of {dtype} cannot hold a null")
+    stable = stable_product(op, asked) if op.in_order else None
+    return (op, asked, None) if stable is None else (stable.op, stable.types, stable)
 
 
 def _advice(shape: tuple[int, ...], types_: Signature, write: bool) -> str:

@@ -245,7 +245,7 @@ def merge_sorted(
     right: bool,
     number: int,
     backward: bool,
-    unsorted: Any = None,
+    unsorted: Any,
 ) -> tuple[Any, Any, Any]:
     """Merge two sides in order, of fewer than 2**31 rows together, whose rows have int32 codes each.
 

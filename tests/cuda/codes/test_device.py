@@ -19,7 +19,7 @@ from dask_gpuscan.kernels import (
 from dask_gpuscan.kernels.cuda.codes import by_code, factorize
 from dask_gpuscan.kernels.cuda.sort import partition
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("poison")]
 
 ROWS = (1 << 22) + 4099
 KEYS = {
@@ -36,13 +36,6 @@ AFFINE = operator(
     lift=lambda x: (3, x),
     lower=lambda s: s[1],
 )
-
-
-@pytest.fixture(autouse=True)
-def poison():
-    """Leave memory that is reused full of what no answer is."""
-    block = cp.full(1 << 24, 0xA5, cp.uint8)
-    del block
 
 
 @pytest.fixture(params=[(1, True), (16, True), (1024, True), (1, False), (16, False)])

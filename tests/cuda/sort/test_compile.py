@@ -8,6 +8,7 @@ import pytest
 
 from dask_gpuscan.kernels import BUILT_IN, operator
 from dask_gpuscan.kernels.cuda.codes.by_code import _steps, chunk_rows
+from dask_gpuscan.kernels.cuda.core import source as source_module
 from dask_gpuscan.kernels.cuda.core.build import build, source
 from dask_gpuscan.kernels.cuda.core.plan import NULL_KINDS
 from dask_gpuscan.kernels.cuda.sort.sort_pass import (
@@ -85,6 +86,13 @@ def test_passes_compile_without_spills(each, capability, schedule):
     code, log = build(each.sized(capability), schedule, capability)
     assert code[:4] == b"\x7fELF"
     assert re.findall(r"(\d+) bytes spill", log) == ["0", "0"]
+
+
+@pytest.mark.parametrize("step", [0, 2])
+def test_steps_for_racecheck_compile(monkeypatch, step):
+    monkeypatch.setattr(source_module, "RACECHECK", True)
+    code, _ = build(by_code("add", ["f8"])[step], "classic", (9, 0))
+    assert code[:4] == b"\x7fELF"
 
 
 def test_kinds_of_keys_and_nulls_are_told_apart():

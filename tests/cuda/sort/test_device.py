@@ -16,17 +16,10 @@ from dask_gpuscan.kernels import (
 )
 from dask_gpuscan.kernels.cuda.sort import permute
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("poison")]
 
 TILE = 384 * 24
 LARGE = 1 << 21
-
-
-@pytest.fixture(autouse=True)
-def poison():
-    """Leave memory that is reused full of what no answer is."""
-    block = cp.full(1 << 24, 0xA5, cp.uint8)
-    del block
 
 
 @pytest.mark.parametrize("length", [0, 1, 31, TILE - 1, TILE, TILE + 1, 3 * TILE + 5])

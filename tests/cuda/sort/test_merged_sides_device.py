@@ -7,17 +7,10 @@ import pytest
 from dask_gpuscan.kernels import Unsorted, asof
 from dask_gpuscan.kernels.cuda.core.tuning import PLAIN_ITEMS, PLAIN_THREADS
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("poison")]
 
 TILE = PLAIN_ITEMS * PLAIN_THREADS
 LENGTHS = [1, 31, TILE - 1, TILE, TILE + 1, 5 * TILE + 3]
-
-
-@pytest.fixture(autouse=True)
-def poison():
-    """Leave memory that is reused full of what no answer is."""
-    block = cp.full(1 << 24, 0xA5, cp.uint8)
-    del block
 
 
 @pytest.mark.parametrize("rows", LENGTHS)

@@ -16,7 +16,7 @@ from dask_gpuscan.kernels import (
     window_starts,
 )
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("poison")]
 
 TILE = 256 * 16  # of states of eight bytes, for windows of 16 rows or more
 ADD = BUILT_IN["add"]
@@ -28,13 +28,6 @@ AFFINE = operator(
     lower=lambda s: s[1],
     name="affine by three",
 )
-
-
-@pytest.fixture(autouse=True)
-def poison():
-    """Leave memory that is reused full of what no answer is."""
-    block = cp.full(1 << 24, 0xA5, cp.uint8)
-    del block
 
 
 def check(op, x, windows, nulls=None, **options):
