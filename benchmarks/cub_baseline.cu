@@ -4,6 +4,24 @@
 
 #include "cub_harness.cuh"
 
+#if CUB_VERSION >= 300600
+// Sums of floats with the same bits on every run, and reductions with the same on every GPU: no CUB before offers the
+// first. Calls take their scratch from the device's pool each time.
+template <class T>
+void measure_deterministic(const char* dtype, const Buffer<T>& in, const Buffer<T>& out, size_t n) {
+  namespace determinism = ::cuda::execution::determinism;
+  double bytes = double(n) * sizeof(T);
+  auto same_run = ::cuda::execution::require(determinism::run_to_run);
+  auto same_gpu = ::cuda::execution::require(determinism::gpu_to_gpu);
+  auto scan = [&] { CHECK(cub::DeviceScan::InclusiveSum(in.data, out.data, n, same_run)); };
+  report("scan_sum_run_to_run", dtype, n, median_ms(scan), 2 * bytes);
+  auto reduce = [&] { CHECK(cub::DeviceReduce::Sum(in.data, out.data, n, same_run)); };
+  report("reduce_sum_run_to_run", dtype, n, median_ms(reduce), bytes);
+  auto reduce_anywhere = [&] { CHECK(cub::DeviceReduce::Sum(in.data, out.data, n, same_gpu)); };
+  report("reduce_sum_gpu_to_gpu", dtype, n, median_ms(reduce_anywhere), bytes);
+}
+#endif
+
 template <class T>
 void measure(const char* dtype, size_t n) {
   Buffer<T> in(n), out(n);
@@ -14,6 +32,9 @@ void measure(const char* dtype, size_t n) {
   report("scan_sum", dtype, n, cub_ms(scan), 2 * bytes);
   auto reduce = [&](void* scratch, size_t& size) { return cub::DeviceReduce::Sum(scratch, size, in.data, out.data, n); };
   report("reduce_sum", dtype, n, cub_ms(reduce), bytes);
+#if CUB_VERSION >= 300600
+  if constexpr (::cuda::std::is_floating_point_v<T>) measure_deterministic(dtype, in, out, n);
+#endif
 }
 
 int main(int argc, char** argv) {

@@ -1,5 +1,5 @@
 // What the harnesses of CUB share: buffers, random data, medians of 15, and one JSON line a measurement:
-// {"name", "dtype", "n", "ms" (median of 15), "bytes" (the fewest that must move)}
+// {"name", "dtype", "n", "ms" (median of 15), "bytes" (the fewest that must move), "cccl" (CUB's version)}
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,8 @@ float median_ms(Launch launch, int repeats = 15) {
 
 void report(const char* name, const char* dtype, size_t n, float ms, double bytes) {
   CHECK(cudaGetLastError());
-  std::printf("{\"name\": \"%s\", \"dtype\": \"%s\", \"n\": %zu, \"ms\": %.5f, \"bytes\": %.0f}\n", name, dtype, n, ms, bytes);
+  std::printf("{\"name\": \"%s\", \"dtype\": \"%s\", \"n\": %zu, \"ms\": %.5f, \"bytes\": %.0f, \"cccl\": \"%d.%d.%d\"}\n", name, dtype, n, ms,
+              bytes, CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
   std::fflush(stdout);
 }
 

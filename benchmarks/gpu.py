@@ -2,7 +2,8 @@
 
     python benchmarks/gpu.py [--output benchmarks/results/h200.json] [--quick]
 
-Needs nvcc for CUB's side (cub_baseline.cu). Every result is checked before it is timed. Times are of the
+Needs nvcc for CUB's side (cub_baseline.cu): CUB is the newest that can be had, of the package cuda-cccl where it is
+installed, and also that of nvcc's own toolkit. Every result is checked before it is timed. Times are of the
 Python call, on the device's clock: medians of 15 batches, each of calls enough to hide the launch.
 """
 
@@ -58,15 +59,24 @@ def host_us(call, repeats=2000):
     return float(np.median(times))
 
 
+TOOLKIT = "cub of the toolkit"
+"""Who made a record where a newer CUB was measured beside that of nvcc's toolkit."""
+
+
 def cub(log2_n, harness="cub_baseline"):
+    """Return what CUB takes, line by line: the newest that is installed, and beside it that of nvcc's toolkit."""
+    found = []
+    newest = find_spec("cuda.cccl") if find_spec("cuda") else None
+    headers = [["-I", str(Path(newest.origin).parent / "headers" / "include")]] if newest else []
     with tempfile.TemporaryDirectory() as folder:
-        program = os.path.join(folder, harness)
-        source = str(HERE / f"{harness}.cu")
-        subprocess.run(
-            ["nvcc", "-arch=native", "-O3", "-std=c++17", source, "-o", program], check=True
-        )
-        lines = subprocess.run([program, str(log2_n)], check=True, capture_output=True, text=True)
-    return [json.loads(line) for line in lines.stdout.splitlines()]
+        for k, options in enumerate([*headers, []]):
+            program = os.path.join(folder, f"{harness}_{k}")
+            command = ["nvcc", "-arch=native", "-O3", "-std=c++17", *options]
+            subprocess.run([*command, str(HERE / f"{harness}.cu"), "-o", program], check=True)
+            ran = subprocess.run([program, str(log2_n)], check=True, stdout=subprocess.PIPE)
+            lines = map(json.loads, ran.stdout.splitlines())
+            found += [{**line, "peer": TOOLKIT if k else "cub"} for line in lines]
+    return found
 
 
 def numbers(n, dtype):
@@ -95,7 +105,11 @@ def reproducible(records, n, dtype):
         return median_ms(lambda: cuda.scan(op, (x,), options, None, write=write, waits=False))
 
     for name, write in (("scan_sum_reproducible", True), ("reduce_sum_reproducible", False)):
-        records.versus(name, dtype, n, timed(exact, write), "ours, plain", timed(plain, write))
+        ms = timed(exact, write)
+        records.versus(name, dtype, n, ms, "ours, plain", timed(plain, write))
+    records.offered(
+        "reduce_sum_reproducible", dtype, n, ms, x.nbytes, "reduce_sum_gpu_to_gpu", False
+    )
 
 
 def commit():
@@ -111,10 +125,14 @@ class Records:
     """The table that is written: one record a measurement and peer."""
 
     def __init__(self, peers, log2_n, copied="float64"):
-        self.peers = {(p["name"], p["dtype"], p["n"]): p for p in peers}
-        largest = (copied, (4 << log2_n) // np.dtype(copied).itemsize)
-        copy, read = self.peers["memcpy", *largest], self.peers["read", *largest]
-        self.copy_rate, self.read_rate = copy["bytes"] / copy["ms"], read["bytes"] / read["ms"]
+        self.peers = {}
+        for line in peers:
+            of = self.peers.setdefault((line["name"], line["dtype"], line["n"]), {})
+            of[line["peer"]] = line
+        if peers:
+            largest = (copied, (4 << log2_n) // np.dtype(copied).itemsize)
+            copy, read = self.peers["memcpy", *largest]["cub"], self.peers["read", *largest]["cub"]
+            self.copy_rate, self.read_rate = copy["bytes"] / copy["ms"], read["bytes"] / read["ms"]
         name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
         self.common = {
             "machine": f"{name}, driver {cp.cuda.runtime.driverGetVersion()}, {platform.machine()}",
@@ -143,21 +161,27 @@ class Records:
             f"{name:24} {dtype:16} {n:>10} {ms:9.4f} ms  {peer:7} {peer_ms:9.4f} ms  x{peer_ms / ms:5.2f}"
         )
 
+    def offered(self, name, dtype, n, ms, bytes_, peer, writes=True):
+        """Record what only a newer CUB offers, where that was measured."""
+        if (peer, dtype, n) in self.peers:
+            self.add(name, dtype, n, ms, bytes_, peer, writes)
+
     def add(self, name, dtype, n, ms, bytes_, peer=None, writes=True):
         rate = self.copy_rate if writes else self.read_rate
         limit = bytes_ / rate
-        found = []
-        if peer is not None and (peer, dtype, n) in self.peers:
-            found.append(("cub", self.peers[peer, dtype, n]["ms"]))
+        found = [
+            (kind, line["ms"], {"cccl": line["cccl"]})
+            for kind, line in self.peers.get((peer, dtype, n), {}).items()
+        ]
         if writes:
-            copied = self.peers.get(("memcpy", dtype, n))
+            copied = self.peers.get(("memcpy", dtype, n), {}).get("cub")
             if copied is not None and copied["bytes"] == bytes_:
-                found.append(("memcpy", copied["ms"]))
-        found = found or [("limit", limit)]
-        for kind, other in found:
+                found.append(("memcpy", copied["ms"], {}))
+        for kind, other, measured in found or [("limit", limit, {})]:
             row = {"name": name, "dtype": dtype, "n": n, "ours_ms": round(ms, 5), "peer": kind,
                    "peer_ms": round(other, 5), "ratio": round(other / ms, 3),
                    "limit_ms": round(limit, 5), **self.common}  # fmt: skip
+            row["versions"] = {**row["versions"], **measured}
             self.rows.append(row)
             print(f"{name:24} {dtype:16} {n:>10} {ms:9.4f} ms  {kind:7} {other:9.4f} ms  "
                   f"x{other / ms:5.2f}  of limit {limit / ms:5.2f}", flush=True)  # fmt: skip
@@ -193,7 +217,10 @@ def measure(records, log2_n, quick):
             return scan(op, x, dtype=kept, carry_out=False, **options)[0]
 
         check(run(), cp.cumsum(x, dtype="f8" if dtype[0] == "f" else kept))
-        records.add("scan_sum", dtype, n, median_ms(run), 2 * size, "scan_sum")
+        ms = median_ms(run)
+        records.add("scan_sum", dtype, n, ms, 2 * size, "scan_sum")
+        name = "scan_sum_run_to_run"  # CUB's plain sums of floats are not the same on every run
+        records.offered(name, dtype, n, ms, 2 * size, name)
         if SCHEDULES:
             for schedule in SCHEDULES:
                 launch.SCHEDULE = schedule
@@ -208,7 +235,10 @@ def measure(records, log2_n, quick):
         def total_only(x=x, kept=kept):
             cuda.scan(add, (x,), ScanOptions(dtype=kept), None, write=False, waits=False)
 
-        records.add("reduce_sum", dtype, n, median_ms(total_only), size, "reduce_sum", writes=False)
+        ms = median_ms(total_only)
+        records.add("reduce_sum", dtype, n, ms, size, "reduce_sum", writes=False)
+        name = "reduce_sum_run_to_run"
+        records.offered(name, dtype, n, ms, size, name, writes=False)
         if kept.kind == "f":
             reproducible(records, n, dtype)
         if quick:

@@ -125,7 +125,7 @@ __device__ __forceinline__ void combine_rows(Batch& batch, volatile u8* seats, u
   for (int i = 0; i < BATCH; i++) {
     const u32 group = batch.rows[i].group;
     bool sits = group != NO_GROUP;
-    if (EVERY_LANE) sits = sits && lane == __ffs(__match_any_sync(ALL, group)) - 1;  // for racecheck, one lane of each group
+    if (EVERY_LANE) sits &= lane == __ffs(__match_any_sync(ALL, group)) - 1;  // for racecheck, one lane of each group
     if (sits) seats[group] = u8(lane);
     __syncwarp();
     leaders[i] = group != NO_GROUP ? u32(seats[group]) : u32(lane);
