@@ -77,7 +77,12 @@ from .shift import difference, shift, subtract
 from .sort import argsort, segmented_sort, sort, sort_pairs
 from .sorted_values import is_sorted, searchsorted_sorted, takes_ranks, tied_ranks
 from .windows import BoundWindows, RowWindows, Windows
-from .windows_by_code import rolling_by_code, rolls_by_code, rows_before
+from .windows_by_code import (
+    finds_rows_before,
+    rolling_by_code,
+    rolls_by_code,
+    rows_before,
+)
 
 __all__ = [
     "BUILT_IN",
@@ -121,6 +126,7 @@ __all__ = [
     "difference",
     "factorize",
     "factorize_words",
+    "finds_rows_before",
     "first_met",
     "flags",
     "flags_at",

@@ -149,8 +149,11 @@ class Backend(Protocol):
     def subtract(self, now: Any, earlier: Any, out: Any) -> bool:
         """Write exact differences of integers, and tell whether all fit; see `kernels.subtract`."""
 
-    def rows_before(self, codes: Any, groups: int, periods: int) -> Any:
+    def rows_before(self, codes: Any, groups: int, periods: int, *, check: bool) -> Any:
         """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
+
+    def finds_rows_before(self, groups: int, periods: int) -> bool:
+        """Return whether `rows_before` is faster than to bring the rows of groups together."""
 
     def by_code(
         self,

@@ -12,7 +12,7 @@ from .operators.trial import try_on
 from .windows import RowWindows, Windows
 
 
-def rows_before(codes: Array, groups: int, periods: int) -> Any:
+def rows_before(codes: Array, groups: int, periods: int, *, check: bool = True) -> Any:
     """Return, for each row of groups in any order, the row of the same group so many rows before.
 
     Parameters
@@ -22,6 +22,8 @@ def rows_before(codes: Array, groups: int, periods: int) -> Any:
     groups : int
     periods : int
         Not 0; for a negative number, rows behind.
+    check : bool, default True
+        Look whether codes are of groups, for which a GPU is waited for. Without, others are not found there.
 
     Returns
     -------
@@ -31,18 +33,19 @@ def rows_before(codes: Array, groups: int, periods: int) -> Any:
     Raises
     ------
     TypeError
-        For other arguments, CuPy's arrays among them.
+        For other arguments.
     ValueError
         For codes of no group, and for no periods.
 
     See Also
     --------
-    rolls_by_code : Whether this is fast, for the windows of as many rows.
+    finds_rows_before : Whether this is fast.
     take : The values of such rows.
 
     Notes
     -----
-    One pass by one thread, with a ring of `periods` rows for each group.
+    On a CPU one pass with a ring of `periods` rows for each group. On a GPU the codes are sorted with the positions of
+    the rows, and what is found is put where the rows are.
 
     Examples
     --------
@@ -58,7 +61,31 @@ def rows_before(codes: Array, groups: int, periods: int) -> Any:
         raise ValueError("periods must not be 0")
     # beyond the number of rows, no row has one
     near = min(max(periods, -len(codes) - 1), len(codes) + 1)
-    return backend.rows_before(codes, groups, near)
+    return backend.rows_before(codes, groups, near, check=check)
+
+
+def finds_rows_before(codes: Array, groups: int, periods: int) -> bool:
+    """Return whether `rows_before` is faster than to bring the rows of groups together.
+
+    Parameters
+    ----------
+    codes, groups, periods
+        As for `rows_before`.
+
+    Returns
+    -------
+    bool
+        False for arrays of NumPy if the rings of all groups are large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> finds_rows_before(np.array([0, 1]), 1000, 9)
+    True
+    >>> finds_rows_before(np.array([0, 1]), 10**6, 9)
+    False
+    """
+    return backend_of([codes]).finds_rows_before(groups, periods)
 
 
 def rolling_by_code(
@@ -130,10 +157,6 @@ def rolling_by_code(
 
 def rolls_by_code(codes: Array, groups: int, windows: Windows) -> bool:
     """Return whether `rolling_by_code` takes such windows, and is faster than to bring the rows of groups together.
-
-    See Also
-    --------
-    rows_before : Rows of the same group, as fast for windows of as many rows.
 
     Examples
     --------

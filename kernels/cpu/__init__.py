@@ -24,7 +24,7 @@ from .sort.sort import sort
 from .sort.sorted_values import is_sorted, searchsorted_sorted, tied_ranks
 from .windows.order_statistics import order_statistics
 from .windows.rolling import most_ring_rows, rolling, rolling_by_code, window_starts
-from .windows.shift import rows_before, shift, subtract
+from .windows.shift import finds_rows_before, rows_before, shift, subtract
 
 __all__ = [
     "arrange",
@@ -37,6 +37,7 @@ __all__ = [
     "count_distinct",
     "factorize",
     "factorize_words",
+    "finds_rows_before",
     "first_met",
     "flags_at",
     "fold",

@@ -56,7 +56,7 @@ from .windows.rolling import (
     rolling_by_code,
     window_starts,
 )
-from .windows.shift import rows_before, shift, subtract
+from .windows.shift import finds_rows_before, rows_before, shift, subtract
 
 __all__ = [
     "arrange",
@@ -69,6 +69,7 @@ __all__ = [
     "count_distinct",
     "factorize",
     "factorize_words",
+    "finds_rows_before",
     "first_met",
     "flags_at",
     "hash_codes",

@@ -282,6 +282,7 @@ OF_CODES = {
     "flags_at": lambda codes: kernels.flags_at(codes, 6),
     "first_met": lambda codes: kernels.first_met(codes, 6),
     "asof": lambda codes: kernels.asof(codes, codes, (codes, codes), 6),
+    "rows_before": lambda codes: kernels.rows_before(codes, 6, 1),
 }
 
 
@@ -293,12 +294,9 @@ def test_codes_of_no_group_are_refused_by_all(backend, call, bad):
         OF_CODES[call](codes)
 
 
-@pytest.mark.parametrize("call", [*OF_CODES, "arrange_by_code", "rows_before"])
+@pytest.mark.parametrize("call", [*OF_CODES, "arrange_by_code"])
 def test_codes_of_two_axes_are_refused_by_all(call):
-    others = {
-        "arrange_by_code": lambda codes: kernels.arrange_by_code(codes, 6, []),
-        "rows_before": lambda codes: kernels.rows_before(codes, 6, 1),
-    }
+    others = {"arrange_by_code": lambda codes: kernels.arrange_by_code(codes, 6, [])}
     for codes in (np.array([[0, 1]]), np.array(3)):
         with pytest.raises(ValueError, match="must be 1-d, found"):
             (OF_CODES | others)[call](codes)

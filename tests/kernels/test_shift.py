@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan.kernels import difference, rows_before, shift, subtract
+from dask_gpuscan.kernels import difference, finds_rows_before, rows_before, shift, subtract
 
 on_cpu = import_module("dask_gpuscan.kernels.cpu.windows.shift")
 
@@ -62,12 +62,27 @@ def test_what_are_no_numbers_is_not_subtracted(dtype):
 
 @given(codes=st.lists(st.integers(0, 3), max_size=20), periods=PERIODS.filter(bool))
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_rows_of_groups_in_any_order(dtype, codes, periods):
+@pytest.mark.parametrize("check", [True, False])
+def test_rows_of_groups_in_any_order(backend, dtype, check, codes, periods):
     expected = pd.Series(range(len(codes)), dtype="float64").groupby(codes)
     expected = expected.shift(max(min(periods, 99), -99)).fillna(-1)
-    found = rows_before(np.array(codes, dtype), 4, periods)
-    np.testing.assert_array_equal(found, expected)
+    found = rows_before(backend.array(np.array(codes, dtype)), 4, periods, check=check)
+    np.testing.assert_array_equal(backend.to_numpy(found), expected)
     assert found.dtype == "int64"
+
+
+@pytest.mark.parametrize("rows", [1, 9215, 9216, 9217, 100_000])
+def test_rows_of_groups_of_many_rows(backend, rows):
+    codes = np.random.default_rng(rows).integers(0, 900, rows)
+    expected = pd.Series(range(rows), dtype="float64").groupby(codes).shift(-2).fillna(-1)
+    found = rows_before(backend.array(codes), 900, -2)
+    np.testing.assert_array_equal(backend.to_numpy(found), expected)
+
+
+def test_a_gpu_sorts_whatever_rings_would_take(backend):
+    codes = backend.array(np.array([0, 1]))
+    assert finds_rows_before(codes, 9, 3)
+    assert finds_rows_before(codes, 1 << 20, 9) == (backend.name != "cpu")
 
 
 def test_codes_of_no_group_and_no_periods_are_refused():

@@ -16,8 +16,7 @@ from ... import kernels
 from ...frames.messages import HINT, column_title, first_line, name_columns
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import Array, Column, DType, GroupIds, Values
-from ...kernels import RowWindows
+from ...frames.types import Array, Column, DType, GroupIds
 from ...kernels.messages import shown
 from ..core.groups import INT64
 from .halo import RowExtent
@@ -40,8 +39,8 @@ class Shift:
     label = "shift"
 
     def takes_group_ids(self, codes: GroupIds) -> bool:
-        windows = RowWindows(abs(self.periods), -1)
-        return bool(self.periods) and kernels.rolls_by_code(codes.array, codes.groups, windows)
+        given = codes.array, codes.groups, self.periods
+        return bool(self.periods) and kernels.finds_rows_before(*given)
 
     @property
     def extent(self) -> RowExtent:
@@ -92,23 +91,13 @@ class Shift:
         array = library.array(column)
         if not self.periods:
             return library.copy(array)
-        positions = self._positions(rows)
+        positions = rows.before(self.periods)
         if not self.fill:
             return library.take(library.to_nullable(array), positions, nulls=True)
         sample = self.sample(column)
         own = library.cast(array, sample.dtype)
         array = library.concatenate([library.array(sample), own])
         return library.take(array, positions + 1)
-
-    def _positions(self, rows: WindowRows) -> Values:
-        """The rows whose values are taken, -1 where there is none."""
-        if rows.group_ids is not None:
-            return kernels.rows_before(rows.group_ids.array, rows.group_ids.groups, self.periods)
-        assert rows.groups is not None
-        starts, stops = rows.groups.bounds
-        found = rows.library.xp.arange(rows.length, dtype=INT64) - self.periods
-        found[found < starts if self.periods > 0 else found >= stops] = -1
-        return found
 
 
 @dataclass(frozen=True)

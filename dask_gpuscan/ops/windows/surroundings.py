@@ -18,6 +18,7 @@ from ...frames.registry import library_of
 from ...frames.types import Array, GroupIds, Values
 from ..core.carry import OverlapCarry
 from ..core.columnwise import EachColumn, FrameColumns, NamedColumns
+from ..core.groups import INT64
 from ..core.operation import ColumnOperation, Part
 from ..groupby.hashed import put_back
 from ..groupby.spec import GroupBySpec
@@ -74,6 +75,30 @@ class WindowRows:
     def wanted(self) -> slice:
         """The rows that are asked for."""
         return slice(self.first, self.first + self.count)
+
+    def before(self, periods: int) -> Values:
+        """Return the row of its group so many rows before each, or behind it, and -1 where there is none.
+
+        There are groups, and `periods` is not 0. It is found once for all columns.
+        """
+        found = self._before.get(periods)
+        if found is None:
+            found = self._before[periods] = self._find_before(periods)
+        return found
+
+    @cached_property
+    def _before(self) -> dict[int, Values]:
+        return {}
+
+    def _find_before(self, periods: int) -> Values:
+        if self.group_ids is not None:
+            codes, groups = self.group_ids.array, self.group_ids.groups
+            return kernels.rows_before(codes, groups, periods, check=False)
+        assert self.groups is not None
+        starts, stops = self.groups.bounds
+        found = self.library.xp.arange(self.length, dtype=INT64) - periods
+        found[found < starts if periods > 0 else found >= stops] = -1
+        return found
 
     def returned(self, array: Array) -> Array:
         """Return answers where the rows were."""

@@ -14,6 +14,7 @@ from ..core.engine import STATUS, TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_team
 from ..core.memory import borrow, take_ticket
 from ..core.shares import SHARES, positions_of, row_at, run_shares, tables_for
+from .rolling import RING_ROWS
 
 SLICE = 1 << 18
 """Rows that a thread moves at once. Of 20 million float64, milliseconds of `shift` and `difference` by slices of
@@ -67,8 +68,13 @@ def _subtracted(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
     return bool(((now < earlier) == (out < 0)).all())
 
 
-def rows_before(codes: np.ndarray, groups: int, periods: int) -> np.ndarray:
-    """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
+def finds_rows_before(groups: int, periods: int) -> bool:
+    """Return whether the rings of all groups are few enough to stay in the caches."""
+    return groups * abs(periods) < RING_ROWS
+
+
+def rows_before(codes: np.ndarray, groups: int, periods: int, *, check: bool) -> np.ndarray:
+    """Return the row of its group so many rows before each row, always checked; see `kernels.rows_before`."""
     codes, out = np.require(codes, requirements=["C", "A"]), empty(len(codes), WORD)
     tables, width = tables_for(len(codes), groups), abs(periods)
     rings = np.full((groups, width + tables.gap - 1), -1, WORD)

@@ -7,6 +7,11 @@ import cupy
 import numpy as np
 
 from ...options import Shifted
+from ..codes.factorize import check_range
+from ..core.device_arrays import readable
+from ..sort.permute import put
+from ..sort.radix_sort import Word, radix_sort
+from ..sort.sort_pass import KeyCode
 
 AT_ONCE, APART = 4, 256
 """Rows that a thread asks for before it writes the first, and how far apart they are."""
@@ -61,6 +66,31 @@ def subtract(now: Any, earlier: Any, out: Any) -> bool:
     raise TypeError("subtract takes NumPy arrays")
 
 
-def rows_before(codes: Any, groups: int, periods: int) -> Any:
-    """Raise a TypeError: `most_ring_rows` says that it is not for CuPy arrays."""
-    raise TypeError("rows_before takes NumPy arrays; bring rows of CuPy arrays together by key")
+@lru_cache(maxsize=1)
+def _before() -> Any:
+    text = """
+    const long long at = i - periods;
+    out[i] = at >= 0 && at < count && codes[at] == codes[i] ? (long long)rows[at] : -1;
+    """
+    return cupy.ElementwiseKernel(
+        "raw C codes, raw R rows, int64 periods, int64 count", "raw int64 out", text, "before"
+    )
+
+
+def rows_before(codes: Any, groups: int, periods: int, *, check: bool) -> Any:
+    """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
+    count = len(codes)
+    found = cupy.ndarray(count, np.int64)
+    if not count:
+        return found
+    if check:
+        check_range(codes, groups)
+    word = Word(readable(codes).view(f"u{codes.itemsize}"), KeyCode(codes.itemsize))
+    ordered, rows = radix_sort(word, positions=True)
+    _before()(ordered, rows, periods, count, found, size=count)
+    return put(found, rows)
+
+
+def finds_rows_before(groups: int, periods: int) -> bool:
+    """Return True: rows are sorted, whatever there is of them."""
+    return True
