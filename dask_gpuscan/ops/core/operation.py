@@ -65,6 +65,10 @@ class GroupReduction(GroupOperation, Protocol):
     def name(self) -> str:
         """For the names of tasks, and messages."""
 
+    @property
+    def at_borders(self) -> bool:
+        """Whether it may need nothing but the first and the last row of each group whose rows are adjacent."""
+
     def reduce_runs(self, columns: Sequence[Any], groups: AdjacentGroups) -> AnswerRuns:
         """Reduce groups whose rows are adjacent."""
 
@@ -76,6 +80,10 @@ class StateReduction:
     """What reductions share that need states only: those of equal keys merge, wherever their rows are."""
 
     needs = Needs.STATES
+
+    @property
+    def at_borders(self) -> bool:
+        return False
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         raise NotImplementedError

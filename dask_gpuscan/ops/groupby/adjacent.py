@@ -109,10 +109,12 @@ class AdjacentReduce(_Adjacent):
         series = self.by.series(partition)
         keys = key_arrays(series)
         groups = AdjacentGroups(keys)
-        reduced = [
-            part.operation.reduce_runs(self.spec.columns(partition, part), groups)
-            for part in self.spec.parts
-        ]
+        parts = self.spec.parts
+        reduced: list[Any] = [None] * len(parts)
+        # where groups start is found on the way by those that read all rows
+        for i in sorted(range(len(parts)), key=lambda i: parts[i].operation.at_borders):
+            columns = self.spec.columns(partition, parts[i])
+            reduced[i] = parts[i].operation.reduce_runs(columns, groups)
         runs = runs_of(series, groups.first_rows, prefix.border, self.ends)
         carried = prefix.states or (None,) * len(reduced)
         arrays = [answer(runs, before) for answer, before in zip(reduced, carried, strict=True)]

@@ -138,12 +138,16 @@ class ReduceColumn(StateReduction):
         _, wait = kernels.aggregating(op, values, nulls=nulls, dtype=dtype)
         return lambda: fields_of(wait())
 
+    @property
+    def at_borders(self) -> bool:
+        return self.reduction.picks is not None or self.reduction.of != "values"
+
     def _at_borders(
         self, columns: Sequence[Any], views: list[View], groups: ReducibleGroups
     ) -> States | None:
         """Return states that need only the first and last row of each group, and no kernel; None if they need more."""
         reduction = self.reduction
-        if reduction.picks is None and reduction.of == "values":
+        if not self.at_borders:
             return None
         borders = groups.borders(len(columns[0]))
         if borders is None:
@@ -251,6 +255,10 @@ class NullIfNone(StateReduction):
     @property
     def name(self) -> str:
         return self.inner.name
+
+    @property
+    def at_borders(self) -> bool:
+        return self.inner.at_borders
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         return self.inner.dtype(columns)

@@ -186,6 +186,7 @@ class WholeGroupReduction:
     """A reduction of all values of each group; the state of a group is its library and its values."""
 
     needs = Needs.WHOLE_GROUPS
+    at_borders = False
 
     @property
     def name(self) -> str:

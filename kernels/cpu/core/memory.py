@@ -93,6 +93,23 @@ def elements(typing_context, address, count, like):
     return kind(types.int64, types.int64, like), codegen
 
 
+@intrinsic(prefer_literal=True)
+def on_stack(typing_context, size):
+    """Return the address of so many bytes, a constant, that last until the function returns.
+
+    An array of NumPy's in a kernel would take longer to compile than most kernels.
+    """
+    if not isinstance(size, types.IntegerLiteral):
+        return None
+
+    def codegen(context, builder, signature, args):
+        memory = ir.ArrayType(ir.IntType(64), -(-size.literal_value // 8))
+        with builder.goto_entry_block():
+            return builder.ptrtoint(builder.alloca(memory), ir.IntType(64))
+
+    return types.int64(size), codegen
+
+
 # --- between threads ---------------------------------------------------------------------------------
 
 

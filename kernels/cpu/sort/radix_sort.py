@@ -9,16 +9,16 @@ Programming 3*, 5.2.5, and Polychroniou and Ross, *A comprehensive study of main
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numba
 import numpy as np
 from numba import types
 
-from ...compiler.jit import ALLOCATING, OPTIONS, cached_njit
+from ...compiler.jit import OPTIONS, cached_njit
 from ..core.engine import TICKET
 from ..core.launch import CONTROL, Kernel, array_type, empty, entry, helpers_for, run_kernel
-from ..core.memory import borrow, take_ticket
+from ..core.memory import borrow, elements, on_stack, take_ticket
 from ..core.shares import TEAM
 from .sort_codes import WORD_BITS, Chunk, pack
 
@@ -67,6 +67,8 @@ SLICES = 32
 
 COUNTS = -(-WORD_BITS // 8) << DIGIT
 """How many digits are counted at most."""
+
+COUNTS_BYTES = 4 * COUNTS
 
 NO_CODES = np.empty(0, np.uint64)
 
@@ -274,12 +276,12 @@ def _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts):
             codes[i] = words[i] >> np.uint64(low)
 
 
-@partial(cached_njit, options=ALLOCATING)
+@cached_njit
 def sort_leaves(words, other, out, ties, codes, ends, left, leaf, batch, low, control):
     """Sort the runs between `ends` by the bits that are left: those of `leaf` words at most, or of equal codes."""
     words, other, out, ties = borrow(words), borrow(other), borrow(out), borrow(ties)
     codes, ends, left, control = borrow(codes), borrow(ends), borrow(left), borrow(control)
-    counts = np.empty(COUNTS, np.uint32)
+    counts = elements(on_stack(COUNTS_BYTES), COUNTS, np.uint32(0))
     while True:
         first = take_ticket(control, TICKET) * batch
         if first >= len(left):

@@ -352,3 +352,14 @@ def test_no_machine_code_is_made_of_what_only_compiled_code_calls(cache):
     assert outer(5) == 16
     (called,) = outer.overloads.values()
     assert engine.is_symbol_defined(called.fndesc.llvm_func_name)
+
+
+def test_what_takes_arguments_apart_is_not_optimised(cache):
+    outer = cached_njit(lambda x: x * 5)
+    assert outer(3) == 15
+    (made,) = outer.overloads.values()
+    module = made.library._final_module
+    options = {f.name: b" ".join(f.attributes) for f in module.functions if not f.is_declaration}
+    (wrapper,) = [name for name in options if name.startswith("_ZN7cpython")]
+    assert b"optnone" in options[wrapper]
+    assert b"optnone" not in options[made.fndesc.llvm_func_name]
