@@ -45,6 +45,7 @@ def _sorts(on: Any) -> Iterator[Any]:
     x, few = on(_values()), on(_runs()[::-1].copy())
     yield kernels.sort(x)
     yield kernels.argsort(x)
+    yield kernels.sort(x[:3000])
     yield kernels.sort(few)
     _, first = kernels.factorize_words(few.view("u4"))
     yield kernels.flags_at(first, len(few))
@@ -147,6 +148,7 @@ FAMILIES: dict[str, Family] = {
     "head_flags": lambda on: iter([kernels.head_flags(on(_runs()))]),
     "count_digits": _sorts,
     "sort_digit": _sorts,
+    "sort_few": _sorts,
     "mark_ties": _moves,
     "place_rows": _moves,
     "move_rows": _moves,

@@ -73,6 +73,7 @@ SCAN_BY_KEY = _on_columns("scan_by_key", "by_key")
 HEAD_FLAGS = _on_columns("head_flags", "head_flags", looks_back=False, schedules=("classic",))
 COUNT_DIGITS = VisitorSpec("count_digits", "count_digits", "sort", ("classic",), looks_back=False)
 SORT_DIGIT = VisitorSpec("sort_digit", "sort_digit", "sort", ("classic",))
+SORT_FEW = VisitorSpec("sort_few", "sort_few", "sort", ("classic",), looks_back=False)
 MARK_TIES = VisitorSpec("mark_ties", "mark_ties", "sort", ("classic",), looks_back=False)
 PLACE_ROWS = VisitorSpec("place_rows", "place_rows", "sort", ("classic",), looks_back=False)
 TIED_RANKS = VisitorSpec("tied_ranks", "tied_ranks", "sort", ("classic",), looks_back=False)
@@ -104,6 +105,7 @@ VISITORS = (
     HEAD_FLAGS,
     COUNT_DIGITS,
     SORT_DIGIT,
+    SORT_FEW,
     MARK_TIES,
     TIED_RANKS,
     MOVE_ROWS,

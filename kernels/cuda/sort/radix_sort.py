@@ -16,8 +16,8 @@ import numpy as np
 from ..columns.compact import compact
 from ..core import launch
 from ..core.plan import Extent, Plan
-from .sort_pass import BINS, CountPass, DigitPass, KeyCode, MovePass, TiesPass
-from .tuning import ASKED_FROM, SPARE_FROM, SPARED_FROM, TIES_AT_MOST
+from .sort_pass import BINS, CountPass, DigitPass, FewPass, KeyCode, MovePass, TiesPass
+from .tuning import ASKED_FROM, FEW, SPARE_FROM, SPARED_FROM, TIES_AT_MOST
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +71,10 @@ def radix_sort(
     keys, values : array or None
     """
     length = len(word)
+    if length <= FEW:
+        return _sort_few(word, values, positions, wants_keys, widens)
     may_spare = spare and word.code.size >= SPARED_FROM and length >= SPARE_FROM
-    asks = length >= ASKED_FROM or word.code.size > 4
+    asks = length >= ASKED_FROM[word.code.size]
     counting, starts = begin_count(word, waits=asks)
     sorting = Sorting(word, starts, values, positions, wants_keys or may_spare, widens)
     if not asks:
@@ -98,6 +100,21 @@ def radix_sort(
         move(again, slots, keys, puts=True)
         if moved is not None:
             move(back, slots, moved, puts=True)
+    return keys, moved
+
+
+def _sort_few(
+    word: Word, values: Any, positions: bool, wants_keys: bool, widens: bool
+) -> tuple[Any, Any]:
+    """Sort few rows in one pass; the parameters are those of `radix_sort`."""
+    length = len(word)
+    dtype = position_dtype(length) if values is None else values.dtype
+    has_values = positions or values is not None
+    each = FewPass(word.code, dtype.itemsize * has_values, positions, wants_keys, widens)
+    keys = cupy.ndarray(length, word.keys.dtype) if wants_keys else None
+    moved = cupy.ndarray(length, np.int64 if widens else dtype) if has_values else None
+    pointers = [0 if a is None else a.data.ptr for a in (word.keys, keys, values, moved)]
+    begin((each,), length).run(0, pointers)
     return keys, moved
 
 

@@ -17,6 +17,7 @@ from ..core.visitors import (
     PACK_ROWS,
     PLACE_ROWS,
     SORT_DIGIT,
+    SORT_FEW,
     SORTED_SEARCH,
     TIED_RANKS,
     VisitorSpec,
@@ -247,8 +248,34 @@ class DigitPass(PlainPass):
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class FewPass(PlainPass):
+    """Sort few rows by all of their keys; the other parameters are those of `DigitPass`."""
+
+    code: KeyCode
+    value: int = 0
+    positions: bool = False
+    writes_keys: bool = True
+    widens: bool = False
+    visitor: ClassVar[VisitorSpec] = SORT_FEW
+    name: ClassVar[str] = "a sort of few rows"
+    parameters: ClassVar[str] = "=6Q3q0s0s"
+
+    def geometry(self, schedule: str, capability: Capability) -> Geometry:
+        """Return the size of the blocks: each lane has a row."""
+        return replace(super().geometry(schedule, capability), items=32)
+
+
 SortPass = (
-    CountPass | TiesPass | RankPass | SearchPass | MovePass | PackPass | PlacePass | DigitPass
+    CountPass
+    | TiesPass
+    | RankPass
+    | SearchPass
+    | MovePass
+    | PackPass
+    | PlacePass
+    | DigitPass
+    | FewPass
 )
 
 
@@ -272,24 +299,28 @@ def sort_source(each: SortPass, schedule: str, capability: Capability, relief: i
     if isinstance(each, CountPass):
         threads, rows, copies, resident = each.shape
         constants |= {"DIGITS": each.code.size, "COPIES": copies, "RESIDENT": resident}
-    if isinstance(each, DigitPass):
-        threads, rows, resident = each.shape
+    if isinstance(each, DigitPass | FewPass):
         types += [
             f"using Value = {_word(each.value or 1)};",
             f"using Written = {_word(8 if each.widens else each.value or 1)};",
-            f"using Count = {'u64' if each.wide else 'u32'};",
         ]
         constants |= {
             "VALUES": each.value > 0,
             "POSITIONS": each.positions,
-            "RESTORES": each.restores,
             "WRITES_KEYS": each.writes_keys,
+        }
+    if isinstance(each, DigitPass):
+        threads, rows, resident = each.shape
+        types.append(f"using Count = {'u64' if each.wide else 'u32'};")
+        constants |= {
+            "RESTORES": each.restores,
             "BATCH": DIGIT_BATCH,
             "RESIDENT": max(1, resident - relief),
         }
     if isinstance(each, PlacePass):
         rows = each.tile // threads
-    constants |= {"THREADS": threads, "ITEMS": rows, "TILE": threads * rows}
+    tile = 32 if isinstance(each, FewPass) else threads * rows
+    constants |= {"THREADS": threads, "ITEMS": rows, "TILE": tile}
     lines = include("words") + constants_source(constants) + types
     if not isinstance(each, MovePass | PlacePass):
         size = each.code.size

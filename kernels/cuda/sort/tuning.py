@@ -37,8 +37,11 @@ on a multiprocessor, on GPUs with LARGE_SHARED: by the bytes of a key; see count
 SMALL_COUNT_SHAPE = (512, 8, 4, 4)
 """The same on others, for all keys."""
 
-ASKED_FROM = 1 << 20
-"""Rows from which on, or if keys have more than four bytes, the host waits to know in which digits keys differ."""
+FEW = 1 << 13
+"""Rows up to which all keys are compared with each other, in one pass."""
+
+ASKED_FROM = {1: 1 << 22, 2: 1 << 22, 4: 1 << 22, 8: 1 << 20}
+"""Rows from which on the host waits to know in which digits keys differ, by the bytes of a key."""
 
 SPARED_FROM, SPARE_FROM, TIES_AT_MOST = 8, 1 << 24, 1 / 8
 """Bytes of keys, and rows, from which on keys are sorted by leading digits first; and how many others a row may be

@@ -14,6 +14,7 @@ from dask_gpuscan.kernels.cuda.core.plan import NULL_KINDS
 from dask_gpuscan.kernels.cuda.sort.sort_pass import (
     CountPass,
     DigitPass,
+    FewPass,
     KeyCode,
     MovePass,
     PackPass,
@@ -56,6 +57,10 @@ PASSES = {
     **{f"keys-{name}": DigitPass(code) for name, code in CODES.items()},
     **{f"positions-{name}": DigitPass(code, 4, positions=True) for name, code in CODES.items()},
     **{f"pairs-{size}": DigitPass(CODES["i4"], size) for size in (1, 2, 4, 8)},
+    **{f"few-{name}": FewPass(code) for name, code in CODES.items()},
+    **{f"few-positions-{name}": FewPass(code, 4, True) for name, code in CODES.items()},
+    **{f"few-pairs-{size}": FewPass(CODES["i4"], size) for size in (1, 2, 4, 8)},
+    "few-last": FewPass(CODES["f8"], 4, True, writes_keys=False, widens=True),
     "last": DigitPass(CODES["f8"], 4, writes_keys=False, widens=True),
     "wide": DigitPass(CODES["f8"], 8, wide=True),
     **{f"restore-{size}": DigitPass(CODES["i4"], size, restores=True) for size in (1, 4, 8)},
