@@ -75,7 +75,13 @@ from .scan import (
 from .selection import Predicate, Segments
 from .shift import difference, shift, subtract
 from .sort import argsort, segmented_sort, sort, sort_pairs
-from .sorted_values import is_sorted, searchsorted_sorted, takes_ranks, tied_ranks
+from .sorted_values import (
+    is_sorted,
+    searchsorted_sorted,
+    sorted_quantiles,
+    takes_ranks,
+    tied_ranks,
+)
 from .windows import BoundWindows, RowWindows, Windows
 from .windows_by_code import (
     finds_rows_before,
@@ -167,6 +173,7 @@ __all__ = [
     "signature",
     "sort",
     "sort_pairs",
+    "sorted_quantiles",
     "state",
     "subtract",
     "summed_area_table",

@@ -137,6 +137,11 @@ class Backend(Protocol):
     def tied_ranks(self, keys: Any, method: str, groups: Any) -> Any:
         """Return the ranks of sorted keys; see `kernels.tied_ranks`."""
 
+    def sorted_quantiles(
+        self, values: Any, starts: Any, counts: Any, q: float, *, midpoint: bool
+    ) -> Any:
+        """Return a quantile of each segment of sorted values; see `kernels.sorted_quantiles`."""
+
     def take(self, array: Any, positions: Any, fill: Any) -> Any:
         """Return rows by position; see `kernels.take`."""
 

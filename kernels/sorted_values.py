@@ -1,8 +1,9 @@
-"""Sorted values: their ranks, where sorted needles belong among them, and whether values are sorted.
+"""Sorted values: their ranks and quantiles, where sorted needles belong among them, and whether values are sorted.
 
 Needles are merged with the values rather than searched one by one.
 """
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,56 @@ def tied_ranks(keys: Array, method: str, groups: Array | None = None) -> Any:
 def takes_ranks(dtype: np.dtype) -> bool:
     """Return whether `tied_ranks` takes keys of a dtype."""
     return dtype.kind in "iub" or dtype.name in ("float32", "float64")
+
+
+def sorted_quantiles(
+    values: Array, starts: Array, counts: Array, q: float, *, midpoint: bool = False
+) -> Any:
+    """Return a quantile of each segment of an array whose values are in order there.
+
+    Parameters
+    ----------
+    values : array
+        1-d, of integers, bool, or floats.
+    starts, counts : array of int64
+        Where each segment starts, and how many of its values count from there on, which is not checked.
+    q : float
+        From 0 to 1.
+    midpoint : bool, default False
+        Whether a quantile between two values is their mean; else it is as far from each as its place is.
+
+    Returns
+    -------
+    array of float64
+        NaN for segments of no values. Of zeros of two signs it is 0.0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other arrays, and other quantiles.
+
+    See Also
+    --------
+    segmented_sort : Values in order within segments.
+
+    Examples
+    --------
+    >>> values = np.array([1, 2, 4, 7, 9])
+    >>> sorted_quantiles(values, np.array([0, 3]), np.array([3, 2]), 0.5)
+    array([2., 8.])
+    """
+    check_columns("values", [values])
+    if values.dtype.kind not in "iubf":
+        raise TypeError(f"values must be integers, bool or floats, found {brief(values)}")
+    for name, array in (("starts", starts), ("counts", counts)):
+        check_columns(name, [array])
+        if array.dtype != np.int64:
+            raise TypeError(f"{name} must be int64, found {brief(array)}")
+    check_one_length("starts and counts", [starts, counts])
+    if not (isinstance(q, Real) and 0 <= q <= 1):
+        raise ValueError(f"q must be a number from 0 to 1, found {shown(q)}")
+    backend = backend_of([values, starts, counts])
+    return backend.sorted_quantiles(values, starts, counts, float(q), midpoint=midpoint)
 
 
 def is_sorted(values: Array, heads: Array | None = None) -> bool:

@@ -21,7 +21,7 @@ from .intervals import copy_intervals, intervals
 from .scan.scan import fold, scan
 from .sort.permute import put, take
 from .sort.sort import sort
-from .sort.sorted_values import is_sorted, searchsorted_sorted, tied_ranks
+from .sort.sorted_values import is_sorted, searchsorted_sorted, sorted_quantiles, tied_ranks
 from .windows.order_statistics import order_statistics
 from .windows.rolling import most_ring_rows, rolling, rolling_by_code, window_starts
 from .windows.shift import finds_rows_before, rows_before, shift, subtract
@@ -63,6 +63,7 @@ __all__ = [
     "searchsorted_sorted",
     "shift",
     "sort",
+    "sorted_quantiles",
     "subtract",
     "summed_area_table",
     "take",

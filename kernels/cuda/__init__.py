@@ -48,7 +48,7 @@ from .grids.grids import (
 from .intervals.intervals import available, copy_intervals, intervals
 from .scan.scan import scan
 from .sort.permute import put, take
-from .sort.sort import is_sorted, searchsorted_sorted, sort, tied_ranks
+from .sort.sort import is_sorted, searchsorted_sorted, sort, sorted_quantiles, tied_ranks
 from .windows.order_statistics import order_statistics
 from .windows.rolling import (
     most_ring_rows,
@@ -94,6 +94,7 @@ __all__ = [
     "searchsorted_sorted",
     "shift",
     "sort",
+    "sorted_quantiles",
     "subtract",
     "summed_area_table",
     "take",

@@ -17,6 +17,7 @@ from dask_gpuscan.kernels import (
     segmented_sort,
     sort,
     sort_pairs,
+    sorted_quantiles,
     take,
     takes_ranks,
     tied_ranks,
@@ -290,7 +291,37 @@ def test_rows_by_position(backend, dtype):
     np.testing.assert_array_equal(backend.to_numpy(back), values)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "float64"])
+@pytest.mark.parametrize("midpoint", [False, True])
+def test_quantiles_of_sorted_segments(backend, dtype, midpoint):
+    rng = np.random.default_rng(5)
+    counts = np.array([3, 0, 1, 700, 2, 0])
+    room = counts + np.array([2, 0, 0, 5, 0, 1])  # what does not count is behind
+    starts = np.cumsum(room) - room
+    values = (rng.standard_normal(room.sum()) * 50).astype(dtype)
+    for start, count in zip(starts, counts, strict=True):
+        values[start : start + count].sort()
+    given_ = [backend.array(array) for array in (values, starts, counts)]
+    way = "midpoint" if midpoint else "linear"
+    for q in (0, 0.25, 0.5, np.float32(0.9), 1):
+        found = backend.to_numpy(sorted_quantiles(*given_, q, midpoint=midpoint))
+        for answer, start, count in zip(found, starts, counts, strict=True):
+            some = pd.Series(values[start : start + count].astype("float64"))
+            assert answer == pytest.approx(some.quantile(q, way), rel=1e-12, nan_ok=True)
+    assert not np.signbit(sorted_quantiles(np.array([-0.0]), starts[:1], counts[2:3], 0.5))
+    none = [backend.array(np.zeros(0, d)) for d in (dtype, "int64", "int64")]
+    assert len(sorted_quantiles(*none, 0.5)) == 0
+    empty = sorted_quantiles(none[0], given_[1][:2], given_[2][1:3] * 0, 0.5)
+    assert np.isnan(backend.to_numpy(empty)).all()
+
+
+NONE = np.zeros(1, np.int64)
 BAD = [
+    (TypeError, "values must be integers", lambda x: sorted_quantiles(x * 1j, NONE, NONE, 0.5)),
+    (TypeError, "counts must be int64", lambda x: sorted_quantiles(x, NONE, x[:0] / 1, 0.5)),
+    (ValueError, "must have one length", lambda x: sorted_quantiles(x, NONE, NONE[:0], 0.5)),
+    (ValueError, "q must be a number from 0 to 1", lambda x: sorted_quantiles(x, NONE, NONE, 1.5)),
+    (ValueError, "q must be a number from 0 to 1", lambda x: sorted_quantiles(x, NONE, NONE, "1")),
     (TypeError, "keys must be integers", lambda x: tied_ranks(x.astype("complex64"), "min")),
     (ValueError, "method must be one of", lambda x: tied_ranks(x, "first")),
     (TypeError, "groups must be integers", lambda x: tied_ranks(x, "min", groups=x / 2)),

@@ -22,7 +22,7 @@ from ...kernels.messages import shown
 from ..core.groups import INT64
 from ..statistics.groups import FLOAT64
 from .spec import GroupBySpec
-from .whole_groups import ListOfValues, WholeGroupReduction
+from .whole_groups import CodeRuns, ListOfValues, WholeGroupReduction
 
 WORD = 8
 """Bytes of a word."""
@@ -59,14 +59,14 @@ class SortedReduction(WholeGroupReduction):
         (column,) = columns
         return len(column) > 0 and library_of(column).missing(column) is None
 
-    def reduce_numbers(self, columns: Sequence[Any], ids: GroupIds) -> tuple[Any, Values]:
+    def reduce_numbers(self, columns: Sequence[Any], ids: GroupIds, runs: CodeRuns) -> Any:
         (column,) = columns
         (values,), (codes,) = kernels.sort_pairs(self.numbers(column), ids.array)
         (codes,), (values,) = kernels.sort_pairs(codes, values)
-        starts, counts = kernels.run_length_encode(codes)
-        found = SortedValues(library_of(column), values, starts, counts)
+        runs.find(codes)
+        found = SortedValues(library_of(column), values, runs.starts, runs.counts)
         answers, _ = self.answer(found, self.dtype(columns))
-        return self._wrapped(columns, answers, None), kernels.take(codes, starts, check=False)
+        return self._wrapped(columns, answers, None)
 
     def _answers(self, column: Any, array: Any, starts: Values) -> Any:
         found = self._sorted(library_of(column), array, starts)
@@ -194,6 +194,8 @@ class Quantiles(SortedReduction):
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
         xp, values, counts = found.library.xp, found.values, found.counts
         out = [self._at(xp, values, found.starts, counts, q, dtype) for q in self.qs]
+        if len(out) == 1:
+            return out[0], counts == 0
         if not len(counts):
             return out[0], None
         return xp.stack(out, axis=1).ravel(), xp.repeat(counts == 0, len(self.qs))
@@ -204,6 +206,9 @@ class Quantiles(SortedReduction):
         """Return one quantile of each group; of a group without values, any number."""
         if not len(values):
             return xp.zeros(len(starts), values.dtype)
+        midpoint = self.interpolation == "midpoint"
+        if self.interpolation in ("linear", "midpoint") and dtype.kind not in "mM":
+            return kernels.sorted_quantiles(values, starts, counts, q, midpoint=midpoint)
         lower, part = _place(xp, counts, q)
         at = xp.minimum(starts + lower, len(values) - 1)
         behind = xp.minimum(at + (part > 0), len(values) - 1)
@@ -221,12 +226,7 @@ class Quantiles(SortedReduction):
             self.interpolation == "nearest"
         ):  # of two that are equally near, the one at an even place
             return xp.where((part > 0.5) | ((part == 0.5) & (lower % 2 == 1)), above, below)
-        if dtype.kind in "mM":
-            return _between_times(xp, below, above, part, self.interpolation == "midpoint")
-        below, above = below.astype(FLOAT64), above.astype(FLOAT64)
-        if self.interpolation == "midpoint":
-            return xp.where(part > 0, (below + above) / 2, below)
-        return xp.where(part > 0, below + (above - below) * part, below)
+        return _between_times(xp, below, above, part, midpoint)
 
 
 def _place(xp: Any, counts: Values, q: float) -> tuple[Values, Values]:

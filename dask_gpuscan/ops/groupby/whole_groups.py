@@ -145,8 +145,8 @@ class WholeGroupReduce(TreeReduction):
             if not (isinstance(one, WholeGroupReduction) and one.takes_numbers(each)):
                 return None
             found.append((one, each))
-        answers = [one.reduce_numbers(each, ids) for one, each in found]
-        return [array for array, _ in answers], answers[0][1]
+        runs = CodeRuns()
+        return [one.reduce_numbers(each, ids, runs) for one, each in found], runs.codes
 
     def merge(self, tables: Sequence[Answers]) -> Answers:
         """Return the answers of several partitions."""
@@ -182,6 +182,21 @@ def sorted_rows(library: Library, index: Any) -> Any:
 # --- reductions --------------------------------------------------------------------------------------
 
 
+class CodeRuns:
+    """Where groups are among rows in the order of their codes; the same for all columns."""
+
+    starts: Values = None
+    counts: Values
+    codes: Values
+    """Of the groups."""
+
+    def find(self, codes: Values) -> None:
+        """Look at codes that have been sorted, the first time that there are some."""
+        if self.starts is None:
+            self.starts, self.counts = kernels.run_length_encode(codes)
+            self.codes = kernels.take(codes, self.starts, check=False)
+
+
 class WholeGroupReduction:
     """A reduction of all values of each group; the state of a group is its library and its values."""
 
@@ -212,8 +227,8 @@ class WholeGroupReduction:
         """Return whether `reduce_numbers` answers for these columns, and sooner than where groups are adjacent."""
         return False
 
-    def reduce_numbers(self, columns: Sequence[Any], ids: GroupIds) -> tuple[Any, Values]:
-        """Return the answers of the groups that have rows, and their numbers, in the order of these."""
+    def reduce_numbers(self, columns: Sequence[Any], ids: GroupIds, runs: CodeRuns) -> Any:
+        """Return the answers of the groups that have rows, in the order of their codes, which `runs` tells."""
         raise NotImplementedError
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:

@@ -1,4 +1,4 @@
-"""Sorted NumPy arrays: ranks, places of sorted needles, and whether values are sorted.
+"""Sorted NumPy arrays: ranks, quantiles, places of sorted needles, and whether values are sorted.
 
 Ranks are made slice by slice: runs that reach over the ends of a slice are followed there. Of needles and values,
 threads merge parts of one length.
@@ -18,6 +18,7 @@ from ...options import RANKS
 from ..core.engine import FAILED, TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel
 from ..core.memory import borrow, take_ticket
+from .permute import take
 
 SLICE = 1 << 16
 """Rows that a thread takes at once."""
@@ -31,6 +32,25 @@ def tied_ranks(keys: np.ndarray, method: str, groups: np.ndarray | None) -> np.n
     kernel = _kernel(keys.dtype, None if groups is None else groups.dtype)
     run_kernel(len(keys), kernel, keys, groups, *RANKS[method], out)
     return out
+
+
+def sorted_quantiles(
+    values: np.ndarray, starts: np.ndarray, counts: np.ndarray, q: float, *, midpoint: bool
+) -> np.ndarray:
+    """Return a quantile of each segment of sorted values; see `kernels.sorted_quantiles`."""
+    none = counts == 0
+    if not len(values):
+        return np.full(len(starts), np.nan)
+    place = q * np.maximum(counts - 1, 0).astype(FLOAT64)
+    lower = place.astype(WORD)
+    share, last = place - lower, len(values) - 1
+    at = np.minimum(starts + lower, last)
+    behind = np.minimum(at + (share > 0), last)
+    below, above = (take(values, each, None).astype(FLOAT64) + 0.0 for each in (at, behind))
+    between = (below + above) / 2 if midpoint else below + (above - below) * share
+    found = np.where(share > 0, between, below)
+    found[none] = np.nan
+    return found
 
 
 @numba.njit(**OPTIONS)

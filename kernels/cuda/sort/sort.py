@@ -119,6 +119,39 @@ def tied_ranks(keys: Any, method: str, groups: Any) -> Any:
     return out
 
 
+@lru_cache(maxsize=1)
+def _quantiles() -> Any:
+    # products and sums are rounded one by one, as on a CPU
+    text = """
+    const double place = __dmul_rn(q, double(max(count - 1, 0LL)));
+    const long long lower = (long long)place, at = start + lower;
+    const double share = __dsub_rn(place, double(lower));
+    found = nan("");
+    if (count > 0) {
+        found = double(values[at]) + 0.0;
+        if (share > 0) {
+            const double above = double(values[at + 1]) + 0.0;
+            found = midpoint ? __dadd_rn(found, above) / 2
+                : __dadd_rn(found, __dmul_rn(__dsub_rn(above, found), share));
+        }
+    }
+    """
+    return cupy.ElementwiseKernel(
+        "raw T values, int64 start, int64 count, float64 q, bool midpoint",
+        "float64 found",
+        text,
+        "quantiles",
+    )
+
+
+def sorted_quantiles(values: Any, starts: Any, counts: Any, q: float, *, midpoint: bool) -> Any:
+    """Return a quantile of each segment of sorted values; see `kernels.sorted_quantiles`."""
+    out = cupy.ndarray(len(starts), np.float64)
+    if len(starts):
+        _quantiles()(values, starts, counts, q, midpoint, out)
+    return out
+
+
 def _by_word(
     word: Word, own: Any, arrays: Sequence[Any], columns: Sequence[Any], positions: Positions
 ) -> list[Any]:
