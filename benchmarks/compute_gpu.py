@@ -19,7 +19,7 @@ import numpy as np
 from gpu import HERE, Records, host_us, median_ms
 from timing import merge
 
-from dask_gpuscan.kernels import BUILT_IN, Predicate, operator, reduce, scan, select, sort
+from dask_gpuscan.kernels import BUILT_IN, Predicate, operator, scan, select, sort
 
 PEER = "cuda.compute"
 
@@ -27,14 +27,6 @@ PEER = "cuda.compute"
 def inclusive(op, x):
     out = cp.empty_like(x)
     cc.inclusive_scan(d_in=x, d_out=out, op=op, init_value=None, num_items=len(x))
-    return out
-
-
-def total(x):
-    out = cp.empty(1, x.dtype)
-    cc.reduce_into(
-        d_in=x, d_out=out, op=cc.OpKind.PLUS, h_init=np.zeros(1, x.dtype), num_items=len(x)
-    )
     return out
 
 
@@ -88,9 +80,6 @@ def measure(records, large):
             "scan_python", dtype, n,
             lambda x=x: scan(maximum, x, carry_out=False)[0], lambda x=x: inclusive(larger, x),
         )  # fmt: skip
-        compare(
-            "reduce_sum", dtype, n, lambda x=x: reduce(add, x, dtype=x.dtype), lambda x=x: total(x)
-        )
     x = rng.integers(0, 1000, large, dtype=np.int32)
     less = Predicate(lambda x, c: x < c, [x, 500])
     compare("select_50", "int32", large, lambda: select([x], less)[0], lambda: kept(x, small))

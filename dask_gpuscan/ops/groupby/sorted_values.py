@@ -38,6 +38,8 @@ class SortedValues:
     """Where each group starts."""
     counts: Values
     """How many values of each group are not null; these come first."""
+    may_lack: bool = False
+    """Whether a group may have no value."""
 
 
 class SortedReduction(WholeGroupReduction):
@@ -71,7 +73,7 @@ class SortedReduction(WholeGroupReduction):
     def _answers(self, column: Any, array: Any, starts: Values) -> Any:
         found = self._sorted(library_of(column), array, starts)
         values, missing = self.answer(found, self.dtype([column]))
-        if missing is not None and not bool(missing.any()):
+        if not found.may_lack or (missing is not None and not bool(missing.any())):
             missing = None
         return self._wrapped([column], values, missing)
 
@@ -102,7 +104,8 @@ class SortedReduction(WholeGroupReduction):
                 kth=self.kth(xp, starts, counts),
                 check=False,
             )
-        return SortedValues(library, values, starts, counts)
+        may_lack = missing is not None or not len(values)
+        return SortedValues(library, values, starts, counts, may_lack)
 
 
 @dataclass(frozen=True)
@@ -141,12 +144,16 @@ class CountDistinct(SortedReduction):
 
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
         xp, starts, counts = found.library.xp, found.starts, found.counts
-        ends = xp.append(starts[1:], xp.asarray([len(found.values)], INT64))[: len(starts)]
+        if not len(found.values):
+            return xp.zeros(len(starts), INT64), None
         heads = kernels.head_flags(found.values)
         heads[starts] = True
-        before = xp.append(xp.zeros(1, INT64), xp.cumsum(heads, dtype=INT64))
-        distinct = before[starts + counts] - before[starts]
-        if not self.dropna:
+        known = xp.cumsum(heads, dtype=INT64)
+        distinct = known[starts + counts - 1] - known[starts] + 1
+        if found.may_lack:
+            distinct = xp.where(counts > 0, distinct, 0)
+        if found.may_lack and not self.dropna:
+            ends = xp.append(starts[1:], xp.asarray([len(found.values)], INT64))[: len(starts)]
             distinct = distinct + (starts + counts < ends)
         return distinct, None
 
