@@ -38,7 +38,7 @@ EXTRAS_gpu    := cuda13
 EXTRAS_oldest := test
 EXTRAS_newest := test,cuda13
 EXTRAS_dist   := dist
-ALSO_gpu      := nvidia-cuda-sanitizer-api 'cudf-cu13>=26.10' 'dask-cudf-cu13>=26.10' 'dask-cuda>=26.10'
+ALSO_gpu      := nvidia-cuda-sanitizer-api 'cuda-cccl[cu13]' 'cudf-cu13>=26.10' 'dask-cudf-cu13>=26.10' 'dask-cuda>=26.10'
 ALSO_newest   := --pre
 ALSO_oldest    = $$($(PYTHON) tests/helpers/oldest.py)
 
@@ -126,7 +126,7 @@ bench: .venv/test/ready
 # nvcc, for CUB's side, comes with the compilers of the extra cuda13; one part that fails does not keep the others back.
 bench-gpu: .venv/gpu/ready
 	@PATH="$$(echo "$(CURDIR)"/.venv/gpu/lib/python3*/site-packages/nvidia/cu13/bin):$$PATH"; \
-	failed=; for part in gpu compaction_gpu intervals_gpu sort_gpu frames_gpu groups_gpu windows_gpu lists_gpu grids_gpu; do \
+	failed=; for part in gpu compaction_gpu intervals_gpu sort_gpu compute_gpu frames_gpu groups_gpu windows_gpu lists_gpu grids_gpu; do \
 	  .venv/gpu/bin/python benchmarks/$$part.py $(BENCH) || failed="$$failed $$part"; \
 	done; test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
 

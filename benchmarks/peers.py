@@ -334,7 +334,6 @@ def _compare(
 FILES = {
     "peers_cpu.json": "Two cores",
     "peers_16_cores.json": "16 cores",
-    "peers_h100.json": "One H100, against cuDF",
     "peers_h200.json": "One H200, against cuDF",
 }
 

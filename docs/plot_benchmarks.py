@@ -179,7 +179,7 @@ SECTIONS = (
     Section(
         "small",
         "h200",
-        r"(series|array|host|sort)_.*",
+        r"(series|array|host|first|sort)_.*",
         microseconds,
         TIME,
         lambda r: label(r) + (f", {r['n']:,} keys" if r["n"] > SMALL else ""),
