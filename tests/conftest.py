@@ -67,6 +67,15 @@ def near_rows_apart():
         yield
 
 
+@pytest.fixture(scope="module", params=["together", "by column"])
+def columns_moved(request):
+    """The columns of a pandas frame are moved together, as those of few rows are, and each by itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "by column":
+            patch.setattr("dask_gpuscan.frames.pandas.library.FEW", -1)
+        yield request.param
+
+
 @pytest.fixture
 def poisoned(monkeypatch):
     """Outputs of the CPU backend are filled with a pattern before they are written: none of it may be left."""

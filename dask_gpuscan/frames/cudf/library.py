@@ -107,6 +107,9 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         arrays = gathered(frame._columns, rows)  # which looks for no position past the end
         return self.rebuild(frame, arrays, self.take_index(frame.index, rows))
 
+    def takes_whole_rows(self, frame: cudf.DataFrame) -> bool:
+        return False  # each column of the answer is an object that is made in Python, by either
+
     def no_rows(self, frame: cudf.DataFrame) -> cudf.DataFrame:
         return frame.iloc[:0]
 

@@ -29,6 +29,7 @@ from .keys import (
     sortable,
 )
 from .layouts import (
+    FEW,
     MANY,
     MASKED,
     SPARSE,
@@ -96,6 +97,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             return frame.iloc[rows]
         arrays = [self.take(self.array(column), rows) for column in columns_of(frame)]
         return self.rebuild(frame, arrays, self.take_index(frame.index, rows))
+
+    def takes_whole_rows(self, frame: pd.DataFrame) -> bool:
+        return len(frame) <= FEW
 
     def no_rows(self, frame: pd.DataFrame) -> pd.DataFrame:
         return frame.iloc[:0]

@@ -48,6 +48,9 @@ class Arrays(Protocol):
     def rows(self, frame: Frame, rows: Values | slice) -> Frame:
         """Return the rows of a frame or series at these positions, or in a slice."""
 
+    def takes_whole_rows(self, frame: Frame) -> bool:
+        """Return whether `rows` is faster than to move each column by itself, as it is where there are few rows."""
+
     def no_rows(self, frame: Frame) -> Frame:
         """Return a frame or series without its rows."""
 

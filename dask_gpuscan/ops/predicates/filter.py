@@ -151,8 +151,13 @@ def append_mask_of(frame: Any, predicate: Any, name: str) -> Any:
 
 def filter_rows(frame: Any, predicate: Predicate) -> Any:
     """Return the rows of a frame that a predicate keeps."""
-    with library_of(frame).acquire(frame):
+    library = library_of(frame)
+    with library.acquire(frame):
         keep = _keep(frame, predicate)
+        if library.takes_whole_rows(frame):
+            if kernels.is_array(keep):
+                return library.rows(frame, library.xp.flatnonzero(keep))
+            return library.rows(frame, *kernels.select([], keep, positions=True))
         flat = flat_frame(frame)
         *arrays, positions = kernels.select(flat.arrays, keep, positions=True)
         return flat.rebuild(arrays, positions)
@@ -160,8 +165,12 @@ def filter_rows(frame: Any, predicate: Predicate) -> Any:
 
 def split_rows(frame: Any, predicate: Predicate) -> tuple[Any, Any]:
     """Return the rows that a predicate keeps, and the others."""
-    with library_of(frame).acquire(frame):
+    library = library_of(frame)
+    with library.acquire(frame):
         keep = _keep(frame, predicate)
+        if library.takes_whole_rows(frame):
+            (kept,), (rest,) = kernels.partition([], keep, positions=True)
+            return library.rows(frame, kept), library.rows(frame, rest)
         flat = flat_frame(frame)
         kept, rest = (
             flat.rebuild(arrays, positions)

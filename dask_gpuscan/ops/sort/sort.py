@@ -133,14 +133,19 @@ def sorted_rows(
     frame: Any, order: Order, keys: Sequence[Column], new_index: bool = False
 ) -> tuple[Any, Values]:
     """Return the rows of a frame in the order of its keys, and where they were; with a range as index, or their own."""
-    flat, arguments = flat_frame(frame), order.arguments(keys)
+    library, arguments = library_of(frame), order.arguments(keys)
+    if library.takes_whole_rows(frame):
+        positions = kernels.argsort(**arguments)
+        out = library.rows(frame, positions)
+        return library.reset_index(out, 0, True) if new_index else out, positions
+    flat = flat_frame(frame)
     own = _own_keys(flat, order, arguments["keys"])
     others = [array for i, array in enumerate(flat.arrays) if i not in own]
     by, moved = kernels.sort_pairs(values=others, positions=True, **arguments)
     *rest, positions = moved
     left = iter(rest)
     arrays = [by[own[i]] if i in own else next(left) for i in range(len(flat.arrays))]
-    index = library_of(frame).range_index(0, len(frame)) if new_index else None
+    index = library.range_index(0, len(frame)) if new_index else None
     return flat.rebuild(arrays, positions, index), positions
 
 

@@ -12,6 +12,8 @@ from helpers.backends import same
 from helpers.strategies import columns, cuts, frames, partitioned
 from helpers.versions import since
 
+pytestmark = pytest.mark.usefixtures("columns_moved")
+
 DTYPES = ("int64", "int8", "float64", "Int64", "str", "category", "datetime64[ns]")
 KEEP = st.sampled_from(["first", "last", False])
 

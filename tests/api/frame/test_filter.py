@@ -17,6 +17,8 @@ from helpers.backends import same
 from helpers.strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
 from helpers.versions import STRING
 
+pytestmark = pytest.mark.usefixtures("columns_moved")
+
 EVERY = (*INTEGERS, *FLOATS, *TIMES, *OTHERS)
 
 
