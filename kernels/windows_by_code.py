@@ -23,7 +23,7 @@ def rows_before(codes: Array, groups: int, periods: int, *, check: bool = True) 
     periods : int
         Not 0; for a negative number, rows behind.
     check : bool, default True
-        Look whether codes are of groups, for which a GPU is waited for. Without, others are not found there.
+        Look whether codes are of groups, for which a GPU is waited for. Without, a GPU takes any codes for groups.
 
     Returns
     -------

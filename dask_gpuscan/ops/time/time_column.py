@@ -59,9 +59,10 @@ class TimeColumn:
 
     def times(self, frame: Any) -> Values:
         """Return the times of a frame's rows as int64, in their own unit; raises a ValueError for nulls."""
-        if self.has_nulls(frame):
+        column = self.column(frame)
+        if library_of(frame).missing(column) is not None:
             raise ValueError(f"{self.title} has null times; drop those rows first")
-        return self.numbers(frame)
+        return stored_numbers(column).astype(INT64, copy=False)
 
     def unit(self, frame: Any) -> pd.Timedelta:
         """Return the unit of the times."""
