@@ -56,6 +56,8 @@ class PandasChanges:
 
     def shift(self, array: PandasArray, periods: int, /, *fill: Any) -> PandasArray:
         array = bare(array)
+        if periods and not fill and array.dtype in FLOATS:
+            return kernels.shift(array, periods, array.dtype.type("nan"))
         is_masked, is_list = MASKED.matches(array.dtype), bool(fill) and is_list_like(fill[0])
         # pandas may take items of a list for values of rows
         if is_list and (is_masked or isinstance(array.dtype, np.dtype)):
@@ -102,7 +104,7 @@ class PandasChanges:
 
     def diff(self, array: PandasArray, periods: int) -> PandasArray:
         array = bare(array)
-        if len(array) >= MANY and array.dtype in FLOATS:
+        if array.dtype in FLOATS:
             return kernels.difference(array, periods, array.dtype.type("nan"))
         if array.dtype == np.bool_:
             return self.subtract(array, self._shifted_integers(array, periods))
