@@ -66,9 +66,9 @@ def measure(records, large):
     rng = cp.random.default_rng(0)
     add, maximum = BUILT_IN["add"], operator(larger, identity=-(2**31))
 
-    def compare(name, dtype, n, ours, theirs, exact=True):
+    def compare(name, dtype, n, ours, theirs):
         found, expected = ours(), theirs()
-        assert bool((found == expected).all() if exact else cp.allclose(found, expected)), name
+        assert bool((found == expected).all()), name
         del found, expected
         records.versus(name, dtype, n, median_ms(ours), PEER, median_ms(theirs))
 

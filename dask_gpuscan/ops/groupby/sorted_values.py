@@ -150,9 +150,10 @@ class CountDistinct(SortedReduction):
         heads[starts] = True
         known = xp.cumsum(heads, dtype=INT64)
         distinct = known[starts + counts - 1] - known[starts] + 1
-        if found.may_lack:
-            distinct = xp.where(counts > 0, distinct, 0)
-        if found.may_lack and not self.dropna:
+        if not found.may_lack:
+            return distinct, None
+        distinct = xp.where(counts > 0, distinct, 0)
+        if not self.dropna:
             ends = xp.append(starts[1:], xp.asarray([len(found.values)], INT64))[: len(starts)]
             distinct = distinct + (starts + counts < ends)
         return distinct, None

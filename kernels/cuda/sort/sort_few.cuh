@@ -4,7 +4,7 @@
 // takes less time than to launch a pass for each digit.
 #pragma once
 
-constexpr int WARPS = THREADS / 32, AT_ONCE = 2048;
+constexpr int WARPS = THREADS / 32, ROWS = 32, AT_ONCE = 2048;
 
 struct Params {
   const Key* keys;
@@ -18,12 +18,11 @@ struct Params {
 
 extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_constant__ Params p) {
   __shared__ Key codes[AT_ONCE];
-  __shared__ int counts[TILE];
-  static_assert(TILE == 32, "a lane has a row");
+  __shared__ int counts[ROWS];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int length = int(p.length);
   for (i64 tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
-    const int row = int(tile) * TILE + lane;
+    const int row = int(tile) * ROWS + lane;
     const Key key = row < length ? p.keys[row] : Key(0), mine = code_of(key);
     int before = 0;
     if (warp == 0) counts[lane] = 0;

@@ -319,8 +319,7 @@ def sort_source(each: SortPass, schedule: str, capability: Capability, relief: i
         }
     if isinstance(each, PlacePass):
         rows = each.tile // threads
-    tile = 32 if isinstance(each, FewPass) else threads * rows
-    constants |= {"THREADS": threads, "ITEMS": rows, "TILE": tile}
+    constants |= {"THREADS": threads, "ITEMS": rows, "TILE": threads * rows}
     lines = include("words") + constants_source(constants) + types
     if not isinstance(each, MovePass | PlacePass):
         size = each.code.size

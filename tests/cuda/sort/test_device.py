@@ -15,14 +15,16 @@ from dask_gpuscan.kernels import (
     take,
 )
 from dask_gpuscan.kernels.cuda.sort import permute
+from dask_gpuscan.kernels.cuda.sort.tuning import FEW
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("poison")]
 
 TILE = 384 * 24
 LARGE = 1 << 21
+FEW_ROWS = [32, 33, 2047, 2048, 2049, FEW - 1, FEW, FEW + 1]
 
 
-@pytest.mark.parametrize("length", [0, 1, 31, TILE - 1, TILE, TILE + 1, 3 * TILE + 5])
+@pytest.mark.parametrize("length", [0, 1, 31, TILE - 1, TILE, TILE + 1, 3 * TILE + 5, *FEW_ROWS])
 @pytest.mark.parametrize("dtype", ["uint8", "int32", "float64"])
 def test_tiles(length, dtype):
     x = np.random.default_rng(length).integers(0, 200, length + 1).astype(dtype)[1:]
