@@ -64,11 +64,11 @@ def numbers_source(of: TypedOperator | None) -> list[str]:
 def operator_source(of: TypedOperator) -> list[str]:
     """Declare an operator's types and functions, which are linked or, if it is native, written out."""
     return [
-        *struct("Element", of.inputs, "In"),
-        *struct("State", of.state, None),
-        *struct("Output", of.outputs, "Out"),
+        *struct("Element", list(map(word, of.inputs)), "In"),
+        *struct("State", list(map(word, of.state)), None),
+        *struct("Output", list(map(word, of.outputs)), "Out"),
         *(_native(of.op) if of.is_native else _linked(of, numbers_of(of.op, of.inputs))),
-        *_answer(len(of.outputs)),
+        *answer_source(len(of.outputs)),
     ]
 
 
@@ -79,7 +79,7 @@ def exclusive_bits(exclusive: Exclusive, outputs: int) -> int:
     return sum(1 << i for i, flag in enumerate(flags) if flag)
 
 
-def _answer(outputs: int) -> list[str]:
+def answer_source(outputs: int) -> list[str]:
     """Declare what is written, given the states before and after an element and a bit for each output."""
     fields = ", ".join(f"EXCLUSIVE >> {i} & 1 ? b.f{i} : a.f{i}" for i in range(outputs))
     return [
@@ -111,14 +111,13 @@ def _linked(of: TypedOperator, numbers: dict[str, Form]) -> list[str]:
     return lines
 
 
-def struct(name: str, form: Form, access: str | None) -> list[str]:
-    """Define a struct of dtypes, and with `access` what reads one of its fields by number."""
-    fields = " ".join(f"{word(dtype)} f{i};" for i, dtype in enumerate(form))
+def struct(name: str, types_: Sequence[str], access: str | None) -> list[str]:
+    """Define a struct of C++ types, and with `access` what reads one of its fields by number."""
+    fields = " ".join(f"{field} f{i};" for i, field in enumerate(types_))
     lines = [f"struct {name} {{ {fields} }};"]
     if access:
         lines.append(f"template <int K> struct {access};")
-        for i, dtype in enumerate(form):
-            field = word(dtype)
+        for i, field in enumerate(types_):
             lines.append(
                 f"template <> struct {access}<{i}> {{ using type = {field}; "
                 f"static __device__ __forceinline__ {field}& of({name}& v) {{ return v.f{i}; }} }};"

@@ -60,8 +60,9 @@ struct Chunk<16> {
 };
 
 // N neighbouring values, read or written in as few accesses as there are; the address is aligned to PIECE<N, T> bytes.
+constexpr int largest_power(int bytes) { return bytes % 16 ? bytes & -bytes : 16; }
 template <int N, class T>
-constexpr int PIECE = N * sizeof(T) < 16 ? N * sizeof(T) : 16;
+constexpr int PIECE = largest_power(N * sizeof(T));
 
 template <int N, class T>
 __device__ __forceinline__ void read_vector(const u8* from, T (&values)[N]) {

@@ -24,6 +24,8 @@ from ..core.device_arrays import kind_of_nulls, mask_buffer, readable
 from ..core.plan import Extent, Plan, in_words, state_dtype, typed
 from .scan_pass import ScanPass
 from .sequential_product import StableProduct, stable_product
+from .table_pass import table_of
+from .tuning import TABLE_WORDS
 
 
 def scan(
@@ -46,11 +48,6 @@ def scan(
     first, nulls, axis = arrays[0], options.nulls, options.axis % arrays[0].ndim
     masked = isinstance(nulls, Mask)
     dtypes = tuple([a.dtype for a in arrays])
-    work = _work(
-        op, dtypes, options.dtype, kind_of_nulls(nulls), options.exclusive, options.reverse,
-        options.mark_nulls, write,
-    )  # fmt: skip
-    types_ = work.types
     # a mask counts positions in C order, so with one the memory must be in that order as well
     columns = not first.flags.c_contiguous and all(a.flags.f_contiguous for a in arrays)
     flipped = first.ndim > 1 and not masked and columns
@@ -58,6 +55,11 @@ def scan(
         arrays, axis = tuple([a.T for a in arrays]), first.ndim - 1 - axis
         first = arrays[0]
     lines = _lines(first.shape, axis)
+    work = _work(
+        op, dtypes, options.dtype, kind_of_nulls(nulls), options.exclusive, options.reverse,
+        options.mark_nulls, write, min(lines.extent.inner, TABLE_WORDS + 1),
+    )  # fmt: skip
+    types_ = work.types
     seed, carries = work.seed, None
     if carry_in is not None:
         given = on_host(carry_in, work.asked)
@@ -76,7 +78,7 @@ def scan(
 
     def carry() -> Any:
         if begun is not None:
-            host = begun.read()
+            host = begun.read().reshape(-1)
         elif carries is not None:
             host = carries
         else:
@@ -106,6 +108,8 @@ class _Work:
     state: np.dtype
     seed: bytes
     numbers: bytes
+    across: int
+    """Lines side by side that are scanned as one."""
 
 
 @lru_cache(maxsize=4096)
@@ -118,6 +122,7 @@ def _work(
     reverse: bool,
     mark_nulls: bool,
     write: bool,
+    inner: int,
 ) -> _Work:
     asked = signature_of(op, inputs, dtype)
     op, types_, stable = run_for(op, asked, mark_nulls)
@@ -125,8 +130,9 @@ def _work(
     state = state_dtype(types_.state)
     op, numbers = shared_code(op, types_.inputs)
     of = typed(op, types_, None if stable is None else stable.follow)
-    only = ScanPass(of, nulls, exclusive, reverse, mark_nulls, write)
-    return _Work(Plan((only,)), types_, asked, stable, state, bytes_of(identity, state), numbers)
+    only = table_of(ScanPass(of, nulls, exclusive, reverse, mark_nulls, write), inner)
+    seed = bytes_of(identity, state)
+    return _Work(Plan((only,)), types_, asked, stable, state, seed, numbers, only.across)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +141,11 @@ class _Lines:
 
     extent: Extent
     shape: tuple[int, ...]
+
+    def of_rows(self, across: int) -> Extent:
+        """Return the extent where so many lines side by side, all or one, are scanned as one."""
+        length, lines, inner = self.extent
+        return Extent(length, lines // across, inner // across)
 
 
 @lru_cache(maxsize=4096)
@@ -149,7 +160,8 @@ def _space(
     work: _Work, shape: tuple[int, ...], axis: int, write: bool, number: int, forced: str
 ) -> launch.Space:
     sizes = [prod(shape) * d.itemsize if write else 0 for d in work.types.outputs]
-    return launch.space(work.plan, _lines(shape, axis).extent, tuple(sizes), number, forced)
+    extent = _lines(shape, axis).of_rows(work.across)
+    return launch.space(work.plan, extent, tuple(sizes), number, forced)
 
 
 def _launched(
@@ -178,8 +190,8 @@ def _launched(
         [*pointers, mask],
         carry_in=(0 if given is None else given.data.ptr,),
         offsets=(offset,),
-        options=(_lines(shape, axis).extent.inner, null),
-        seed=seed,
+        options=(_lines(shape, axis).extent.inner // work.across, null),
+        seed=seed[: work.state.itemsize] * work.across,
         numbers=work.numbers,
     )
     return begun, outs

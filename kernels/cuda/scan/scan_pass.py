@@ -67,6 +67,8 @@ class ScanPass(OfOperator):
     mark_nulls: bool
     write: bool
     visitor: ClassVar[VisitorSpec] = SCAN
+    across: ClassVar[int] = 1
+    """Items of an element: more than one where lines side by side are scanned as one."""
 
     @cached_property
     def parameters(self) -> str:
@@ -117,6 +119,10 @@ class ScanPass(OfOperator):
         """How many warps of the pipelined schedule reduce tiles that are scanned."""
         return aggregators_for(self.tile, self.words, self.nulls != "none")
 
+    def lookbacks(self, capability: Capability) -> int:
+        """Return how many warps of the pipelined schedule look back."""
+        return lookbacks_for(self.words)
+
     def keeps_lanes(self, schedule: str) -> bool:
         """Return whether what lanes get is left in shared memory."""
         return self.rakes and self.write and schedule == "pipelined"
@@ -125,7 +131,7 @@ class ScanPass(OfOperator):
     def stage(self) -> int:
         """Bytes of a tile in shared memory, as scan_pipelined.cuh lays it out."""
         items = self.tile.items
-        data = [items * d.itemsize + 16 for d in self.operator.inputs]
+        data = [items * self.across * d.itemsize + 16 for d in self.operator.inputs]
         data += [items // 8 + 32] * (self.nulls == "bits") + [items + 16] * (self.nulls == "bytes")
         lanes = 128 * self.words * self.tile.warps if self.keeps_lanes("pipelined") else 0
         return sum(-(-size // 128) * 128 for size in data) + lanes
@@ -158,7 +164,7 @@ class ScanPass(OfOperator):
         if schedule == "pipelined":
             shared, most = self.stages(capability) * self.stage, 1
             warps += self.aggregators if self.write else tile.warps
-            warps += 2 + lookbacks_for(words)
+            warps += 2 + self.lookbacks(capability)
         elif schedule in STRIDED:
             lines = STRIDED[schedule]
             items, warps = self.panel.items * 32 // lines, self.panel.warps
@@ -169,6 +175,15 @@ class ScanPass(OfOperator):
             descriptor=8 if words == 1 else 8 * (words + words % 2), described_from=2,
             tickets=Tickets.ALWAYS if schedule in STRIDED else Tickets.WHERE_BLOCKS_ARE_FEW,
         )  # fmt: skip
+
+    def functions_source(self) -> list[str]:
+        """Declare the operator, and its state as words."""
+        of = self.operator
+        lines = operator_source(of)
+        if traits_of(of.op).adds_digits:
+            first = len(of.state) - len(NOTHING)
+            lines.append(f"template <> constexpr int FIRST_DIGIT<State> = {first};")
+        return lines + words_of([(f"s.f{i}", dtype) for i, dtype in enumerate(of.state)])
 
 
 def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: int = 0) -> str:
@@ -184,7 +199,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "STAGES": each.stages(capability),
         "GROUP_WORDS": (WIDE_GROUP_WORDS if wide and pipelined else GROUP_WORDS) >> relief,
         "AGGREGATORS": each.aggregators,
-        "LOOKBACKS": lookbacks_for(words),
+        "LOOKBACKS": each.lookbacks(capability),
         "WINDOW": WINDOW,
         "BATCH": max(1, (WIDE_BATCH if wide else WINDOW) >> relief),
         "RESIDENT": max(1, RESIDENT_WARPS // tile.warps >> relief),
@@ -215,12 +230,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         constants |= {"VN": each.row_vector, "ROWS": 1, "RESIDENT": int(relief > 0)}
     visitor = each.visitor
     lines = include("words", "int128") + constants_source(constants)
-    lines += numbers_source(of) + operator_source(of)
-    if traits_of(of.op).adds_digits:
-        lines.append(
-            f"template <> constexpr int FIRST_DIGIT<State> = {len(of.state) - len(NOTHING)};"
-        )
-    lines += words_of([(f"s.f{i}", dtype) for i, dtype in enumerate(of.state)])
+    lines += numbers_source(of) + each.functions_source()
     lines += include(
         "states", visitor.source, "lookback", f"{visitor.engine}_{schedule.partition('_')[0]}"
     )

@@ -2,16 +2,18 @@
 // banks take the pieces in different orders, so that nobody waits for a bank. To global memory: past the caches.
 #pragma once
 
-// Eight lanes are served at once. With two pieces a vector lanes 0 and 4 would meet, with four lanes 0, 2, 4 and 6.
+// Eight lanes are served at once. With two pieces a vector lanes 0 and 4 would meet, with four lanes 0, 2, 4 and 6. With more
+// than eight, or another number, they take them in order.
+constexpr bool exchanges(int pieces) { return pieces > 1 && pieces <= 8 && !(pieces & (pieces - 1)); }
 template <int PIECES>
 __device__ __forceinline__ int piece_to_begin_with() {
-  return PIECES > 1 && PIECES <= 8 ? int(threadIdx.x % 32) * PIECES / 8 % PIECES : 0;
+  return exchanges(PIECES) ? int(threadIdx.x % 32) * PIECES / 8 % PIECES : 0;
 }
 // chunks[i] goes to chunks[i ^ by].
 template <class C, int PIECES>
 __device__ __forceinline__ void exchange(C (&chunks)[PIECES], int by) {
   constexpr int words = sizeof(C) / 4;
-  if constexpr (PIECES > 1 && PIECES <= 8) {
+  if constexpr (exchanges(PIECES)) {
 #pragma unroll
     for (int bit = 1; bit < PIECES; bit *= 2)
 #pragma unroll

@@ -99,6 +99,29 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     return Tile(vector, rows, warps)
 
 
+TABLE_WORDS, TABLE_ITEMS = 8, 32
+"""Of narrow tables, whose rows are scanned as one element each: four-byte words of a row's states at most, and items of
+the table that a lane has."""
+
+TABLE_AGGREGATORS, TABLE_LOOKBACKS, WIDE_TABLE_LOOKBACKS = 4, 4, 2
+"""Warps that reduce tiles of narrow tables before they are scanned, and look-back warps of a block; of the widest
+tables fewer, as their threads need more registers."""
+
+
+def table_tile_for(inputs: Form, outputs: Form, across: int) -> Tile:
+    """Return the tile for rows of so many items of these types, whose states are raked."""
+    largest = across * max(d.itemsize for d in (*inputs, *outputs))
+    column = 32 * WARPS_OF_SCAN * across * sum(d.itemsize for d in inputs)
+    vector = 1
+    while (
+        2 * vector * across <= TABLE_ITEMS
+        and 2 * vector * largest <= RAKED_LANE_BYTES
+        and 2 * vector * column <= SCAN_TILE_BYTES
+    ):
+        vector *= 2
+    return Tile(vector, 1, WARPS_OF_SCAN)
+
+
 def row_vector_for(inputs: Form, words: int, outputs: Form) -> int:
     """Return how many neighbouring items of a short line a lane has, for states of so many words."""
     vector = max(1, LANE_BYTES // max(d.itemsize for d in (*inputs, *outputs)))

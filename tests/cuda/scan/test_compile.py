@@ -24,6 +24,7 @@ from dask_gpuscan.kernels.cuda.core.build import build, cubin, source
 from dask_gpuscan.kernels.cuda.core.plan import typed
 from dask_gpuscan.kernels.cuda.scan.scan_pass import ScanPass
 from dask_gpuscan.kernels.cuda.scan.sequential_product import stable_product
+from dask_gpuscan.kernels.cuda.scan.table_pass import TablePass, table_of
 from dask_gpuscan.ops.arrays.nulls import last_within
 from dask_gpuscan.ops.scan.kernel_scan import ScanArguments
 from dask_gpuscan.ops.statistics.table import window_operator
@@ -164,6 +165,36 @@ def test_lines_and_reductions(kernel, schedule, write):
     op, dtypes, nulls, options = kernel
     _, log = build(pass_of(op, dtypes, nulls, options | {"write": write}), schedule, (9, 0))
     assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
+
+
+@pytest.mark.parametrize("schedule", ["classic", "pipelined", "rows"])
+@pytest.mark.parametrize(
+    ("name", "dtype", "width"),
+    [("add", "f4", 8), ("add", "f8", 4), ("add", "i1", 3), ("maximum", "f4", 7), ("last", "f8", 2)],
+)
+def test_narrow_tables(name, dtype, width, schedule):
+    table = table_of(pass_of(BUILT_IN[name], [dtype], "none", {}), width)
+    assert isinstance(table, TablePass)
+    for write in (True, False):
+        _, log = build(replace(table, write=write), schedule, (9, 0))
+        assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
+    _, log = build(table, schedule, (12, 0))
+    assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
+
+
+def test_tables_that_are_not_narrow():
+    add = pass_of(BUILT_IN["add"], ["f4"], "none", {})
+    assert [isinstance(table_of(add, n), TablePass) for n in (0, 1, 2, 8, 9)] == [
+        False, False, True, True, False,
+    ]  # fmt: skip
+    for kernel in (
+        ("add", "f4", "bits"),
+        ("add_reproducible", "f8", "none"),
+        ("multiply", "f8", "none"),
+    ):
+        name, dtype, nulls = kernel
+        one = pass_of(BUILT_IN[name], [dtype], nulls, {})
+        assert table_of(one, 2) is one
 
 
 def test_an_operator_is_inlined():

@@ -114,6 +114,43 @@ def test_operators_that_do_not_commute(schedule, n):
     assert offset == (total - before)[-1]
 
 
+@pytest.mark.parametrize("rows", [1, 513, 2047, 2048, 2049, 8193, 33 * 2048 + 5, 300_007])
+@pytest.mark.parametrize(
+    ("dtype", "width"),
+    [("f4", 2), ("f4", 7), ("f4", 8), ("f4", 9), ("f8", 3), ("f8", 4), ("i1", 3)],
+)
+def test_narrow_tables(schedule, dtype, width, rows):
+    x = numbers(rows * width + 1, dtype)[1:].reshape(rows, width)
+    memory = cp.asarray(np.append(x.ravel(), x.ravel()[:1]))
+    misaligned = cp.empty(x.size + 1, dtype)[1:]
+    misaligned[:] = memory[:-1]
+    sums = np.cumsum(x, axis=0, dtype=dtype)
+    start = numbers(width, dtype, 1)
+    for table in (memory[:-1].reshape(rows, width), misaligned.reshape(rows, width)):
+        out, end = scan(BUILT_IN["add"], table, axis=0, dtype=dtype, carry_in=start)
+        np.testing.assert_array_equal(out.get(), sums + start)
+        np.testing.assert_array_equal(end, sums[-1] + start)
+        options = {"axis": 0, "dtype": dtype, "reverse": True, "exclusive": True}
+        back, end = scan(BUILT_IN["add"], table, **options)
+        np.testing.assert_array_equal(back.get(), sums[-1] - sums)
+        np.testing.assert_array_equal(reduce(BUILT_IN["add"], table, axis=0, dtype=dtype), sums[-1])
+    starts = numbers(x.size, "i4", 2).reshape(x.shape) > 4
+    slopes = np.where(starts, 0, 1).astype("f4")  # lines restart at different rows
+    values = x.astype("f4")
+    out, _ = scan(BUILT_IN["affine"], (cp.asarray(slopes), cp.asarray(values)), axis=0)
+    total = np.cumsum(values.astype("f8"), axis=0)
+    last = np.maximum.accumulate(np.where(starts, np.arange(rows)[:, None], -1), axis=0)
+    earlier = np.take_along_axis(total - values, np.maximum(last, 0), axis=0)
+    np.testing.assert_array_equal(out.get(), total - np.where(last < 0, 0, earlier))
+
+
+def test_many_short_tables(schedule):
+    x = numbers(3000 * 40 * 5, "f8").reshape(3000, 40, 5)
+    out, end = scan(BUILT_IN["add"], cp.asarray(x), axis=1)
+    np.testing.assert_array_equal(out.get(), np.cumsum(x, axis=1))
+    np.testing.assert_array_equal(end, x.sum(axis=1))
+
+
 def test_a_python_operator(schedule):
     argmax = operator(
         lambda a, b: b if b[0] > a[0] else a,
@@ -131,12 +168,13 @@ def test_schedules_give_the_same_bits(monkeypatch):
     if int(cp.cuda.Device().compute_capability) < 90:
         pytest.skip("needs compute capability 9.0")
     x = cp.asarray(np.random.default_rng(0).normal(size=9_000_017))  # several superblocks of tiles
-    for op in ("add", "welford"):
+    for op, y in (("add", x), ("welford", x), ("add", x[:-1].reshape(-1, 4))):
         found = []
         for schedule in ["classic", "pipelined"] * 3:
             monkeypatch.setattr(launch, "SCHEDULE", schedule)
-            out, carry = scan(BUILT_IN[op], x)
-            found.append((out.get().tobytes(), carry, reduce(BUILT_IN[op], x)))
+            out, carry = scan(BUILT_IN[op], y, axis=0)
+            total = reduce(BUILT_IN[op], y, axis=0)
+            found.append((out.get().tobytes(), *map(str, (np.array(carry), np.array(total)))))
         assert all(f[0] == found[0][0] for f in found)
         assert all(f[1] == f[2] == found[0][1] for f in found)
 
