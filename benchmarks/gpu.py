@@ -301,21 +301,8 @@ def measure(records, log2_n, quick):
             ms = median_ms(lambda name=name: scan(BUILT_IN[name], wide, carry_out=False))
             records.add(f"scan_{name}", "int128", n, ms, 32 * n)
         del wide
-        x = numbers(1 << 28, "f4").reshape(16384, 16384)
-        for axis in (0, 1):
-            out = scan(add, x, axis=axis, carry_out=False)[0]
-            assert bool(cp.allclose(out[:, ::999], cp.cumsum(x, axis=axis)[:, ::999], rtol=1e-3))
-            ms = median_ms(lambda axis=axis: scan(add, x, axis=axis, carry_out=False))
-            records.add(f"scan_sum_axis{axis}", "float32", 1 << 28, ms, 8 << 28)
-        for shape in ((1 << 20, 256), (1 << 23, 32)):
-            x = x.reshape(shape)
-            ms = median_ms(lambda x=x: scan(add, x, axis=1, carry_out=False))
-            records.add(f"scan_sum_rows_of_{shape[1]}", "float32", 1 << 28, ms, 8 << 28)
-        for few in (32, 8):
-            lines = x.reshape(-1, few)
-            ms = median_ms(lambda x=lines: scan(add, x, axis=0, carry_out=False), calls=1)
-            records.add(f"scan_sum_axis0_of_{few}", "float32", 1 << 28, ms, 8 << 28)
-        del x, a, b, out, lines
+        measure_lines(records)
+        del x, a, b
         for k in (16, 18, 20, 22):
             for dtype in ("int32", "float32", "int64", "float64"):
                 x = numbers(1 << k, dtype)
@@ -335,6 +322,27 @@ def measure(records, log2_n, quick):
             theirs = host_us(lambda: cp.cumsum(x))
             ours = host_us(lambda: dask_gpuscan.cumsum(x))
             records.host("cumsum_of_array", "float64", 1000, ours, theirs)
+
+
+def measure_lines(records):
+    """Scans of tables of 2^28 float32, along their rows and down their columns."""
+    x, add = numbers(1 << 28, "f4").reshape(16384, 16384), BUILT_IN["add"]
+
+    def run(name, table, axis):
+        out = scan(add, table, axis=axis, carry_out=False)[0]
+        for at in (0, table.shape[axis] // 3, table.shape[axis] - 1):
+            total = table[(slice(None),) * axis + (slice(at + 1),)].sum(axis, dtype="f8")
+            assert bool(cp.allclose(cp.take(out, at, axis), total, rtol=1e-3)), "wrong"
+        del out
+        ms = median_ms(lambda: scan(add, table, axis=axis, carry_out=False))
+        records.add(name, "float32", table.size, ms, 8 * table.size)
+
+    for axis in (0, 1):
+        run(f"scan_sum_axis{axis}", x, axis)
+    for shape in ((1 << 20, 256), (1 << 23, 32)):
+        run(f"scan_sum_rows_of_{shape[1]}", x.reshape(shape), 1)
+    for few in (32, 8, 4, 2):
+        run(f"scan_sum_axis0_of_{few}", x.reshape(-1, few), 0)
 
 
 def on_device_ms(call):

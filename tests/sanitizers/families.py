@@ -35,6 +35,7 @@ def _scan(on: Any) -> Iterator[Any]:
     yield kernels.reduce(BUILT_IN["add"], x[1:-1])
     for axis in (0, 1):
         yield kernels.scan(BUILT_IN["add"], x.reshape(-1, 2), axis=axis)[0]
+    yield kernels.scan(BUILT_IN["add"], x.reshape(-1, 2), axis=0, nulls=kernels.InBand())[0]
     for width in (7, 30, 70):
         rows = x[: len(x) // width * width].reshape(-1, width)
         yield kernels.scan(BUILT_IN["add"], rows, axis=0)[0]
