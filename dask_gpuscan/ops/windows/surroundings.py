@@ -38,9 +38,14 @@ class AdjacentRows:
         return self.keys.head_flags()
 
     @cached_property
+    def runs(self) -> tuple[Values, Values]:
+        """For each group, its first row and how many it has."""
+        return kernels.run_length_encode(self.keys.arrays, nulls=self.keys.nulls)
+
+    @cached_property
     def bounds(self) -> tuple[Values, Values]:
         """For each row, the first row of its group and the row behind the last."""
-        starts, lengths = kernels.run_length_encode(self.keys.arrays, nulls=self.keys.nulls)
+        starts, lengths = self.runs
         decoded = kernels.run_length_decode(lengths, [starts, starts + lengths])
         return decoded[0], decoded[1]
 
@@ -95,10 +100,14 @@ class WindowRows:
             codes, groups = self.group_ids.array, self.group_ids.groups
             return kernels.rows_before(codes, groups, periods, check=False)
         assert self.groups is not None
-        starts, stops = self.groups.bounds
-        found = self.library.xp.arange(self.length, dtype=INT64) - periods
-        found[found < starts if periods > 0 else found >= stops] = -1
-        return found
+        xp = self.library.xp
+        found = xp.arange(-periods, self.length - periods, dtype=INT64)
+        starts, lengths = self.groups.runs
+        without = xp.minimum(lengths, abs(periods))  # rows at one end of a group
+        ends = starts if periods > 0 else starts + lengths - without
+        return kernels.interval_scatter(
+            ends, without, xp.full(int(without.sum()), -1, INT64), found
+        )
 
     def returned(self, array: Array) -> Array:
         """Return answers where the rows were."""
