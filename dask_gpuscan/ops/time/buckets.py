@@ -19,7 +19,7 @@ from pandas.tseries.offsets import Day, Tick
 
 from ... import kernels
 from ...frames.protocol import Library
-from ...frames.registry import library_of
+from ...frames.registry import library_of, stored_numbers
 from ...frames.types import DType, Values
 from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
@@ -53,8 +53,7 @@ def span_of(frame: Any, time_column: TimeColumn) -> Span:
     """Return the first and the last time of rows in order."""
     if not len(frame):
         return Span()
-    ends = library_of(frame).rows(frame, slice(None, None, max(len(frame) - 1, 1)))
-    times = time_column.numbers(ends)
+    times = time_column.numbers(frame)
     return Span(times[0].item(), times[-1].item())
 
 
@@ -86,11 +85,13 @@ def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None) -> 
     ValueError
         For times that are null, or earlier than those before them; it names the partition.
     """
-    times, number = time_column.numbers(frame), 0 if before is None else before.partitions
-    if time_column.has_nulls(frame):
+    number = 0 if before is None else before.partitions
+    column = time_column.column(frame)
+    if library_of(frame).missing(column) is not None:
         raise ValueError(
             f"resample: {time_column.title} has nulls in partition {number}; drop them first, with dropna"
         )
+    times = stored_numbers(column).astype(INT64, copy=False)
     last = None if before is None else before.last
     falls = last is not None and len(times) > 0 and times[0].item() < last
     if falls or not kernels.is_sorted(times):

@@ -49,10 +49,6 @@ class TimeColumn:
                 f"name a column of times with on="
             )
 
-    def has_nulls(self, frame: Any) -> bool:
-        """Tell whether any time is null."""
-        return library_of(frame).missing(self.column(frame)) is not None
-
     def numbers(self, frame: Any) -> Values:
         """Return the times of a frame's rows as int64, in their own unit; of nulls, any number."""
         return stored_numbers(self.column(frame)).astype(INT64, copy=False)
