@@ -181,6 +181,9 @@ def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -
     It returns, or raises, when no thread works any more: whoever called it may then free what they read and wrote.
     The main thread leaves long work to others and waits, so that it hears an interrupt.
     """
+    if elements < PARALLEL:
+        work(True)
+        return
     failures: list[BaseException] = []
 
     def attempt(leader: bool) -> None:
