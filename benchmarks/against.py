@@ -22,8 +22,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS = 0.02
-"""How long the calls that are timed together take."""
 
 
 def serve(tree: Path, rows: int, gpu: bool) -> None:
@@ -84,6 +82,7 @@ class Checkout:
 def compare(before: Path, rows: int, gpu: bool, only: str, rounds: int) -> list[dict[str, Any]]:
     """Print and return the medians of both checkouts for each call."""
     import peers
+    from timing import calls_of_round
 
     both = [Checkout(tree, rows, gpu) for tree in (before, ROOT)]
     records: list[dict[str, Any]] = []
@@ -95,7 +94,7 @@ def compare(before: Path, rows: int, gpu: bool, only: str, rounds: int) -> list[
         if refused:
             print(f"{name}: {refused[0]}", flush=True)
             continue
-        often = max(1, min(50, int(1e3 * SECONDS / max(map(float, warm)))))
+        often = calls_of_round(max(map(float, warm)) / 1e3)
         turns = [[float(each.ask(name, often)) for each in both] for _ in range(rounds)]
         one, other = (statistics.median(times) for times in zip(*turns, strict=True))
         ratio = round(other / one, 3)

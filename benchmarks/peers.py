@@ -27,7 +27,7 @@ import duckdb_calls
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from timing import ROOT, Bench, commit, versions
+from timing import ROOT, Bench, calls_of_round, commit, versions
 
 import dask_gpuscan
 
@@ -35,9 +35,6 @@ RESULTS = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "map.md"
 ROWS = (10**3, 10**4, 10**5, 10**6, 2 * 10**7)
 GPU_ROWS = (10**3, 1 << 16, 1 << 20, 1 << 24, 1 << 27)
-ROUND, MOST_CALLS = 0.02, 100
-"""Seconds that a round of a call takes at least, and calls of a round at most."""
-
 FOR_PANDAS = 10**6
 FOR_DUCKDB = 10**6
 KEYS = {"10": 10, "10^3": 10**3, "10^6": 10**6}
@@ -340,11 +337,11 @@ def _compare(
 
 
 def _often(call: Callable[[], Any]) -> int:
-    """Return how many calls make a round: the first finds cold caches, as garbage is collected before."""
+    """Return how many calls make a round."""
     call()
     start = time.perf_counter()
     call()
-    return max(1, min(MOST_CALLS, int(ROUND / (time.perf_counter() - start))))
+    return calls_of_round(time.perf_counter() - start)
 
 
 # --- the page ---------------------------------------------------------------------------------------

@@ -188,6 +188,15 @@ def benchmark(record: Record) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((field, str(value)) for field, value in fixed.items()))
 
 
+ROUND, MOST_CALLS = 0.02, 100
+"""Seconds that a round of short calls takes, and the most calls of one."""
+
+
+def calls_of_round(seconds: float) -> int:
+    """Return how many calls that take so long are timed together; the first of a round finds cold caches."""
+    return max(1, min(MOST_CALLS, int(ROUND / seconds)))
+
+
 def merge(path: Path, records: list[Record]) -> None:
     """Write records into a file of them: each in the place of the one of the same benchmark, or at the end."""
     merged = {benchmark(r): r for r in (json.loads(path.read_text()) if path.exists() else [])}

@@ -19,11 +19,11 @@ from pandas.tseries.offsets import Day, Tick
 
 from ... import kernels
 from ...frames.protocol import Library
-from ...frames.registry import library_of, stored_numbers
+from ...frames.registry import library_of
 from ...frames.types import DType, Values
 from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
-from .time_column import TimeColumn
+from .time_column import TimeColumn, numbers_of
 
 _WHOLE_DAYS = ("BME", "ME", "BQE", "QE", "BYE", "YE", "W")
 """Rules whose edges, where buckets are closed on the right, are the ends of days rather than their starts."""
@@ -91,7 +91,7 @@ def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None) -> 
         raise ValueError(
             f"resample: {time_column.title} has nulls in partition {number}; drop them first, with dropna"
         )
-    times = stored_numbers(column).astype(INT64, copy=False)
+    times = numbers_of(column)
     last = None if before is None else before.last
     falls = last is not None and len(times) > 0 and times[0].item() < last
     if falls or not kernels.is_sorted(times):

@@ -51,18 +51,23 @@ class TimeColumn:
 
     def numbers(self, frame: Any) -> Values:
         """Return the times of a frame's rows as int64, in their own unit; of nulls, any number."""
-        return stored_numbers(self.column(frame)).astype(INT64, copy=False)
+        return numbers_of(self.column(frame))
 
     def times(self, frame: Any) -> Values:
         """Return the times of a frame's rows as int64, in their own unit; raises a ValueError for nulls."""
         column = self.column(frame)
         if library_of(frame).missing(column) is not None:
             raise ValueError(f"{self.title} has null times; drop those rows first")
-        return stored_numbers(column).astype(INT64, copy=False)
+        return numbers_of(column)
 
     def unit(self, frame: Any) -> pd.Timedelta:
         """Return the unit of the times."""
         return pd.Timedelta(1, library_of(frame).time_unit(self.column(frame).dtype))
+
+
+def numbers_of(times: Column) -> Values:
+    """Return a column of times as int64, in their own unit; of nulls, any number."""
+    return stored_numbers(times).astype(INT64, copy=False)
 
 
 def check_order(time_column: TimeColumn, times: Values, heads: Values | None) -> None:

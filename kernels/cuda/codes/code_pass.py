@@ -158,8 +158,4 @@ def code_source(each: CodePass, schedule: str, capability: Capability, relief: i
 
 def _parts(of: TypedOperator) -> list[str]:
     """Define what reads a field of a state by number."""
-    return [
-        line
-        for line in struct("State", list(map(word, of.state)), "Part")
-        if not line.startswith("struct")
-    ]
+    return [line for line in struct("State", of.state, "Part") if not line.startswith("struct")]

@@ -64,9 +64,9 @@ def numbers_source(of: TypedOperator | None) -> list[str]:
 def operator_source(of: TypedOperator) -> list[str]:
     """Declare an operator's types and functions, which are linked or, if it is native, written out."""
     return [
-        *struct("Element", list(map(word, of.inputs)), "In"),
-        *struct("State", list(map(word, of.state)), None),
-        *struct("Output", list(map(word, of.outputs)), "Out"),
+        *struct("Element", of.inputs, "In"),
+        *struct("State", of.state, None),
+        *struct("Output", of.outputs, "Out"),
         *(_native(of.op) if of.is_native else _linked(of, numbers_of(of.op, of.inputs))),
         *answer_source(len(of.outputs)),
     ]
@@ -111,8 +111,9 @@ def _linked(of: TypedOperator, numbers: dict[str, Form]) -> list[str]:
     return lines
 
 
-def struct(name: str, types_: Sequence[str], access: str | None) -> list[str]:
-    """Define a struct of C++ types, and with `access` what reads one of its fields by number."""
+def struct(name: str, form: Form, access: str | None, *, rows: bool = False) -> list[str]:
+    """Define a struct of dtypes, or of `rows` of such, and with `access` what reads one of its fields by number."""
+    types_ = [f"Row<{word(dtype)}>" if rows else word(dtype) for dtype in form]
     fields = " ".join(f"{field} f{i};" for i, field in enumerate(types_))
     lines = [f"struct {name} {{ {fields} }};"]
     if access:

@@ -59,8 +59,9 @@ struct Chunk<16> {
   using type = uint4;
 };
 
-// N neighbouring values, read or written in as few accesses as there are; the address is aligned to PIECE<N, T> bytes.
+// The largest power of two, 16 at most, that divides so many bytes.
 constexpr int largest_power(int bytes) { return bytes % 16 ? bytes & -bytes : 16; }
+// N neighbouring values, read or written in as few accesses as there are; the address is aligned to PIECE<N, T> bytes.
 template <int N, class T>
 constexpr int PIECE = largest_power(N * sizeof(T));
 

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from ...operators.built_in import traits_of
-from ..core.plan import Capability, Form, state_dtype, state_words
-from ..core.source import answer_source, operator_source, struct, word, words_of
+from ..core.plan import Capability, state_dtype, state_words
+from ..core.source import answer_source, operator_source, struct, words_of
 from .scan_pass import ScanPass
 from .tuning import (
     TABLE_AGGREGATORS,
@@ -85,8 +85,8 @@ class TablePass(ScanPass):
             *words_of([(f"s.f{i}", dtype) for i, dtype in enumerate(of.state)]),
             "}",
             f"template <class T> struct Row {{ T of[{across}]; }};",
-            *struct("Element", _rows(of.inputs), "In"),
-            *struct("Output", _rows(of.outputs), "Out"),
+            *struct("Element", of.inputs, "In", rows=True),
+            *struct("Output", of.outputs, "Out", rows=True),
             f"struct State {{ column::State of[{across}]; }};",
             f"{start} State combine(const State& a, const State& b) {{ State s;{each}"
             "s.of[j] = column::combine(a.of[j], b.of[j]); return s; }",
@@ -109,10 +109,6 @@ class TablePass(ScanPass):
             "memcpy(one.word, w.word + j * column::STATE_WORDS, sizeof(one)); "
             "s.of[j] = column::state_of(one); } return s; }",
         ]
-
-
-def _rows(form: Form) -> list[str]:
-    return [f"Row<{word(dtype)}>" for dtype in form]
 
 
 def table_of(each: ScanPass, inner: int) -> ScanPass:

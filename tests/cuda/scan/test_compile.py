@@ -187,12 +187,11 @@ def test_tables_that_are_not_narrow():
     assert [isinstance(table_of(add, n), TablePass) for n in (0, 1, 2, 8, 9)] == [
         False, False, True, True, False,
     ]  # fmt: skip
-    for kernel in (
+    for name, dtype, nulls in (
         ("add", "f4", "bits"),
         ("add_reproducible", "f8", "none"),
         ("multiply", "f8", "none"),
     ):
-        name, dtype, nulls = kernel
         one = pass_of(BUILT_IN[name], [dtype], nulls, {})
         assert table_of(one, 2) is one
 
