@@ -162,6 +162,8 @@ class Traits:
         own states.
     carry_answer : callable, optional
         ``carry_answer(state, dtype)`` is the operator's state for one of `carry_operator`.
+    is_sum : bool, default False
+        Whether its state is the sum of what it is combined from.
     is_product : bool, default False
         Whether (the last field of) its state is a product of what it is combined from.
     int128_identity : int or tuple, optional
@@ -176,6 +178,7 @@ class Traits:
 
     carry_operator: Callable[[np.dtype], Operator] | None = None
     carry_answer: Callable[[Any, np.dtype], Any] | None = None
+    is_sum: bool = False
     is_product: bool = False
     int128_identity: int | tuple[int, bool] | None = None
     adds_digits: bool = False
@@ -186,7 +189,7 @@ class Traits:
 INTEGERS, NUMBERS = "iu", "iuf"
 
 TRAITS: dict[Operator, Traits] = {
-    add: Traits(int128_identity=0, as_bits=INTEGERS),
+    add: Traits(is_sum=True, int128_identity=0, as_bits=INTEGERS),
     multiply: Traits(
         carry_operator=product, carry_answer=walked, is_product=True, as_bits=INTEGERS
     ),

@@ -114,6 +114,14 @@ class ScanPass(OfOperator):
         floats = all(d.kind == "f" and d.itemsize >= 4 for d in of.inputs + of.outputs)
         return self.rakes and floats and traits_of(of.op).adds_digits
 
+    @cached_property
+    def adds_bytes(self) -> bool:
+        """Whether items and states are bytes that are added, which lanes do four at a time (byte_sums.cuh)."""
+        of = self.operator
+        forms = of.inputs, of.state, of.outputs
+        integers = all([d.kind in "iu" and d.itemsize == 1 for d in form] == [True] for form in forms)
+        return integers and traits_of(of.op).is_sum and self.nulls == "none"
+
     @property
     def aggregators(self) -> int:
         """How many warps of the pipelined schedule reduce tiles that are scanned."""
@@ -214,6 +222,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "MARK_NULLS": each.mark_nulls,
         "WRITE": each.write,
         "FOLLOWS": of.follow is not None,
+        "ADDS_BYTES": each.adds_bytes,
         "DIGITS": each.adds_digits,
         "DIGITS_OF_FINITE": traits_of(of.op).skips_infinite,
         "DIGIT_WIDTH": WIDTH,

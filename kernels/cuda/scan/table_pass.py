@@ -59,6 +59,11 @@ class TablePass(ScanPass):
         return False
 
     @property
+    def adds_bytes(self) -> bool:
+        """Columns are combined one by one."""
+        return False
+
+    @property
     def aggregators(self) -> int:
         """How many warps of the pipelined schedule reduce tiles that are scanned."""
         return TABLE_AGGREGATORS
