@@ -51,7 +51,7 @@ __device__ __forceinline__ u32 read_states(const View& view, int i, op::State (&
   op::Element e[VN];
   unroll<VALUES>([&](auto k) {
     typename Column<KEYS + k.value>::type values[VN];
-    read_four<KEYS + k.value>(view, i, values);
+    read_four<KEYS + k.value>(view, i, values, view.whole);
 #pragma unroll
     for (int j = 0; j < VN; j++) op::In<k.value>::of(e[j]) = values[j];
   });

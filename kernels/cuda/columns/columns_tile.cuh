@@ -67,19 +67,19 @@ __device__ __forceinline__ ColumnSource source_of(const Params& p, const Place& 
 struct Tile {
   Place at;
   int skip[COLUMNS];
-  bool border;   // the tile has the first item of all in the direction in which runs are selected
-  bool vectors;  // lanes may read their items in one access
+  bool border;  // the tile has the first item of all in the direction in which runs are selected
+  bool whole;   // and aligned: lanes may read their items in one access
 };
 __device__ __forceinline__ void describe(const Params& p, const Place& at, Tile& tile) {
-  bool vectors = !REVERSE || at.count == TILE;
+  bool whole = at.count == TILE;
   unroll<COLUMNS>([&](auto k) {
     constexpr int K = k.value;
     tile.skip[K] = source_of<K>(p, at).skip;
-    if constexpr (!Column<K>::BITS) vectors = vectors && tile.skip[K] % PIECE<VN, typename Column<K>::type> == 0;
+    if constexpr (!Column<K>::BITS) whole = whole && tile.skip[K] % PIECE<VN, typename Column<K>::type> == 0;
   });
   tile.at = at;
   tile.border = AFTER ? at.first + at.count == p.length : at.first == 0;
-  tile.vectors = vectors;
+  tile.whole = whole;
 }
 
 struct View {
@@ -87,14 +87,14 @@ struct View {
   int bit[COLUMNS];       // of item 0
   i64 first;
   int count;
-  bool border, vectors;
+  bool border, whole;
 };
 __device__ __forceinline__ View view_of(const Tile& tile, const u8* stage) {
   View view;
   view.first = tile.at.first;
   view.count = tile.at.count;
   view.border = tile.border;
-  view.vectors = tile.vectors;
+  view.whole = tile.whole;
   unroll<COLUMNS>([&](auto k) {
     view.bit[k.value] = tile.skip[k.value];
     view.at[k.value] = stage + region_offset<k.value>() + (Column<k.value>::BITS ? 0 : tile.skip[k.value]);
@@ -109,11 +109,11 @@ template <int K>
 __device__ __forceinline__ typename Column<K>::type read_one(const View& view, int at) {
   return reinterpret_cast<const typename Column<K>::type*>(view.at[K])[at];
 }
-// Items i to i + 3 in the order of the scan; what is beyond the tile's last item is arbitrary.
+// Items i to i + 3 in the order of the scan; what is beyond the tile's last item is arbitrary. `whole` is the view's.
 template <int K>
-__device__ __forceinline__ void read_four(const View& view, int i, typename Column<K>::type (&values)[VN]) {
+__device__ __forceinline__ void read_four(const View& view, int i, typename Column<K>::type (&values)[VN], bool whole) {
   using T = typename Column<K>::type;
-  if (view.vectors) {
+  if (whole) {
     T found[VN];
     read_vector<VN>(view.at[K] + in_memory(view, REVERSE ? i + VN - 1 : i) * int(sizeof(T)), found);
 #pragma unroll

@@ -93,25 +93,24 @@ __device__ __forceinline__ void gather_listed(const Params& p, const View& view,
 }
 
 // Selects a warp's items. If they are few, they are copied to `kept`, one a lane, and the tile is not `held` for them.
-__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16* list,
-                                                int warp, int lane) {
+__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16*, int warp,
+                                                int lane) {
   u32 selection = segment_selection(p, view, warp, lane);
   int total = int(warp_sum(__popc(selection)));
   held = SPLIT || total > 32;
   if (held) {
     kept[lane].selection = selection;
   } else if (total) {
-    u32 place = place_of(selection, total, list, lane);
-    if (lane < total) {
-      kept[lane].selection = place;
+    each_of_few(selection, lane, [&](int k, int place) {
+      kept[k].selection = place;
       unroll<OUTPUTS>([&](auto n) {
         constexpr int N = n.value;
         if constexpr (Gathered<N>::COLUMN >= 0)
-          Gathered<N>::saved(kept[lane]) = gathered<N>(p, view, warp * SEGMENT + place);
+          Gathered<N>::saved(kept[k]) = gathered<N>(p, view, warp * SEGMENT + place);
         else
           fetch<N>(p, view, warp * SEGMENT + place);
       });
-    }
+    });
   }
   return State{Count(total)};
 }

@@ -17,19 +17,17 @@ __device__ __forceinline__ int segment_count(const View& view, int warp) {
 
 // Selects a warp's items. The tile is not `held` for them: if they are few, their places are kept, one a lane, else the
 // lanes' bits.
-__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16* list,
-                                                int warp, int lane) {
+__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16*, int warp,
+                                                int lane) {
   u32 selection = segment_selection(p, view, warp, lane);
   int total = int(warp_sum(__popc(selection))), count = segment_count(view, warp);
   held = false;
   if (total == 0) return State{0, Count(count)};
-  if (total > 32) {
+  if (total > 32)
     kept[lane].selection = selection;
-    return State{Count(total), Count(count - last_selected(selection, lane))};
-  }
-  int place = place_of(selection, total, list, lane);
-  kept[lane].selection = place;
-  return State{Count(total), Count(count - __shfl_sync(ALL, place, total - 1))};
+  else
+    each_of_few(selection, lane, [&](int k, int place) { kept[k].selection = place; });
+  return State{Count(total), Count(count - last_selected(selection, lane))};
 }
 
 using Index = Gathered<0>::type;

@@ -28,11 +28,12 @@ __device__ __forceinline__ Key key_of_lane(const Key& key, int lane) {
 
 // Selection of items i to i + 3 in the order of the scan; bit j is that of item i + j. By a whole warp: what is beside a lane's
 // four items is a neighbour's, or for the outermost lane read.
+template <bool WHOLE>
 __device__ __forceinline__ u32 selection_of(const Params& p, const View& view, int i, int lane) {
   Key keys[VN];
   unroll<KEYS>([&](auto k) {
     typename Column<k.value>::type values[VN];
-    read_four<k.value>(view, i, values);
+    read_four<k.value>(view, i, values, WHOLE);
 #pragma unroll
     for (int j = 0; j < VN; j++) Field<k.value>::of(keys[j]) = values[j];
     if constexpr (Field<k.value>::MASK >= 0) {
@@ -69,15 +70,20 @@ __device__ __forceinline__ u32 selection_of(const Params& p, const View& view, i
     for (int j = 0; j < VN; j++) selection |= u32(differs(j ? keys[j ? j - 1 : 0] : edge, keys[j])) << j;
     if (view.border && i == 0) selection = (selection & ~1u) | u32(!p.continues);
   }
-  return view.count < TILE ? selection & present_four(view, i) : selection;
+  return WHOLE || view.count == TILE ? selection : selection & present_four(view, i);
 }
 
 // Four bits a row.
-__device__ __forceinline__ u32 segment_selection(const Params& p, const View& view, int warp, int lane) {
+template <bool WHOLE>
+__device__ __forceinline__ u32 rows_selection(const Params& p, const View& view, int warp, int lane) {
   u32 selection = 0;
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) selection |= selection_of(p, view, warp * SEGMENT + r * ROW + lane * VN, lane) << (VN * r);
+  for (int r = 0; r < ROWS; r++)
+    selection |= selection_of<WHOLE>(p, view, warp * SEGMENT + r * ROW + lane * VN, lane) << (VN * r);
   return selection;
+}
+__device__ __forceinline__ u32 segment_selection(const Params& p, const View& view, int warp, int lane) {
+  return view.whole ? rows_selection<true>(p, view, warp, lane) : rows_selection<false>(p, view, warp, lane);
 }
 
 // All lanes get the sum.
@@ -102,23 +108,27 @@ __device__ __forceinline__ int warp_max(int n) {
 #endif
 }
 
-// Lane k gets the place of the k-th of a few selected items of the segment.
-__device__ __forceinline__ int place_of_few(u32 selection, int total, int lane) {
-  int mine = 0;
-  for (int k = 0; k < total; k++) {
-    int bit = __ffs(selection) - 1;
-    int place = selection ? bit / VN * ROW + lane * VN + bit % VN : SEGMENT;
-    int least = -warp_max(-place);
-    if (place == least) selection &= selection - 1;
-    if (lane == k) mine = least;
-  }
-  return mine;
-}
-
 // All lanes get the place of the segment's last selected item, or -1.
 __device__ __forceinline__ int last_selected(u32 selection, int lane) {
   int bit = 31 - __clz(selection);
   return warp_max(selection ? bit / VN * ROW + lane * VN + bit % VN : -1);
+}
+
+// How many bits of each of four rows are set, a byte a row.
+__device__ __forceinline__ u32 row_counts(u32 rows) {
+  rows -= (rows >> 1) & 0x5555;
+  rows = (rows & 0x3333) + ((rows >> 2) & 0x3333);
+  rows = (rows | rows << 8) & 0x00ff00ff;
+  return (rows | rows << 4) & 0x0f0f0f0f;
+}
+// The sums of what the lanes up to this one have, a byte a row: a row has 128 items at most.
+__device__ __forceinline__ u32 lanes_scanned(u32 counts, int lane) {
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    u32 earlier = __shfl_up_sync(ALL, counts, distance);
+    if (lane >= distance) counts += earlier;
+  }
+  return counts;
 }
 
 // How many selected items of the segment come before each row of the lane.
@@ -131,16 +141,8 @@ __device__ __forceinline__ Ranks rank(u32 selection, int lane) {
   Ranks ranks;
   ranks.total = 0;
 #pragma unroll
-  for (int w = 0; w < words; w++) {  // a byte a row: a row has 128 items at most
-    u32 mine = 0;
-#pragma unroll
-    for (int r = 4 * w; r < ROWS && r < 4 * w + 4; r++) mine |= u32(__popc((selection >> (VN * r)) & 15)) << (8 * (r & 3));
-    u32 sum = mine;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      u32 earlier = __shfl_up_sync(ALL, sum, distance);
-      if (lane >= distance) sum += earlier;
-    }
+  for (int w = 0; w < words; w++) {
+    u32 mine = row_counts((selection >> (4 * VN * w)) & 0xffff), sum = lanes_scanned(mine, lane);
     u32 all = __shfl_sync(ALL, sum, 31);
     sum -= mine;
 #pragma unroll
@@ -160,15 +162,7 @@ __device__ __forceinline__ void each_list(u32 selection, u16* list, int lane, F 
   for (int begin = 0; begin < ROWS; begin += LISTED_ROWS) {
     u32 some = ROWS <= LISTED_ROWS ? selection : (selection >> (VN * begin)) & ((1u << (VN * LISTED_ROWS % 32)) - 1);
     if (!__any_sync(ALL, some)) continue;
-    u32 counts = 0;  // a byte a row: a row has 128 items at most
-#pragma unroll
-    for (int r = 0; r < LISTED_ROWS; r++) counts |= u32(__popc((some >> (VN * r)) & 15)) << (8 * r);
-    u32 sum = counts;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      u32 other = __shfl_up_sync(ALL, sum, distance);
-      if (lane >= distance) sum += other;
-    }
+    u32 counts = row_counts(some & 0xffff), sum = lanes_scanned(counts, lane);
     u32 all = __shfl_sync(ALL, sum, 31);
     sum -= counts;
     __syncwarp();  // the list may still be read
@@ -187,13 +181,21 @@ __device__ __forceinline__ void each_list(u32 selection, u16* list, int lane, F 
   }
 }
 
-// Lane k gets the place of the k-th of the segment's selected items, which are 32 at most.
-constexpr int FEW = 4;
-__device__ __forceinline__ int place_of(u32 selection, int total, u16* list, int lane) {
-  if (total <= FEW) return place_of_few(selection, total, lane);
-  int mine = 0;
-  each_list(selection, list, lane, [&](int earlier, int listed) {
-    if (lane >= earlier && lane < earlier + listed) mine = list[lane - earlier];
-  });
-  return mine;
+// f(rank, place) for the lane's items among the few that are selected in the segment, 255 at most.
+template <class F>
+__device__ __forceinline__ void each_of_few(u32 selection, int lane, F f) {
+  u32 earlier = 0;
+#pragma unroll
+  for (int begin = 0; begin < ROWS; begin += 4) {
+    u32 some = (selection >> (VN * begin)) & 0xffff, sum = lanes_scanned(row_counts(some), lane);
+    u32 all = __shfl_sync(ALL, sum, 31);
+    u32 next = sum + all * 0x01010100 + earlier * 0x01010101;  // where each row's items of this lane end
+    while (some) {
+      int bit = 31 - __clz(some), row = bit / VN;
+      some ^= 1u << bit;
+      next -= 1u << (8 * row);
+      f(int((next >> (8 * row)) & 255), (begin + row) * ROW + lane * VN + bit % VN);
+    }
+    earlier += (all * 0x01010101) >> 24;
+  }
 }
