@@ -230,7 +230,7 @@ class ColumnPass:
         return self._stages(self.depth(capability), capability)
 
     def _stages(self, depth: int, capability: Capability) -> int:
-        slot = 96 + 4 * self.columns + self.carry.itemsize
+        slot = 108 + 4 * self.columns + self.carry.itemsize
         slot += 2 * self.shape[0] * self._state_dtype(COUNTS["pipelined"]).itemsize
         left = COLUMN_LIMITS.shared_on(capability) - self.lists
         left -= depth * self.kept + (depth + 1) * slot

@@ -10,41 +10,59 @@
 
 constexpr int SLOTS = STAGES + DEPTH + 1;  // tiles that are loading, waiting, or being written
 
-struct ColumnRing : Ring {
+struct ColumnRing {
+  Barrier empty[STAGES];   // the stage may be fed again
+  Barrier full[SLOTS];     // the tile has landed
   Barrier reduced[SLOTS];  // the warps' aggregates are there
   Barrier known[SLOTS];    // so is what comes before the tile, and before each warp within it
   Tile tile[SLOTS];        // at.tile < 0: no more tiles
+  int stage[SLOTS];        // where the tile is
   State aggregates[SLOTS][WARPS];
   State befores[SLOTS][WARPS];
   Prefix prefix[SLOTS];
 };
 
-// By one thread. A ticket is not taken before its stage is empty, as others wait for its tile: a warp that holds a stage
-// would keep back all blocks, one after another.
+// By one thread. A ticket is not taken before there is an empty stage, as others wait for its tile. Any stage will do: if
+// they were used in turn, one that is held would keep back those behind it, and the tickets that it takes when they are
+// all empty at last would keep back all blocks, one after another.
 __device__ __forceinline__ void feed(const Params& p, ColumnRing& ring, u8* stages) {
-  i64 next = take_ticket(p, true);
-  bool taken = true;
-  Turn<SLOTS> slot;
-  for (Turn<STAGES> turn;; slot.next()) {
-    int s = turn.place;
-    ring.empty[s].wait(turn.phase ^ 1);
-    if (!taken) next = take_ticket(p, false);
+  u32 phases = ALL;  // a bit for each stage
+  int stage = STAGES - 1;
+  auto finds_stage = [&] {
+    for (int i = 0; i < STAGES; i++) {
+      stage = stage + 1 < STAGES ? stage + 1 : 0;
+      if (ring.empty[stage].ready((phases >> stage) & 1)) return true;
+    }
+    return false;
+  };
+  i64 next = 0;
+  bool taken = false;
+  for (Turn<SLOTS> turn;; turn.next()) {
+    Barrier& full = ring.full[turn.place];
+    Tile& tile = ring.tile[turn.place];
+    if (!taken) {
+      while (!finds_stage()) {
+      }
+      next = take_ticket(p, false);
+    }
     if (next >= p.tiles) {
-      ring.tile[slot.place].at.tile = -1;
-      ring.full[s].arrive();
+      tile.at.tile = -1;
+      full.arrive();
       return;
     }
     Place at = place_of(p, next);
-    describe(p, at, ring.tile[slot.place]);
+    describe(p, at, tile);
+    u8* to = stages + stage * STAGE;
+    ring.stage[turn.place] = stage;
+    phases ^= 1u << stage;
     u32 bytes = 0;
     unroll<COLUMNS>([&](auto k) { bytes += source_of<k.value>(p, at).bytes; });
-    ring.full[s].arrive_and_expect(bytes);
+    full.arrive_and_expect(bytes);
     unroll<COLUMNS>([&](auto k) {
       ColumnSource source = source_of<k.value>(p, at);
-      tma_load(stages + s * STAGE + region_offset<k.value>(), source.from, source.bytes, ring.full[s]);
+      tma_load(to + region_offset<k.value>(), source.from, source.bytes, full);
     });
-    turn.next();
-    taken = ring.empty[turn.place].ready(turn.phase ^ 1);
+    taken = finds_stage();
     if (taken) next = take_ticket(p, false);  // travels while the next turn begins
   }
 }
@@ -95,14 +113,13 @@ __device__ __forceinline__ void look_back(const Params& p, ColumnRing& ring, int
 
 __device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8* stages, Kept* kept, u16* list, int warp,
                                      int lane) {
-  Turn<STAGES> landing, leaving;  // of the next tile to be reduced, and of the next to be written
-  Turn<SLOTS> ahead, behind;
+  Turn<SLOTS> ahead, behind;  // of the next tile to be reduced, and of the next to be written
   Turn<DEPTH> keep, kept_at;
   u32 held = 0;  // a bit for each tile that waits and holds its stage
   bool ended = false;
   for (int waiting = 0;;) {
     auto landed = [&] {
-      return !ended && waiting < DEPTH && __all_sync(ALL, ring.full[landing.place].ready(landing.phase));
+      return !ended && waiting < DEPTH && __all_sync(ALL, ring.full[ahead.place].ready(ahead.phase));
     };
     bool stages_left = __popc(held) < STAGES - 1;  // then reducing comes first, as other blocks wait for it
     bool reduces = stages_left && landed();
@@ -110,16 +127,16 @@ __device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8
       int s = behind.place;
       const State& sum = ring.aggregates[s][warp];
       Prefix before = combine(ring.prefix[s], ring.befores[s][warp]);
-      View view = view_of(ring.tile[s], stages + leaving.place * STAGE);
+      View view = view_of(ring.tile[s], stages + ring.stage[s] * STAGE);
       Kept* mine = kept + (kept_at.place * WARPS + warp) * 32;
       if ((held >> kept_at.place) & 1) {
         segment_write(p, view, mine, sum, before, list, warp, lane);
-        warp_arrives(ring.empty[leaving.place], lane);
+        warp_arrives(ring.empty[ring.stage[s]], lane);
       } else {
         kept_write(p, view, mine, sum, before, list, warp, lane);
       }
       held &= ~(1u << kept_at.place);
-      behind.next(), leaving.next(), kept_at.next();
+      behind.next(), kept_at.next();
       waiting--;
     } else if (reduces || (!stages_left && landed())) {
       int s = ahead.place;
@@ -129,17 +146,18 @@ __device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8
         continue;
       }
       bool holds;
+      int stage = ring.stage[s];
       Kept* mine = kept + (keep.place * WARPS + warp) * 32;
       __syncwarp();
-      State sum = segment_reduce(p, view_of(ring.tile[s], stages + landing.place * STAGE), mine, holds, list, warp, lane);
+      State sum = segment_reduce(p, view_of(ring.tile[s], stages + stage * STAGE), mine, holds, list, warp, lane);
       held |= u32(holds) << keep.place;
       __syncwarp();
       if (lane == 0) ring.aggregates[s][warp] = sum;
       if (lane < ARRIVING) {
         ring.reduced[s].arrive();
-        if (!holds) ring.empty[landing.place].arrive();
+        if (!holds) ring.empty[stage].arrive();
       }
-      ahead.next(), landing.next(), keep.next();
+      ahead.next(), keep.next();
       waiting++;
     } else if (ended && !waiting) {
       break;
@@ -154,11 +172,9 @@ extern "C" __global__ void __launch_bounds__((WARPS + 3) * 32, 1)
   __shared__ ColumnRing ring;
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   if (threadIdx.x == 0) {
-    for (int s = 0; s < STAGES; s++) {
-      ring.full[s].init(1);
-      ring.empty[s].init(WARPS * ARRIVING);
-    }
+    for (int s = 0; s < STAGES; s++) ring.empty[s].init(WARPS * ARRIVING);
     for (int s = 0; s < SLOTS; s++) {
+      ring.full[s].init(1);
       ring.reduced[s].init(WARPS * ARRIVING);
       ring.known[s].init(2 * ARRIVING);
     }

@@ -1,4 +1,4 @@
-// Stages: the shared memory that tiles are copied to in turn, and the ring that they go round.
+// Stages: the shared memory that tiles are copied to.
 //
 // There are two kinds of tiles: lines of an operator's inputs (scan_tile.cuh), whose items are scanned, and columns of rows
 // (columns_tile.cuh), some of which are selected. Both have stages, which are cut into regions, one for an array: a tile
@@ -76,10 +76,4 @@ __device__ __forceinline__ void warp_arrives(Barrier& barrier, int lane) {
   __syncwarp();
   if (lane < ARRIVING) barrier.arrive();
 }
-
-// What every pipelined schedule knows of its stages; each adds what its warps tell one another of a tile.
-struct Ring {
-  Barrier full[STAGES];   // the tile has landed
-  Barrier empty[STAGES];  // the stage may be fed again
-};
 #endif

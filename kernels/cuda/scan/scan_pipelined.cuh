@@ -60,7 +60,9 @@ __device__ __forceinline__ View view_of(const Params& p, const LinePlace& at, co
   return view;
 }
 
-struct ScanRing : Ring {
+struct ScanRing {
+  Barrier full[STAGES];     // the tile has landed
+  Barrier empty[STAGES];    // the stage may be fed again
   Barrier reduced[STAGES];  // the warps' aggregates are there
   Barrier known[STAGES];    // the prefix is there, and `folded` up to date
   Barrier scanned[STAGES];  // the scan squad needs the stage no more
