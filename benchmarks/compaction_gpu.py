@@ -76,6 +76,12 @@ def compactions(records, clock, n):
         size = 4 * n * (100 + share) // 100
         name = f"select_{share}"
         records.add(name, "int32", n, ms, size, name, writes=share > 10)
+    flags = x < 20
+    equal(select([x], flags)[0], x[flags])
+    ms = clock.ms(lambda: select([x], flags))
+    sectors = n // 8 * (1 - 0.98**8)  # of 32 bytes that have a row which is kept
+    size = int(n + 32 * sectors + 4 * n / 50)
+    records.add("select_by_flags_2", "int32", n, ms, size, writes=False)
     less = Predicate(lambda x, c: x < c, [x, 500])
     (kept,), (rest,) = partition([x], less)
     equal(kept, x[x < 500])

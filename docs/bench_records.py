@@ -40,6 +40,7 @@ NAMES = {
     "scan_sum_reproducible": "running sum, reproducible",
     "reduce_sum_reproducible": "sum, reproducible",
     r"select_(\d+)": "filter, {0} % kept",
+    r"select_by_flags_(\d+)": "filter by a mask, {0} % kept",
     r"partition_(\d+)": "partition, {0} % kept",
     r"run_length_encode_(\d+)": "run lengths, runs of {0}",
     r"unique_(\d+)": "first row of each run, runs of {0}",

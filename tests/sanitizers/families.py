@@ -32,6 +32,7 @@ def _scan(on: Any) -> Iterator[Any]:
         yield kernels.scan(BUILT_IN["add"], x, reverse=reverse)[0]
     for name in ("welford", "add_reproducible"):
         yield kernels.scan(BUILT_IN[name], x)[0]
+    yield kernels.scan(BUILT_IN["add"], on(_values().view("i1")), dtype="i1")[0]
     yield kernels.reduce(BUILT_IN["add"], x[1:-1])
     for axis in (0, 1):
         yield kernels.scan(BUILT_IN["add"], x.reshape(-1, 2), axis=axis)[0]
@@ -125,6 +126,13 @@ def _boxes(on: Any) -> Iterator[Any]:
     yield kernels.box_filter(on(_values()), 60)
 
 
+def _selections(on: Any) -> Iterator[Any]:
+    yield from kernels.select([on(_values())], on(_runs() % 3 == 0))
+    narrow = _values().view("i2")
+    few = np.random.default_rng(5).random(len(narrow)) < 0.03  # some warps hold their tile for it
+    yield from kernels.select([on(narrow)], on(few))
+
+
 def _by_key(on: Any) -> Iterator[Any]:
     x, keys = on(_values()), on(_runs())
     yield from kernels.reduce_by_key(BUILT_IN["add"], keys, x)[:2]
@@ -139,7 +147,7 @@ def _ranks(on: Any) -> Iterator[Any]:
 
 FAMILIES: dict[str, Family] = {
     "scan": _scan,
-    "select": lambda on: iter(kernels.select([on(_values())], on(_runs() % 3 == 0))),
+    "select": _selections,
     "unique": lambda on: iter(kernels.unique(on(_runs()))),
     "run_lengths": lambda on: iter(kernels.run_length_encode(on(_runs()))),
     "reduce_by_key": _by_key,

@@ -131,8 +131,7 @@ __device__ __forceinline__ op::State scan_segment(const View& view, u32 selectio
 
 // Selects and reduces a warp's items. A reduction copies the states of the runs that selected items close to `kept`, one a
 // lane, if they are few, and the tile is not `held` for them.
-__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16*,
-                                                int warp, int lane) {
+__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, int warp, int lane) {
   u32 selection = segment_selection(p, view, warp, lane);
   State sum;
   int total = int(warp_sum(__popc(selection)));

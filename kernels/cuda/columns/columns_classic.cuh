@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
     __syncthreads();
     View view = view_of(tile, stage);
     bool held;
-    State sum = segment_reduce(p, view, kept, held, list, warp, lane);
+    State sum = segment_reduce(p, view, kept, held, warp, lane);
     if constexpr (LOOKS_BACK) {
       if (lane == 0) aggregates[warp] = sum;
       __syncthreads();

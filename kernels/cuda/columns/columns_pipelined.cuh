@@ -1,14 +1,14 @@
-// The pipelined schedule of columns, for sm_90 and later: blocks that stay, around a ring of stages in shared memory.
+// The pipelined schedule of columns, for sm_90 and later: blocks that stay, around stages of shared memory.
 //
 // A feeder warp takes tickets and copies tiles into stages. Each warp of the squad selects and reduces items of its segment as
 // soon as the tile lands and copies what it will write, if that is little; otherwise it holds the stage. A publisher warp folds
 // the squad's aggregates, a look-back warp finds what comes before a tile, and then the squad writes it. So tiles load while
-// DEPTH others wait for their prefix, most of them without a stage. Stages and tickets are taken in order, and what a
-// warp writes waits for lower tickets only, so the lowest unfinished tile never waits.
+// DEPTH others wait for their prefix, most of them without a stage. Tiles are reduced and written in the order of their
+// tickets, and what a warp writes waits for lower tickets only, so the lowest unfinished tile never waits.
 #pragma once
 #include "window.cuh"
 
-constexpr int SLOTS = STAGES + DEPTH + 1;  // tiles that are loading, waiting, or being written
+constexpr int SLOTS = STAGES + DEPTH + 1;  // at most so many tiles are loading, waiting, or being written, and one more
 
 struct ColumnRing {
   Barrier empty[STAGES];   // the stage may be fed again
@@ -29,6 +29,7 @@ __device__ __forceinline__ void feed(const Params& p, ColumnRing& ring, u8* stag
   u32 phases = ALL;  // a bit for each stage
   int stage = STAGES - 1;
   auto finds_stage = [&] {
+#pragma unroll 1
     for (int i = 0; i < STAGES; i++) {
       stage = stage + 1 < STAGES ? stage + 1 : 0;
       if (ring.empty[stage].ready((phases >> stage) & 1)) return true;
@@ -149,7 +150,7 @@ __device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8
       int stage = ring.stage[s];
       Kept* mine = kept + (keep.place * WARPS + warp) * 32;
       __syncwarp();
-      State sum = segment_reduce(p, view_of(ring.tile[s], stages + stage * STAGE), mine, holds, list, warp, lane);
+      State sum = segment_reduce(p, view_of(ring.tile[s], stages + stage * STAGE), mine, holds, warp, lane);
       held |= u32(holds) << keep.place;
       __syncwarp();
       if (lane == 0) ring.aggregates[s][warp] = sum;

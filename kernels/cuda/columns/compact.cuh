@@ -93,8 +93,7 @@ __device__ __forceinline__ void gather_listed(const Params& p, const View& view,
 }
 
 // Selects a warp's items. If they are few, they are copied to `kept`, one a lane, and the tile is not `held` for them.
-__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16*, int warp,
-                                                int lane) {
+__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, int warp, int lane) {
   u32 selection = segment_selection(p, view, warp, lane);
   int total = int(warp_sum(__popc(selection)));
   held = SPLIT || total > 32;

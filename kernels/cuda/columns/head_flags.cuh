@@ -8,8 +8,7 @@ __device__ __forceinline__ Earlier combine(const Earlier& a, const State&) {
   return a;
 }
 
-__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept*, bool& held, u16*, int warp,
-                                                int lane) {
+__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept*, bool& held, int warp, int lane) {
   held = false;
   u32 selection = segment_selection(p, view, warp, lane);
 #pragma unroll

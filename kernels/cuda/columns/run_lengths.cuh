@@ -17,8 +17,7 @@ __device__ __forceinline__ int segment_count(const View& view, int warp) {
 
 // Selects a warp's items. The tile is not `held` for them: if they are few, their places are kept, one a lane, else the
 // lanes' bits.
-__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16*, int warp,
-                                                int lane) {
+__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, int warp, int lane) {
   u32 selection = segment_selection(p, view, warp, lane);
   int total = int(warp_sum(__popc(selection))), count = segment_count(view, warp);
   held = false;

@@ -4,16 +4,17 @@
 
 #include "tile_items.cuh"
 
-// The four running sums of a word's bytes after `before`, of which the lowest byte counts.
+// The four running sums of a word's bytes, given those before, of which the last counts.
 __device__ __forceinline__ u32 running_sums(u32 bytes, u32 before) {
   u32 even = bytes & 0x00ff00ff, odd = __byte_perm(bytes, 0, 0x4341);
-  u32 second = (even + odd) * 0x00010001 + __byte_perm(before, 0, 0x4040), first = second - odd;
+  u32 second = (even + odd) * 0x00010001 + __byte_perm(before, 0, 0x4343), first = second - odd;
   return __byte_perm(first, second, 0x6240);
 }
 
 // A lane's items of a row of a whole tile, whose vectors are aligned.
+template <class S>  // the state
 struct ByteItems {
-  static constexpr int WORDS = VN / 4, AT_ONCE = group_rows(ROWS, WORDS);  // rows
+  static constexpr int WORDS = (VN + 3) / 4, AT_ONCE = group_rows(ROWS, WORDS);  // rows
   u32 word[WORDS];  // in the order of the scan
 
   __device__ __forceinline__ void read(const View& view, int i) {
@@ -28,14 +29,14 @@ struct ByteItems {
     for (int k = 0; k < WORDS; k++) all = __dp4a(word[k], 0x01010101u, all);
     return all;
   }
-  __device__ __forceinline__ State scan() const { return {u8(sum())}; }
-  __device__ __forceinline__ void write(const View& view, const Outputs& out, int i, const State& before) const {
-    u32 sum = before.f0, sums[WORDS];
+  __device__ __forceinline__ S scan() const { return {u8(sum())}; }
+  __device__ __forceinline__ void write(const View& view, const Outputs& out, int i, const S& before) const {
+    u32 last = u32(before.f0) << 24, sums[WORDS];
 #pragma unroll
     for (int k = 0; k < WORDS; k++) {
-      u32 after = running_sums(word[k], sum);
-      sums[k] = EXCLUSIVE ? __byte_perm(after, sum, 0x2104) : after;
-      sum = after >> 24;
+      u32 after = running_sums(word[k], last);
+      sums[k] = EXCLUSIVE ? __byte_perm(after, last, 0x2107) : after;
+      last = after;
     }
     u8 bytes[VN];
     memcpy(bytes, sums, sizeof(bytes));
@@ -55,13 +56,14 @@ struct ByteItems {
 };
 
 // All lanes get the sum of a warp's items, likewise.
-__device__ __forceinline__ State bytes_reduce(const View& view, int warp, int lane) {
+template <class S>
+__device__ __forceinline__ S bytes_reduce(const View& view, int warp, int lane) {
   u32 sum = 0;
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
-    ByteItems items;
+    ByteItems<S> items;
     items.read(view, warp * SEGMENT + r * ROW + lane * VN);
     sum += items.sum();
   }
-  return warp_reduce(State{u8(sum)}, lane);
+  return warp_reduce(S{u8(sum)}, lane);
 }

@@ -119,7 +119,9 @@ class ScanPass(OfOperator):
         """Whether items and states are bytes that are added, which lanes do four at a time (byte_sums.cuh)."""
         of = self.operator
         forms = of.inputs, of.state, of.outputs
-        integers = all([d.kind in "iu" and d.itemsize == 1 for d in form] == [True] for form in forms)
+        integers = all(
+            [d.kind in "iu" and d.itemsize == 1 for d in form] == [True] for form in forms
+        )
         return integers and traits_of(of.op).is_sum and self.nulls == "none"
 
     @property

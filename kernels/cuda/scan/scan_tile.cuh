@@ -23,12 +23,13 @@ __device__ __forceinline__ State rows_of_states_reduce(const View& view, int war
   }
   return rows_reduce<ROWS>(rows, lane);
 }
-__device__ __forceinline__ State segment_reduce(const View& view, int warp, int lane) {
-  State sum;
+template <class S = State>
+__device__ __forceinline__ S segment_reduce(const View& view, int warp, int lane) {
+  S sum;
   if constexpr (DIGITS) return warp_reduce(lane_digits(view, warp, lane, sum) ? sum : lane_reduce(view, warp, lane), lane);
   if constexpr (RAKES) return from_lane(rake(view, warp, lane), 31);
   if constexpr (ADDS_BYTES)
-    if (view.count == TILE && view.vectors) return bytes_reduce(view, warp, lane);
+    if (view.count == TILE && view.vectors) return bytes_reduce<S>(view, warp, lane);
   return view.count == TILE ? rows_of_states_reduce<true>(view, warp, lane) : rows_of_states_reduce<false>(view, warp, lane);
 }
 
@@ -57,12 +58,12 @@ __device__ __forceinline__ void rows_scan(const View& view, const Outputs& out, 
     }
   }
 }
-template <class Before>
+template <class Before, class S = State>
 __device__ __forceinline__ void segment_scan(const View& view, const Outputs& out, int warp, int lane, Before before,
                                              const u32* lanes = nullptr) {
   if constexpr (RAKES) return raked_scan(view, out, warp, lane, before, lanes);
   if constexpr (ADDS_BYTES)
-    if (view.count == TILE && view.vectors && out.vectors) return rows_scan<ByteItems>(view, out, warp, lane, before);
+    if (view.count == TILE && view.vectors && out.vectors) return rows_scan<ByteItems<S>>(view, out, warp, lane, before);
   if (view.count == TILE)
     rows_scan<StateItems<true>>(view, out, warp, lane, before);
   else

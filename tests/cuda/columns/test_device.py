@@ -31,7 +31,7 @@ from dask_gpuscan.kernels.cuda.core.visitors import HEAD_FLAGS, SELECT, UNIQUE
 pytestmark = pytest.mark.gpu
 
 LENGTHS = [0, 1, 2, 31, 129, 2047, 2048, 4097, 8191, 8192, 8193, 16384, 16385, 270_341, 1_500_007]
-MEAN_RUNS = [1, 2, 7, 500, 1_000_000]
+MEAN_RUNS = [1, 2, 7, 33, 500, 1_000_000]
 
 
 @pytest.fixture(params=["classic", "pipelined"], autouse=True)
@@ -77,7 +77,7 @@ def first_rows(*keys):
 
 
 @pytest.mark.parametrize("n", LENGTHS)
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.03, 0.5, 1.0])
 def test_select_and_partition(n, share):
     rng = np.random.default_rng(n)
     for shift in (0, 3):

@@ -73,6 +73,7 @@ KERNELS = [
     (BUILT_IN["add"], ["f4"], "none", {}),
     (BUILT_IN["add"], ["f8"], "in band", {"mark_nulls": True}),
     (BUILT_IN["add"], ["i8"], "bits", {"exclusive": True}),
+    (BUILT_IN["add"], ["i1"], "none", {"dtype": np.dtype("i1")}),
     (BUILT_IN["maximum"], ["u1"], "bits", {"reverse": True}),
     (BUILT_IN["maximum"], ["i2"], "bytes", {}),
     (BUILT_IN["logical_any"], ["?"], "bits", {}),

@@ -294,6 +294,25 @@ def test_lengths_about_a_tile(schedule, dtype, offset):
         assert carry == reduce(BUILT_IN["add"], x, dtype=dtype)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1"])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_bytes_of_their_whole_range(schedule, dtype, reverse, exclusive):
+    form = (np.dtype(dtype),)
+    tile = tile_for(form, form, form).items
+    rng = np.random.default_rng(3)
+    for n, shift in ((tile - 1, 0), (tile, 16), (tile + 1, 1), (33 * tile + 5, 0), (9 * tile, 4)):
+        host = rng.integers(0, 256, n + shift, dtype="u1").view(dtype)
+        x = cp.asarray(host)[shift:]
+        given = host[shift:][::-1] if reverse else host[shift:]
+        after = np.cumsum(given, dtype=dtype) + np.array(100, dtype)
+        expected = after - given if exclusive else after
+        options = {"dtype": dtype, "carry_in": 100, "reverse": reverse, "exclusive": exclusive}
+        found, carry = scan(BUILT_IN["add"], x, **options)
+        np.testing.assert_array_equal(found.get()[::-1] if reverse else found.get(), expected)
+        assert carry == after[-1]
+
+
 def as_int128(values):
     found = np.zeros(len(values), INT128)
     found["low"] = [v & (2**64 - 1) for v in values]
