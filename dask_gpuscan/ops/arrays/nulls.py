@@ -15,7 +15,7 @@ import numpy as np
 
 from ...kernels import BUILT_IN, NAT, InBand, Nulls, Operator
 from ...kernels.messages import shown
-from ..scan.fill import LAST_NUMBER, LAST_TIME
+from ...kernels.operators.built_in import LAST_NUMBER, LAST_TIME
 from ..scan.operator_traits import (
     LARGEST_NUMBER,
     PLAIN,

@@ -17,17 +17,13 @@ from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Layout, View
-from ...kernels import BUILT_IN, NAT, InBand, Operator
+from ...kernels import BUILT_IN, InBand, Operator
 from ...kernels.nulls import missing_in_band
+from ...kernels.operators.built_in import LAST_NUMBER, LAST_TIME
 from ..core.columnwise import ColumnCarry
 from ..core.groups import INT64, Groups, ReducibleGroups, States
 from ..core.operation import Needs
 from .row_number import places
-
-LAST_NUMBER = Operator(lambda a, b: a if b != b else b, np.nan, name="last-number", inputs=1)
-"""`last` of floats: NaN is the identity, so the state is one number, which is moved faster."""
-
-LAST_TIME = Operator(lambda a, b: a if b == NAT else b, NAT, name="last-time", inputs=1)
 
 _LAST_IN_BAND = {"f": LAST_NUMBER, "i": LAST_TIME}
 """The operators whose state is a number, NaN or NaT where there was no value, by the kind of what is scanned."""

@@ -15,6 +15,7 @@ from numba import types
 
 from ...compiler.jit import load_kernel
 from ...nulls import NAT, InBand, Mask
+from ...operators.built_in import traits_of
 from ...operators.calls import operator_type
 from ...operators.inference import Form, numba_type
 from ...operators.operator import Operator
@@ -158,6 +159,15 @@ def types_of(op: Operator, dtypes: Form, dtype: np.dtype | None) -> Signature:
 def is_sequential(op: Operator, types_: Signature) -> bool:
     """Return whether states must be combined element by element: floating-point ones of an operator `in_order`."""
     return op.in_order and any(d.kind in "fc" for d in types_.state)
+
+
+def is_exact(op: Operator, types_: Signature) -> bool:
+    """Return whether states have the same bits however elements are brought together: integers, or one of the elements.
+
+    Sums of digits are integers, too, but are combined in ways of their own.
+    """
+    traits = traits_of(op)
+    return traits.selects or not (traits.adds_digits or any(d.kind in "fc" for d in types_.state))
 
 
 def outside(op: Operator, error: IndexError) -> IndexError:

@@ -33,6 +33,8 @@ from ..core.launch import (
     arrays_type,
     empty,
     entry,
+    helpers_for,
+    is_exact,
     is_sequential,
     null_values,
     output_type,
@@ -107,10 +109,11 @@ def scan(
     groups, length, inner, shape, lines, flipped = block
     count = groups * inner
     few = count == 1 or (count < 8 and length >= 2 * TILE)
+    alone = write and helpers_for(count * length) == 0
     dtypes = tuple([a.dtype for a in arrays])
     given = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls
-    key = *given, options.exclusive, write, few
-    work = _WORKS.get(key) or _WORKS.store(key, _work(op, dtypes, options, write, few))
+    key = *given, options.exclusive, write, few, alone
+    work = _WORKS.get(key) or _WORKS.store(key, _work(op, dtypes, options, write, few, alone))
 
     if work.layout == "C":
         arrays = tuple([np.require(a, requirements=["C", "A"]) for a in arrays])
@@ -256,9 +259,12 @@ _WORKS: BoundedCache[Any, ScanWork] = BoundedCache()
 _FOLDS: BoundedCache[Any, tuple[Kernel, State]] = BoundedCache()
 
 
-def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bool) -> ScanWork:
+def _work(
+    op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bool, alone: bool
+) -> ScanWork:
     types_ = types_of(op, dtypes, options.dtype)
-    tiles = few and not is_sequential(op, types_)
+    # one thread walks the elements of a tile twice, unless they have to be, or may be, combined one after another
+    tiles = few and not (is_sequential(op, types_) or (alone and is_exact(op, types_)))
     pairs = zip(types_.parts(types_.identity), types_.state, strict=True)
     known = traits_of(op)
     visitor: Any = ScanVisitor if write else ReduceVisitor
