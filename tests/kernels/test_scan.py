@@ -1,5 +1,8 @@
 """scan and reduce of arrays against a plain fold, and the algebra between them."""
 
+import threading
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,6 +34,15 @@ def numbers(n, dtype, seed=0):
     return rng.integers(low, 50, n).astype(dtype)
 
 
+@pytest.fixture(params=["as it is", "tiles"])
+def walks(request, monkeypatch):
+    """How few elements are walked on a CPU: once where that is exact, or by tiles as many are."""
+    if request.param == "tiles":
+        module = import_module("dask_gpuscan.kernels.cpu.scan.scan")
+        monkeypatch.setattr(module, "PARALLEL", 0)
+        monkeypatch.setattr(module, "helpers_for", lambda elements: 1)
+
+
 def plain_scan(combine, identity, values, valid, exclusive, reverse, initial=None):
     """Reference: fold element by element."""
     state = identity if initial is None else initial
@@ -45,7 +57,7 @@ def plain_scan(combine, identity, values, valid, exclusive, reverse, initial=Non
 
 @pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_sum_at_every_length(backend, n, dtype):
+def test_sum_at_every_length(backend, walks, n, dtype):
     x = numbers(n, dtype)
     out, carry = scan(BUILT_IN["add"], backend.array(x))
     expected = np.cumsum(x)
@@ -59,7 +71,7 @@ def test_sum_at_every_length(backend, n, dtype):
 @pytest.mark.parametrize("kind", ["none", "in band", "bytes", "bits"])
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize("reverse", [False, True])
-def test_options_with_nulls(backend, n, kind, exclusive, reverse):
+def test_options_with_nulls(backend, walks, n, kind, exclusive, reverse):
     x = numbers(n, "float64", seed=n)
     valid = np.ones(n, bool) if kind == "none" else np.random.default_rng(n).random(n) < 0.7
     nulls = None
@@ -82,7 +94,7 @@ def test_options_with_nulls(backend, n, kind, exclusive, reverse):
 
 
 @pytest.mark.parametrize("name", ["maximum", "multiply", "bitwise_xor", "logical_any", "last"])
-def test_built_ins_over_tiles(backend, name):
+def test_built_ins_over_tiles(backend, walks, name):
     reference = {
         "maximum": np.maximum.accumulate,
         "multiply": np.multiply.accumulate,
@@ -248,6 +260,33 @@ def test_same_bits_on_every_run_and_any_number_of_threads(backend):
         jobs = [pool.submit(scan, BUILT_IN["add"], backend.array(x)) for _ in range(8)]
         runs += [backend.to_numpy(job.result()[0]) for job in jobs]
     assert all(run.tobytes() == runs[0].tobytes() for run in runs)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["add", "maximum", "minimum", "first", "last"])
+def test_one_walk_and_tiles_have_the_same_bits(dtype, name):
+    rng = np.random.default_rng(5)
+    for n in (100, TILE + 1, 20 * TILE + 3):
+        x = numbers(n, dtype)
+        nulls = None
+        if dtype.startswith("float"):
+            x[rng.random(n) < 0.3] = np.nan
+            x[rng.random(n) < 0.3] = 0.0
+            x[rng.random(n) < 0.3] = -0.0
+            nulls = InBand()
+        for reverse in (False, True):
+            found = []
+
+            def call(x=x, nulls=nulls, reverse=reverse, found=found):
+                found.append(scan(BUILT_IN[name], x, nulls=nulls, reverse=reverse))
+
+            call()
+            other = threading.Thread(target=call)  # which takes no other core
+            other.start()
+            other.join()
+            (here, carry), (there, other_carry) = found
+            assert here.tobytes() == there.tobytes()
+            assert np.asarray(carry).tobytes() == np.asarray(other_carry).tobytes()
 
 
 def test_output_is_written_everywhere(backend, poisoned):

@@ -109,7 +109,8 @@ def scan(
     groups, length, inner, shape, lines, flipped = block
     count = groups * inner
     few = count == 1 or (count < 8 and length >= 2 * TILE)
-    alone = write and helpers_for(count * length) == 0
+    size = count * length
+    alone = write and (size < PARALLEL or helpers_for(size) == 0)
     dtypes = tuple([a.dtype for a in arrays])
     given = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls
     key = *given, options.exclusive, write, few, alone
@@ -127,7 +128,6 @@ def scan(
     outs: Fields = ()
     output = None
     if write:
-        size = count * length
         make = np.empty if size < PARALLEL else empty
         outs = tuple([make(size, d) for d in work.outputs])
         to = outs[0] if work.scalar_output else outs
