@@ -263,7 +263,8 @@ def _work(
     op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bool, alone: bool
 ) -> ScanWork:
     types_ = types_of(op, dtypes, options.dtype)
-    # one thread walks the elements of a tile twice, unless they have to be, or may be, combined one after another
+    # one thread walks a tile twice, unless its elements have to be, or may be, combined one after another. 10^5
+    # elements in microseconds: floats filled 160 and 71, maxima 171 and 126; of integers 108 and 52, sums 100 and 42
     tiles = few and not (is_sequential(op, types_) or (alone and is_exact(op, types_)))
     pairs = zip(types_.parts(types_.identity), types_.state, strict=True)
     known = traits_of(op)
