@@ -19,8 +19,8 @@ from dask_gpuscan.kernels.compiler.jit import OPTIONS, _KernelCache, cached_njit
 USE = """
 import numpy as np, dask_gpuscan
 print(dask_gpuscan.cumsum(np.arange(5)).tolist())
-from dask_gpuscan.kernels.cpu.core.engine import walk_tiles
-print(sum(walk_tiles.stats.cache_hits.values()), sum(walk_tiles.stats.cache_misses.values()))
+from dask_gpuscan.kernels.cpu.core.engine import walk_lines
+print(sum(walk_lines.stats.cache_hits.values()), sum(walk_lines.stats.cache_misses.values()))
 """
 MADE, FOUND = ["[0, 1, 3, 6, 10]", "0 1"], ["[0, 1, 3, 6, 10]", "1 0"]
 
