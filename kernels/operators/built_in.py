@@ -169,8 +169,8 @@ class Traits:
         ``carry_answer(state, dtype)`` is the operator's state for one of `carry_operator`.
     is_sum : bool, default False
         Whether its state is the sum of what it is combined from.
-    selects : bool, default False
-        Whether (the first field of) its state is always one of the elements.
+    exact : str, default ""
+        Kinds of dtypes of states that have the same bits however elements are brought together.
     is_product : bool, default False
         Whether (the last field of) its state is a product of what it is combined from.
     int128_identity : int or tuple, optional
@@ -186,7 +186,7 @@ class Traits:
     carry_operator: Callable[[np.dtype], Operator] | None = None
     carry_answer: Callable[[Any, np.dtype], Any] | None = None
     is_sum: bool = False
-    selects: bool = False
+    exact: str = ""
     is_product: bool = False
     int128_identity: int | tuple[int, bool] | None = None
     adds_digits: bool = False
@@ -195,26 +195,26 @@ class Traits:
 
 
 INTEGERS, NUMBERS = "iu", "iuf"
+WHOLE, ANY = "iub", "iubfc"
+"""Kinds of dtypes whose sums are exact, and all."""
 
 TRAITS: dict[Operator, Traits] = {
-    add: Traits(is_sum=True, int128_identity=0, as_bits=INTEGERS),
+    add: Traits(exact=WHOLE, is_sum=True, int128_identity=0, as_bits=INTEGERS),
     multiply: Traits(
-        carry_operator=product, carry_answer=walked, is_product=True, as_bits=INTEGERS
+        exact=WHOLE, carry_operator=product, carry_answer=walked, is_product=True, as_bits=INTEGERS
     ),
     **{op: Traits(adds_digits=True) for op in (add_reproducible, SIGNED, MEAN)},
     **{op: Traits(adds_digits=True, skips_infinite=True) for op in (FINITE_SUM, FINITE_MEAN)},
     segmented(multiply): Traits(is_product=True),
-    minimum: Traits(selects=True, int128_identity=(1 << 127) - 1),
-    maximum: Traits(selects=True, int128_identity=-(1 << 127)),
-    **{op: Traits(as_bits=INTEGERS) for op in (bitwise_and, bitwise_or, bitwise_xor)},
+    minimum: Traits(exact=ANY, int128_identity=(1 << 127) - 1),
+    maximum: Traits(exact=ANY, int128_identity=-(1 << 127)),
+    **{op: Traits(exact=WHOLE, as_bits=INTEGERS) for op in (bitwise_and, bitwise_or, bitwise_xor)},
+    **{op: Traits(exact=WHOLE) for op in (logical_any, logical_all)},
+    **{op: Traits(exact=ANY, int128_identity=(0, False), as_bits=NUMBERS) for op in (first, last)},
     **{
-        op: Traits(selects=True, int128_identity=(0, False), as_bits=NUMBERS)
-        for op in (first, last)
-    },
-    **{
-        replace(op, lower=None): Traits(selects=True, as_bits=NUMBERS) for op in (first, last)
+        replace(op, lower=None): Traits(exact=ANY, as_bits=NUMBERS) for op in (first, last)
     },  # of states
-    **{op: Traits(selects=True) for op in (LAST_NUMBER, LAST_TIME)},
+    **{op: Traits(exact=ANY) for op in (LAST_NUMBER, LAST_TIME)},
 }
 
 _NONE = Traits()

@@ -16,11 +16,13 @@ from dask_gpuscan.kernels import (
     bitmap,
     byte_mask,
     fold,
+    operator,
     reduce,
     scan,
     segmented,
 )
 from dask_gpuscan.kernels.cpu.core.engine import TILE
+from dask_gpuscan.kernels.operators.built_in import LAST_NUMBER, LAST_TIME
 
 LENGTHS = [0, 1, 2, 3, 4, 5, 7, 100, TILE - 1, TILE, TILE + 1, 5 * TILE + 3]
 DTYPES = ["int8", "int64", "uint16", "float32", "float64", "bool"]
@@ -32,15 +34,6 @@ def numbers(n, dtype, seed=0):
         return rng.random(n) < 0.5
     low = 0 if dtype.startswith("u") else -50
     return rng.integers(low, 50, n).astype(dtype)
-
-
-@pytest.fixture(params=["as it is", "tiles"])
-def walks(request, monkeypatch):
-    """How few elements are walked on a CPU: once where that is exact, or by tiles as many are."""
-    if request.param == "tiles":
-        module = import_module("dask_gpuscan.kernels.cpu.scan.scan")
-        monkeypatch.setattr(module, "PARALLEL", 0)
-        monkeypatch.setattr(module, "helpers_for", lambda elements: 1)
 
 
 def plain_scan(combine, identity, values, valid, exclusive, reverse, initial=None):
@@ -57,7 +50,7 @@ def plain_scan(combine, identity, values, valid, exclusive, reverse, initial=Non
 
 @pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_sum_at_every_length(backend, walks, n, dtype):
+def test_sum_at_every_length(backend, n, dtype):
     x = numbers(n, dtype)
     out, carry = scan(BUILT_IN["add"], backend.array(x))
     expected = np.cumsum(x)
@@ -71,7 +64,7 @@ def test_sum_at_every_length(backend, walks, n, dtype):
 @pytest.mark.parametrize("kind", ["none", "in band", "bytes", "bits"])
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize("reverse", [False, True])
-def test_options_with_nulls(backend, walks, n, kind, exclusive, reverse):
+def test_options_with_nulls(backend, n, kind, exclusive, reverse):
     x = numbers(n, "float64", seed=n)
     valid = np.ones(n, bool) if kind == "none" else np.random.default_rng(n).random(n) < 0.7
     nulls = None
@@ -94,7 +87,7 @@ def test_options_with_nulls(backend, walks, n, kind, exclusive, reverse):
 
 
 @pytest.mark.parametrize("name", ["maximum", "multiply", "bitwise_xor", "logical_any", "last"])
-def test_built_ins_over_tiles(backend, walks, name):
+def test_built_ins_over_tiles(backend, name):
     reference = {
         "maximum": np.maximum.accumulate,
         "multiply": np.multiply.accumulate,
@@ -262,31 +255,61 @@ def test_same_bits_on_every_run_and_any_number_of_threads(backend):
     assert all(run.tobytes() == runs[0].tobytes() for run in runs)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", ["add", "maximum", "minimum", "first", "last"])
-def test_one_walk_and_tiles_have_the_same_bits(dtype, name):
+def missing_of(x, rng):
+    """Nothing missing, and a mask; of floats, NaN as well, and zeros of both signs."""
+    kinds = [None, byte_mask(rng.random(len(x)) < 0.3)]
+    if x.dtype.kind == "f":
+        for value in (np.nan, 0.0, -0.0):
+            x[rng.random(len(x)) < 0.3] = value
+        kinds.append(InBand())
+    return kinds
+
+
+EXACT = [
+    *(
+        (BUILT_IN[name], d)
+        for name in ("add", "maximum", "minimum", "first", "last")
+        for d in DTYPES
+    ),
+    *((BUILT_IN[name], d) for name in ("bitwise_or", "multiply") for d in ("int8", "int64")),
+    *((LAST_NUMBER, d) for d in ("float32", "float64")),
+    (LAST_TIME, "int64"),
+]
+
+
+@pytest.mark.parametrize(("op", "dtype"), EXACT, ids=lambda one: getattr(one, "name", one))
+def test_one_walk_and_tiles_have_the_same_bits(monkeypatch, op, dtype):
+    module = import_module("dask_gpuscan.kernels.cpu.scan.scan")
     rng = np.random.default_rng(5)
-    for n in (100, TILE + 1, 20 * TILE + 3):
+    for n in (0, 100, TILE + 1, 3 * TILE + 3):
         x = numbers(n, dtype)
-        nulls = None
-        if dtype.startswith("float"):
-            x[rng.random(n) < 0.3] = np.nan
-            x[rng.random(n) < 0.3] = 0.0
-            x[rng.random(n) < 0.3] = -0.0
-            nulls = InBand()
-        for reverse in (False, True):
-            found = []
+        for nulls in missing_of(x, rng):
+            _, carry_in = scan(op, x[:7], dtype=x.dtype)
+            for options in (
+                {"exclusive": True},
+                {"reverse": True, "carry_in": carry_in},
+                {"reverse": True, "exclusive": True},
+            ):
+                options = {"nulls": nulls, "dtype": x.dtype, **options}
+                once, carry = scan(op, x, **options)
+                with monkeypatch.context() as patch:
+                    patch.setattr(module, "PARALLEL", 0)
+                    patch.setattr(module, "is_alone", lambda elements: False)
+                    tiles, other = scan(op, x, **options)
+                assert once.tobytes() == tiles.tobytes()
+                for mine, theirs in zip(np.atleast_1d(carry), np.atleast_1d(other), strict=True):
+                    assert mine.tobytes() == theirs.tobytes()
 
-            def call(x=x, nulls=nulls, reverse=reverse, found=found):
-                found.append(scan(BUILT_IN[name], x, nulls=nulls, reverse=reverse))
 
-            call()
-            other = threading.Thread(target=call)  # which takes no other core
-            other.start()
-            other.join()
-            (here, carry), (there, other_carry) = found
-            assert here.tobytes() == there.tobytes()
-            assert np.asarray(carry).tobytes() == np.asarray(other_carry).tobytes()
+def test_operators_of_users_are_never_taken_for_exact():
+    clipped = operator(lambda a, b: min(a + b, 100), identity=0, check=False)
+    x, found = np.random.default_rng(6).integers(-9, 9, 20 * TILE + 3), []
+    for _ in range(2):
+        thread = threading.Thread(target=lambda: found.append(scan(clipped, x)))  # by itself
+        thread.start()
+        thread.join()
+        found.append(scan(clipped, x))
+    assert len({out.tobytes() for out, _ in found}) == 1
 
 
 def test_output_is_written_everywhere(backend, poisoned):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -52,12 +51,6 @@ from .texts import argsort, taken_texts
 
 SUMMED = (np.dtype(np.float64), np.dtype(np.float32))
 """The dtypes of floats that kernels add."""
-
-
-@lru_cache(maxsize=256)
-def _titles(names: tuple[str, ...]) -> pd.Index:
-    """Return the index of columns with these names, which takes pandas as long as a small frame."""
-    return pd.Index(names)
 
 
 class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, PandasLists):
@@ -138,11 +131,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             for i, a in enumerate(map(bare, arrays))
         }
         out = pd.DataFrame(columns, index=index, copy=False)
-        if isinstance(names, list):
-            if all(type(n) is str for n in names):
-                names = _titles(tuple(names)).view()  # whose own name may be changed
-            elif any(n is None for n in names):  # pandas would make NaN of it among texts
-                names = pd.Index(names, dtype=object, tupleize_cols=False)
+        # pandas would make NaN of None among texts
+        if isinstance(names, list) and any(n is None for n in names):
+            names = pd.Index(names, dtype=object, tupleize_cols=False)
         out.columns = names
         return out
 

@@ -162,12 +162,8 @@ def is_sequential(op: Operator, types_: Signature) -> bool:
 
 
 def is_exact(op: Operator, types_: Signature) -> bool:
-    """Return whether states have the same bits however elements are brought together: integers, or one of the elements.
-
-    Sums of digits are integers, too, but are combined in ways of their own.
-    """
-    traits = traits_of(op)
-    return traits.selects or not (traits.adds_digits or any(d.kind in "fc" for d in types_.state))
+    """Return whether states have the same bits however elements are brought together; of no operator of a user's."""
+    return all(d.kind in traits_of(op).exact for d in types_.state)
 
 
 def outside(op: Operator, error: IndexError) -> IndexError:
@@ -183,6 +179,13 @@ def helpers_for(elements: int) -> int:
     if elements < PARALLEL or threading.current_thread() is not threading.main_thread():
         return 0
     return min(cores() - 1, elements // PARALLEL)
+
+
+def is_alone(elements: int) -> bool:
+    """Return whether no other thread helps with so many elements, and none has to hear an interrupt meanwhile."""
+    if threading.current_thread() is not threading.main_thread():
+        return True
+    return elements < PARALLEL or (elements < LONG and helpers_for(elements) == 0)
 
 
 def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:

@@ -1,6 +1,7 @@
 """Scans and reductions of NumPy arrays: shapes to lines, lines to visitors of tiles or to many lines side by side.
 
-The visitors walk a tile in four lanes to its aggregate, and again from its prefix.
+The visitors walk a tile in four lanes to its aggregate, and again from its prefix. Where one thread does all, and
+an operator's states are exact, elements are walked once, as those of many lines are.
 """
 
 # Numba reads the visitors' functions.
@@ -33,7 +34,7 @@ from ..core.launch import (
     arrays_type,
     empty,
     entry,
-    helpers_for,
+    is_alone,
     is_exact,
     is_sequential,
     null_values,
@@ -110,7 +111,7 @@ def scan(
     count = groups * inner
     few = count == 1 or (count < 8 and length >= 2 * TILE)
     size = count * length
-    alone = write and (size < PARALLEL or helpers_for(size) == 0)
+    alone = few and write and (size < PARALLEL or is_alone(size))
     dtypes = tuple([a.dtype for a in arrays])
     given = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls
     key = *given, options.exclusive, write, few, alone

@@ -8,7 +8,7 @@
 #pragma once
 #include "window.cuh"
 
-constexpr int SLOTS = STAGES + DEPTH + 1;  // at most so many tiles are loading, waiting, or being written, and one more
+constexpr int SLOTS = STAGES + DEPTH + 1;  // STAGES + DEPTH tiles load, wait or are written at most; and one to spare
 
 struct ColumnRing {
   Barrier empty[STAGES];   // the stage may be fed again

@@ -19,9 +19,9 @@ TILE_BYTES = {
     "scan_by_key": 52 << 10,
     "head_flags": SMALL_BYTES,
 }
-"""Bytes of a tile's columns at most on GPUs with LARGE_SHARED, by visitor. One warp looks back for all tiles of a
-block, which bounds what writes little: larger tiles need fewer look-backs. Where a tile stays in its stage until it
-is written, more stages are better."""
+"""Bytes of a tile's columns at most on GPUs with LARGE_SHARED, by visitor. A warp takes about as long for a small tile
+as for a larger one, which bounds what writes little. Where a tile stays in its stage until it is written, more stages
+are better."""
 
 WIDE_TILE_BYTES, WIDE_ROW = {"select": 52 << 10}, 4
 """The same where so many arrays or more are gathered."""

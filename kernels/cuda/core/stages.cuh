@@ -3,7 +3,7 @@
 // There are two kinds of tiles: lines of an operator's inputs (scan_tile.cuh), whose items are scanned, and columns of rows
 // (columns_tile.cuh), some of which are selected. Both have stages, which are cut into regions, one for an array: a tile
 // file says how large each is by `region_bytes<K>()`. What differs is theirs: Params and View name different arrays, and the
-// loops of the warps that feed a ring and look back differ in when a ticket is taken, which was measured (tuning.py), and in
+// loops of the warps that feed stages and look back differ in when a ticket is taken, which was measured (tuning.py), and in
 // whether the stage is needed until the tile is written.
 #pragma once
 

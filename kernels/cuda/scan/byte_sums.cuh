@@ -1,5 +1,5 @@
 // Sums of bytes, four in a word: added up by one instruction, and scanned as two halves of 16 bits, of which only the lower
-// bytes count. An addition of its own for each byte would take as many instructions as a GPU has while it copies one.
+// bytes count. With an addition for each byte, a scan takes three quarters of the instructions that a GPU has time for while it copies.
 #pragma once
 
 #include "tile_items.cuh"
@@ -14,6 +14,7 @@ __device__ __forceinline__ u32 running_sums(u32 bytes, u32 before) {
 // A lane's items of a row of a whole tile, whose vectors are aligned.
 template <class S>  // the state
 struct ByteItems {
+  static_assert(!sizeof(S) || VN % 4 == 0);
   static constexpr int WORDS = (VN + 3) / 4, AT_ONCE = group_rows(ROWS, WORDS);  // rows
   u32 word[WORDS];  // in the order of the scan
 

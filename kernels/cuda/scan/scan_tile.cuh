@@ -61,13 +61,16 @@ __device__ __forceinline__ void rows_scan(const View& view, const Outputs& out, 
 template <class Before, class S = State>
 __device__ __forceinline__ void segment_scan(const View& view, const Outputs& out, int warp, int lane, Before before,
                                              const u32* lanes = nullptr) {
-  if constexpr (RAKES) return raked_scan(view, out, warp, lane, before, lanes);
-  if constexpr (ADDS_BYTES)
-    if (view.count == TILE && view.vectors && out.vectors) return rows_scan<ByteItems<S>>(view, out, warp, lane, before);
-  if (view.count == TILE)
-    rows_scan<StateItems<true>>(view, out, warp, lane, before);
-  else
-    rows_scan<StateItems<false>>(view, out, warp, lane, before);
+  if constexpr (RAKES) {
+    raked_scan(view, out, warp, lane, before, lanes);
+  } else {
+    if constexpr (ADDS_BYTES)
+      if (view.count == TILE && view.vectors && out.vectors) return rows_scan<ByteItems<S>>(view, out, warp, lane, before);
+    if (view.count == TILE)
+      rows_scan<StateItems<true>>(view, out, warp, lane, before);
+    else
+      rows_scan<StateItems<false>>(view, out, warp, lane, before);
+  }
 }
 
 // All lanes of a warp get the combination of all warps' aggregates, in order.
