@@ -167,8 +167,6 @@ class Traits:
         own states.
     carry_answer : callable, optional
         ``carry_answer(state, dtype)`` is the operator's state for one of `carry_operator`.
-    is_sum : bool, default False
-        Whether its state is the sum of what it is combined from.
     exact : str, default ""
         Kinds of dtypes of states that have the same bits however elements are brought together.
     is_product : bool, default False
@@ -185,7 +183,6 @@ class Traits:
 
     carry_operator: Callable[[np.dtype], Operator] | None = None
     carry_answer: Callable[[Any, np.dtype], Any] | None = None
-    is_sum: bool = False
     exact: str = ""
     is_product: bool = False
     int128_identity: int | tuple[int, bool] | None = None
@@ -199,7 +196,7 @@ WHOLE, ANY = "iub", "iubfc"
 """Kinds of dtypes whose sums are exact, and all."""
 
 TRAITS: dict[Operator, Traits] = {
-    add: Traits(exact=WHOLE, is_sum=True, int128_identity=0, as_bits=INTEGERS),
+    add: Traits(exact=WHOLE, int128_identity=0, as_bits=INTEGERS),
     multiply: Traits(
         exact=WHOLE, carry_operator=product, carry_answer=walked, is_product=True, as_bits=INTEGERS
     ),

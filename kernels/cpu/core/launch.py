@@ -162,7 +162,7 @@ def is_sequential(op: Operator, types_: Signature) -> bool:
 
 
 def is_exact(op: Operator, types_: Signature) -> bool:
-    """Return whether states have the same bits however elements are brought together; of no operator of a user's."""
+    """Return whether states are known to have the same bits however elements are brought together."""
     return all(d.kind in traits_of(op).exact for d in types_.state)
 
 
@@ -182,10 +182,13 @@ def helpers_for(elements: int) -> int:
 
 
 def is_alone(elements: int) -> bool:
-    """Return whether no other thread helps with so many elements, and none has to hear an interrupt meanwhile."""
-    if threading.current_thread() is not threading.main_thread():
-        return True
-    return elements < PARALLEL or (elements < LONG and helpers_for(elements) == 0)
+    """Return whether this thread does all of so many elements, with no other that helps or hears interrupts."""
+    return helpers_for(elements) == 0 and not _waits(elements)
+
+
+def _waits(elements: int) -> bool:
+    """Return whether this thread leaves the work to others, to hear an interrupt."""
+    return elements >= LONG and threading.current_thread() is threading.main_thread()
 
 
 def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
@@ -207,7 +210,7 @@ def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -
             failures.append(failure)
 
     helpers = [Helper(lambda: attempt(False)) for _ in range(helpers_for(elements))]
-    waits = elements >= LONG and threading.current_thread() is threading.main_thread()
+    waits = _waits(elements)
     leader = Helper(lambda: attempt(True)) if waits else None
     POOL.grow(len(helpers) + waits)
     try:

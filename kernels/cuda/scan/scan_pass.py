@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...operators.built_in import traits_of
+from ...operators.built_in import BUILT_IN, traits_of
 from ...operators.reproducible import HIGHEST, LOWEST, NOTHING, ORIGIN, WIDTH
 from ...options import Exclusive
 from ..core.closure_constants import numbers_size
@@ -122,7 +122,7 @@ class ScanPass(OfOperator):
         integers = all(
             [d.kind in "iu" and d.itemsize == 1 for d in form] == [True] for form in forms
         )
-        return integers and traits_of(of.op).is_sum and self.nulls == "none"
+        return integers and of.op == BUILT_IN["add"] and self.nulls == "none"
 
     @property
     def aggregators(self) -> int:
