@@ -6,12 +6,15 @@
 
 #include "tile_items.cuh"
 #include "digit_sums.cuh"
+#include "lane_products.cuh"
 
 // The combination of a lane's items.
 __device__ __forceinline__ State lane_reduce(const View& view, int warp, int lane) {
   State sum = identity();
   int i = warp * SEGMENT + lane * VN;
-  if (view.count == TILE && !DIGITS) {
+  if constexpr (MULTIPLIES)
+    if (view.count == TILE) return lane_product(view, i);
+  if (view.count == TILE && !DIGITS && !MULTIPLIES) {
     constexpr int CHAINS = VN % RAKE_CHAINS ? 1 : RAKE_CHAINS, LINKS = VN / CHAINS;
     State sums[CHAINS];
     each_item<true, CHAINS>(view, i, [&](int j, State x, bool, Element) {

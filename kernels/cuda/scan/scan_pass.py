@@ -35,6 +35,7 @@ from ..core.source import (
 )
 from ..core.tuning import PIPELINED_FROM, STAGES_AT_LEAST, WIDE_BATCH, WINDOW
 from ..core.visitors import SCAN, STRIDED, VisitorSpec
+from .sequential_product import log_limits
 from .tuning import (
     GROUP_WORDS,
     PANEL_BLOCKS,
@@ -124,6 +125,12 @@ class ScanPass(OfOperator):
         )
         return integers and of.op == BUILT_IN["add"] and self.nulls == "none"
 
+    @cached_property
+    def multiplies(self) -> bool:
+        """Whether states are products of items, which lanes multiply without a state for each (lane_products.cuh)."""
+        of = self.operator
+        return self.rakes and of.follow is not None and of.inputs == of.outputs
+
     @property
     def aggregators(self) -> int:
         """How many warps of the pipelined schedule reduce tiles that are scanned."""
@@ -200,6 +207,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
     """Return the CUDA source of a scan. Each step of `relief` leaves more registers to a thread."""
     of, tile, words = each.operator, each.tile, each.words
     wide, pipelined = words > 2, schedule == "pipelined"
+    limits = log_limits(of.outputs[0]) if each.multiplies else None
     constants = {
         "INPUTS": len(of.inputs),
         "OUTPUTS": len(of.outputs),
@@ -225,6 +233,9 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "WRITE": each.write,
         "FOLLOWS": of.follow is not None,
         "ADDS_BYTES": each.adds_bytes,
+        "MULTIPLIES": each.multiplies,
+        "PRODUCT_APART": int(limits.apart) if limits else 0,
+        "PRODUCT_STEP": int(limits.step) if limits else 0,
         "DIGITS": each.adds_digits,
         "DIGITS_OF_FINITE": traits_of(of.op).skips_infinite,
         "DIGIT_WIDTH": WIDTH,

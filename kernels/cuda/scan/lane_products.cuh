@@ -1,0 +1,110 @@
+// Products of a lane's items (sequential_product.py) without a state for each. Fractions from 1 to below 2, of which 32 have a
+// product below 2^32, are multiplied, and exponents are added: so nothing is put in order on the way, and the bits are the same.
+// A product's logarithm is the sum of the exponents and what the bits of the product of fractions say (Mitchell, 1962).
+#pragma once
+
+#include "tile_items.cuh"
+
+// Of the bits of a float32 or float64: the number; the upper 32 bits, and the same with others; how many of these are below
+// the exponent, and the bits of 1 and of infinity.
+__device__ __forceinline__ float as_number(u32 bits) { return __uint_as_float(bits); }
+__device__ __forceinline__ double as_number(u64 bits) { return __longlong_as_double(i64(bits)); }
+__device__ __forceinline__ u32 as_bits(float x) { return __float_as_uint(x); }
+__device__ __forceinline__ u64 as_bits(double x) { return u64(__double_as_longlong(x)); }
+__device__ __forceinline__ u32 upper(u32 bits) { return bits; }
+__device__ __forceinline__ u32 upper(u64 bits) { return u32(bits >> 32); }
+__device__ __forceinline__ u32 with_upper(u32, u32 word) { return word; }
+__device__ __forceinline__ u64 with_upper(u64 bits, u32 word) { return u64(word) << 32 | u32(bits); }
+template <class B>
+struct FloatForm {
+  static constexpr int POINT = sizeof(B) == 8 ? 20 : 23, BIAS = sizeof(B) == 8 ? 1023 : 127;
+  static constexpr u32 SIZE = 0x7FFFFFFF, ENDLESS = u32(2 * BIAS + 1) << POINT, ONE = u32(BIAS) << POINT;
+  // Logarithms are integers, as upper bits without the lowest. That of zero or infinity is as FAR, which no sum of others is.
+  static constexpr int DROPPED = 8, UNIT = POINT - DROPPED, FAR = 1 << 29;
+  static constexpr int APART = PRODUCT_APART << UNIT, STEP = PRODUCT_STEP;
+  static constexpr int UP = 60;  // subnormal numbers times 2 to that are normal
+};
+
+// The product of items one after the other. Only CAREFUL ones may be zero, subnormal, infinite or NaN, or have products
+// farther apart than no number passes.
+template <class B, bool CAREFUL>
+struct LaneProduct : FloatForm<B> {
+  using F = FloatForm<B>;
+  decltype(as_number(B())) fractions = 1;
+  int power = -int(F::ONE >> F::DROPPED), most = 0, least = 0;  // the logarithm is that power and the bits of `fractions`
+  u32 farthest = 0;                                          // of the exponents of the items, for the others
+
+  static __device__ __forceinline__ int kept_near(int far) { return max(min(far, F::FAR), -F::FAR); }
+  __device__ __forceinline__ int logarithm() const { return power + int((upper(as_bits(fractions)) & F::SIZE) >> F::DROPPED); }
+  __device__ __forceinline__ void reaches(int highest, int lowest) {
+    int before = most;
+    most = max(most, highest);
+    if (CAREFUL) most = min(most, least + F::APART);
+    least = min(least, lowest);
+    if (CAREFUL) least = max(least, before - F::APART);
+  }
+  __device__ __forceinline__ void times(B bits) {
+    int more = 0;
+    bool ends = false;
+    if (CAREFUL && (upper(bits) & F::SIZE) < (1u << F::POINT)) {  // zero or subnormal
+      bits = as_bits(as_number(bits) * (1ull << F::UP));
+      ends = as_number(bits) == 0;
+      more = ends ? -F::FAR : -(F::UP << F::UNIT);
+    }
+    if (CAREFUL && (upper(bits) & F::SIZE) >= F::ENDLESS) ends = true, more = F::FAR;
+    u32 fraction = ends ? upper(bits) : (upper(bits) & ~F::ENDLESS) | F::ONE;
+    int exponent = int(upper(bits) - fraction);
+    if (!CAREFUL) farthest = max(farthest, u32(exponent) + (F::ONE - (1u << F::POINT)));
+    fractions *= as_number(with_upper(bits, fraction));
+    power += (exponent >> F::DROPPED) + more;
+    if (CAREFUL) power = kept_near(power);
+    int after = logarithm();
+    reaches(after, after);
+  }
+  __device__ __forceinline__ void times(const LaneProduct& later) {
+    int before = logarithm();
+    reaches(before + later.most, before + later.least);
+    fractions *= later.fractions;
+    power += later.power + int(F::ONE >> F::DROPPED);
+    if (CAREFUL) power = kept_near(power);
+    farthest = max(farthest, later.farthest);
+  }
+  __device__ __forceinline__ bool is_usual() const { return farthest <= F::ENDLESS - (2u << F::POINT) && most - least <= F::APART; }
+
+  // The state as combinations of states of single items have it.
+  template <class S>
+  __device__ __forceinline__ S state() const {
+    B bits = as_bits(fractions);
+    int exponent = (power + int(F::ONE >> F::DROPPED)) >> F::UNIT, moved = 0;
+    u32 size = upper(bits) & F::SIZE;
+    float by = power < -F::FAR / 2 ? -1e30f : power > F::FAR / 2 ? 1e30f : 0;
+    if (by == 0 && size - 1 < F::ENDLESS - 1) {
+      constexpr int MANY = F::STEP << 10;
+      moved = int(u32(exponent + int(size >> F::POINT) - F::BIAS + F::STEP / 2 + MANY) / F::STEP) * F::STEP - MANY;
+      bits = with_upper(bits, upper(bits) + u32(exponent - moved) * (1u << F::POINT));
+      by = moved;
+    }
+    constexpr float unit = 1.f / (1 << F::UNIT);
+    return {bits, as_bits(by), as_bits(most * unit), as_bits(least * unit)};
+  }
+};
+
+// The product of a lane's items of a row of a whole tile.
+template <bool CAREFUL, class B, int CHAINS>
+__device__ __forceinline__ LaneProduct<B, CAREFUL> product_of(const B (&items)[VN]) {
+  LaneProduct<B, CAREFUL> parts[CHAINS];
+#pragma unroll
+  for (int turn = 0; turn < VN; turn++) parts[turn % CHAINS].times(items[turn % CHAINS * (VN / CHAINS) + turn / CHAINS]);
+#pragma unroll
+  for (int c = 1; c < CHAINS; c++) parts[0].times(parts[c]);
+  return parts[0];
+}
+template <class E = Element, class S = State>
+__device__ __forceinline__ S lane_product(const View& view, int i) {
+  using B = decltype(E::f0);
+  constexpr int CHAINS = VN % RAKE_CHAINS ? 1 : RAKE_CHAINS;
+  B items[VN];
+  each_element(view, i, [&](int j, const E& e, bool gone) { items[j] = gone ? as_bits(decltype(as_number(B()))(1)) : e.f0; });
+  auto usual = product_of<false, B, CHAINS>(items);
+  return usual.is_usual() ? usual.template state<S>() : product_of<true, B, CHAINS>(items).template state<S>();
+}
