@@ -107,7 +107,7 @@ STATISTICS = {
 
 
 @pytest.mark.parametrize("name", known_to_pandas(STATISTICS))
-@pytest.mark.parametrize("width", [1, 3, 10, 32, 60, 250, 1000, 70_000, 10**6])
+@pytest.mark.parametrize("width", [1, 3, 10, 32, 33, 60, 250, 601, 1000, 2560, 2561, 70_000, 10**6])
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_many_rows(poisoned, backend, name, width, holes):
     rng = np.random.default_rng(3)
@@ -154,7 +154,7 @@ def test_zeros_have_one_sign(backend):
 
 
 @pytest.mark.parametrize("name", list(STATISTICS))
-@pytest.mark.parametrize("width", [8, 31, 200])
+@pytest.mark.parametrize("width", [8, 31, 150, 200, 2000])
 def test_short_windows_within_groups(poisoned, backend, name, width):
     rng = np.random.default_rng(5)
     lengths = np.concatenate([rng.integers(1, 40, 2000), rng.integers(1, 5000, 20)])

@@ -2,6 +2,16 @@
 
 typedef unsigned long long Word;
 
+enum Kind { QUANTILE, RANK, DISTINCT };
+
+struct Asked {
+  int kind;
+  double first, second;  // the share of the way of a quantile; what ranks are given, and their share
+  int way;               // of a quantile
+  int ascending, pct;    // of a rank
+  long long least;
+};
+
 __device__ double null() { return __longlong_as_double(0x7ff8000000000000); }
 
 // How far a quantile lies from the value at a place to the next: by the numbers of `options.INTERPOLATIONS`.

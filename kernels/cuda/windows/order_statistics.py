@@ -14,7 +14,7 @@ from ...windows import BoundWindows, Windows, pieces
 from ..core.device_arrays import readable
 from ..sort.permute import put
 from ..sort.sort import sort
-from .sorted_windows import LONGEST, sorted_windows, source
+from .sorted_windows import longest, sorted_windows, source
 from .tuning import ORDER_PIECE
 
 THREADS = 256
@@ -69,9 +69,10 @@ def _kernel(name: str) -> Any:
 
 def order_statistics(statistic: OrderStatistic, values: Any, windows: Windows, least: int) -> Any:
     """Return an order statistic of each window; see `kernels.order_statistics`."""
-    if windows.around[1] > LONGEST and isinstance(windows, BoundWindows):
+    most = longest(statistic)
+    if windows.around[1] > most and isinstance(windows, BoundWindows):
         windows = windows.tightened(len(values), cupy.arange)
-    if windows.around[1] <= LONGEST:
+    if windows.around[1] <= most:
         return sorted_windows(statistic, values, windows, least)
     # bounds are cut to the rows of their piece: that they never decrease is not checked, which would wait for the GPU
     found = pieces(windows, len(values), ORDER_PIECE, cupy.arange)

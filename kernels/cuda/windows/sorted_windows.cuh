@@ -1,48 +1,18 @@
 // Order statistics of short windows: the values of a window are kept in order in registers, where one leaves and one
-// enters from row to row, in a pass without branches. Follows order_answers.cuh.
+// enters from row to row, in a pass without branches. Follows order_answers.cuh and window_rows.cuh.
 //
 // A group of LANES threads answers ITEMS neighbouring windows; each thread has SLOTS neighbouring values of the window
 // in order. What is missing is infinite, and so comes last. All lanes of a group call the methods of `Window` together.
 
-#define INFINITE __longlong_as_double(0x7ff0000000000000)
 #define ALL 0xffffffffu
 
 __device__ constexpr int log2_of(int number) { return number > 1 ? 1 + log2_of(number / 2) : 0; }
 constexpr int CAPACITY = LANES * SLOTS, TILE = THREADS / LANES * ITEMS, SEEN = TILE + CAPACITY;
 
-enum Kind { QUANTILE, RANK, DISTINCT };
-
-struct Asked {
-  int kind;
-  double first, second;  // the share of the way of a quantile; what ranks are given, and their share
-  int way;               // of a quantile
-  int ascending, pct;    // of a rank
-  long long least;
-};
-
-// A value as it is kept: zeros have one sign, so that their order does not matter.
-__device__ double kept(double value) { return isfinite(value) ? value + 0.0 : INFINITE; }
-
-__device__ long long clip(long long value, long long least, long long most) { return min(max(value, least), most); }
-
 __device__ int lane() { return threadIdx.x % LANES; }
 
 // The lanes of this group, in their warp.
 __device__ unsigned group() { return (LANES == 32 ? ALL : (1u << LANES % 32) - 1) << (threadIdx.x % 32 - lane()); }
-
-// Rows that window `j` has: of the `width` ones from j + `shift` on those within its bounds, or within all rows.
-struct Bounds {
-  const long long* starts;
-  const long long* stops;
-  long long rows, shift;
-  int width;
-
-  __device__ void of(long long j, long long& first, long long& last) const {
-    const long long least = starts ? clip(starts[j], 0, rows) : 0, most = stops ? clip(stops[j], least, rows) : rows;
-    first = clip(j + shift, least, most);
-    last = clip(j + shift + width, first, most);
-  }
-};
 
 // The value at a place that is known only as the kernel runs: registers have no addresses.
 template <int COUNT> struct Pick {

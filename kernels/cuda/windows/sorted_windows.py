@@ -1,4 +1,7 @@
-"""Order statistics of short windows of CuPy arrays: their values are kept in order in registers, row by row."""
+"""Order statistics of short windows of CuPy arrays.
+
+The values of the shortest are kept in order in registers, row by row. Others are asked of the order of a tile of rows.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -7,44 +10,59 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...options import OrderStatistic, as_numbers
+from ...options import Distinct, OrderStatistic, as_numbers
 from ...windows import Windows
 from ..core.device_arrays import readable
-from .tuning import SORTED_SHAPES, SORTED_THREADS
-
-LONGEST = max(SORTED_SHAPES)
-"""Rows of a window at most."""
+from .tuning import KEPT_LONGEST, SORTED_SHAPES, TILE_SHAPES
 
 NO_BOUNDS = np.uint64(0)
 """A pointer to nothing."""
 
+FOLLOWED = {
+    "wavelet": ("order_answers", "wavelet_matrix"),
+    "sorted_windows": ("order_answers", "window_rows"),
+    "tile_windows": ("order_answers", "window_rows", "wavelet_matrix"),
+}
+"""The files that come before those of kernels."""
+
 
 def source(name: str) -> str:
-    """Return the source of kernels in the file of this name, after what they answer."""
-    files = (f"{each}.cuh" for each in ("order_answers", name))
+    """Return the source of kernels in the file of this name, after those that it follows."""
+    files = (f"{each}.cuh" for each in (*FOLLOWED[name], name))
     return "\n".join(Path(__file__).with_name(file).read_text() for file in files)
 
 
-def options(lanes: int, slots: int, items: int) -> tuple[str, ...]:
-    """Return how the kernel is compiled for windows that are kept by so many lanes."""
-    sizes = {"LANES": lanes, "SLOTS": slots, "ITEMS": items, "THREADS": SORTED_THREADS}
+SIZES = {
+    "sorted_windows": ("LANES", "SLOTS", "ITEMS", "THREADS"),
+    "tile_windows": ("THREADS", "EACH", "RESIDENT"),
+}
+"""What the sizes of a kernel's shape are called in its source."""
+
+
+def options(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Return how a kernel is compiled for a shape."""
     # the answers are those of CPUs bit by bit, so products and sums are rounded one by one
-    return ("--fmad=false", *(f"-D{name}={size}" for name, size in sizes.items()))
+    sizes = zip(SIZES[name], shape, strict=True)
+    return ("--fmad=false", *(f"-D{size}={number}" for size, number in sizes))
 
 
 @cache
-def _kernel(lanes: int, slots: int, items: int) -> Any:
-    return cupy.RawKernel(source("sorted_windows"), "sorted_windows", options(lanes, slots, items))
+def _kernel(name: str, shape: tuple[int, ...]) -> Any:
+    return cupy.RawKernel(source(name), name, options(name, shape))
+
+
+def longest(statistic: OrderStatistic) -> int:
+    """Return the rows of a window at most."""
+    return max(SORTED_SHAPES if isinstance(statistic, Distinct) else TILE_SHAPES)
 
 
 def sorted_windows(statistic: OrderStatistic, values: Any, windows: Windows, least: int) -> Any:
-    """Return an order statistic of each window, of which none has more than `LONGEST` rows."""
+    """Return an order statistic of each window, of which none has more rows than the `longest`."""
     count = windows.number
     out = cupy.empty(count, np.float64)
     if not count:
         return out
     shift, width = windows.around
-    lanes, slots, items = SORTED_SHAPES[next(most for most in SORTED_SHAPES if width <= most)]
     kind, first, second, *flags = as_numbers(statistic)
     starts, stops = [*map(readable, windows.bounds), NO_BOUNDS, NO_BOUNDS][:2]
     given = (
@@ -59,6 +77,14 @@ def sorted_windows(statistic: OrderStatistic, values: Any, windows: Windows, lea
         np.int64(least),
         out,
     )
-    blocks = -(-count // (SORTED_THREADS // lanes * items))
-    _kernel(lanes, slots, items)((blocks,), (SORTED_THREADS,), given)
+    is_kept = width <= KEPT_LONGEST or isinstance(statistic, Distinct)
+    name, shapes = ("sorted_windows", SORTED_SHAPES) if is_kept else ("tile_windows", TILE_SHAPES)
+    shape = shapes[next(most for most in shapes if width <= most)]
+    if is_kept:
+        lanes, _, items, threads = shape
+        answered = threads // lanes * items
+    else:
+        threads, each, _ = shape
+        answered = threads * each - width + 1
+    _kernel(name, shape)((-(-count // answered),), (threads,), given)
     return out

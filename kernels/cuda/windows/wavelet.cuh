@@ -1,47 +1,5 @@
-// The wavelet matrix of the places of values (Claude, Navarro and Ordonez, Information Systems 47, 2015), one level at
-// a time, and what windows of rows ask of it. A word has the bits of 32 rows and, in its upper half, how many rows
-// before it have a 0. Rows with a 0 come first on the next level, in their order, and then those with a 1.
-
-struct Matrix {
-  const Word* words;  // `stride` of them a level
-  const Word* zeros;  // of each level
-  Word stride;
-  int levels;
-
-  // Rows before `row` whose bit on a level is 0.
-  __device__ Word zeros_before(int level, Word row) const {
-    const Word word = words[level * stride + row / 32];
-    const unsigned clear = ~unsigned(word) & ((1u << row % 32) - 1);
-    return (word >> 32) + __popc(clear);
-  }
-
-  // The code at a place in order of rows `low` to `high` - 1.
-  __device__ unsigned select(Word low, Word high, Word place) const {
-    unsigned code = 0;
-    for (int level = 0; level < levels; ++level) {
-      const Word first = zeros_before(level, low), last = zeros_before(level, high);
-      const bool is_one = place >= last - first;
-      low = is_one ? zeros[level] + low - first : first;
-      high = is_one ? zeros[level] + high - last : last;
-      place -= is_one ? last - first : 0;
-      code = code << 1 | unsigned(is_one);
-    }
-    return code;
-  }
-
-  // How many codes of rows `low` to `high` - 1 are less than that of one of these rows, and how many are equal to it.
-  __device__ void count(Word low, Word high, unsigned code, Word& less, Word& equal) const {
-    less = 0;
-    for (int level = 0; level < levels && high - low > 1; ++level) {  // one row that is left is the row itself
-      const Word first = zeros_before(level, low), last = zeros_before(level, high);
-      const bool is_one = code >> (levels - 1 - level) & 1;
-      less += is_one ? last - first : 0;
-      low = is_one ? zeros[level] + low - first : first;
-      high = is_one ? zeros[level] + high - last : last;
-    }
-    equal = high - low;
-  }
-};
+// Order statistics of any windows, by the wavelet matrix of all rows, which is made one level at a time. Follows
+// order_answers.cuh and wavelet_matrix.cuh.
 
 // Blocks are whole warps, one row a thread; words are those of rows 0 to `rows`, included.
 __device__ Word own_row() { return Word(blockIdx.x) * blockDim.x + threadIdx.x; }
@@ -73,7 +31,7 @@ extern "C" __global__ void quantiles(const Word* words, const Word* zeros, Word 
                                      Word windows, double q, int way, long long least, double* out) {
   const Word i = own_row();
   if (i >= windows) return;
-  const Matrix matrix{words, zeros, stride, levels};
+  const Matrix<Word> matrix{words, zeros, stride, levels};
   const long long start = starts[i], stop = stops[i], found = stop - start;
   if (found < 1 || found < least) {
     out[i] = null();
@@ -87,7 +45,7 @@ extern "C" __global__ void ranks(const Word* words, const Word* zeros, Word stri
                                  double share, int ascending, int pct, long long least, double* out) {
   const Word i = own_row();
   if (i >= windows) return;
-  const Matrix matrix{words, zeros, stride, levels};
+  const Matrix<Word> matrix{words, zeros, stride, levels};
   const long long start = starts[i], stop = stops[i], found = stop - start;
   if (found < 1 || found < least) {
     out[i] = null();

@@ -7,7 +7,7 @@ import pytest
 
 from cuda.core import Program, ProgramOptions
 from dask_gpuscan.kernels.cuda.windows import sorted_windows
-from dask_gpuscan.kernels.cuda.windows.tuning import SORTED_SHAPES
+from dask_gpuscan.kernels.cuda.windows.tuning import SORTED_SHAPES, TILE_SHAPES
 from helpers.architectures import EVERY, builds
 
 CAPABILITIES = sorted({on for on, _ in EVERY})
@@ -40,7 +40,23 @@ def test_a_wavelet_matrix(capability):
 )
 def test_values_in_order(shape, capability, schedule):
     code, spilt = compiled(
-        sorted_windows.source("sorted_windows"), capability, sorted_windows.options(*shape)
+        sorted_windows.source("sorted_windows"),
+        capability,
+        sorted_windows.options("sorted_windows", shape),
     )
     assert b".text.sorted_windows" in code
+    assert spilt == {"0"}
+
+
+@pytest.mark.parametrize(
+    ("shape", "capability", "schedule"),
+    builds((str(rows), shape, ("classic",)) for rows, shape in TILE_SHAPES.items()),
+)
+def test_tiles_in_order(shape, capability, schedule):
+    code, spilt = compiled(
+        sorted_windows.source("tile_windows"),
+        capability,
+        sorted_windows.options("tile_windows", shape),
+    )
+    assert b".text.tile_windows" in code
     assert spilt == {"0"}
