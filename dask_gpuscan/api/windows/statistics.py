@@ -299,10 +299,10 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        The values of windows of at most 512 rows, on GPUs 256, are kept in order: from row to row one leaves and one
+        The values of windows of at most 512 rows, on GPUs 32, are kept in order: from row to row one leaves and one
         enters. In longer windows a median is looked up in a wavelet matrix of the rows (Claude, Navarro and Ordonez
-        2015), by two look-ups for each bit of the number of rows, however long the window is. See
-        `kernels.order_statistics`.
+        2015), by two look-ups for each bit of the number of rows, however long the window is; on GPUs up to 2,560
+        rows, of some thousand rows at a time in shared memory. See `kernels.order_statistics`.
 
         In expanding windows, every earlier value may be the median later, so partitions hand on all their
         values: in groups with their keys, with clustered keys those of the last group: for p partitions of n
