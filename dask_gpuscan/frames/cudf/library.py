@@ -28,13 +28,13 @@ from ..protocol import Library
 from ..registry import LIBRARY_OF
 from ..types import Column, DType, Scalar, Values
 from .bitmaps import copied, seek_bit, taken_or_null
+from .kept_blocks import allocate
 from .keys import CudfGrouping, CudfOrdering
 from .layouts import LAYOUT, floats_of, gathered, moved_layout_of, nulls_of, view_of
 from .lists import CudfLists
 from .memory import MANY_ROWS, warn_if_unpooled
 from .nan import assume_no_nan, in_band, resolved
 from .schema import CudfDTypes, CudfIndex
-from .small_blocks import allocate
 
 _INT64, _INT32 = np.dtype(np.int64), np.dtype(np.int32)
 

@@ -135,10 +135,8 @@ def flagged(there: Any, arrays: list[Any]) -> tuple[Any, list[Any]]:
         (*kept, rows), _ = compact(arrays, there, False, True, False)
         return rows, kept
     found = np.flatnonzero(there.get())
-    if len(found) == groups:
-        return cupy.arange(groups), arrays
     rows = cupy.asarray(found)
-    return rows, [array[rows] for array in arrays]
+    return rows, arrays if len(found) == groups else [array[rows] for array in arrays]
 
 
 def flags_at(rows: Any, length: int) -> Any:
