@@ -5,10 +5,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ..compiler.function_fingerprint import fingerprint
 from ..nulls import NAT
 from .numerics import quotient, share
 from .operator import BUILT_IN as BUILT_IN  # from here to everyone
@@ -226,3 +228,15 @@ def traits_of(op: Operator) -> Traits:
     0
     """
     return TRAITS.get(op, _NONE)
+
+
+@lru_cache(maxsize=256)
+def combines_moments(op: Operator) -> bool:
+    """Return whether an operator combines states as `welford` does: counts, means and sums of squared distances.
+
+    Examples
+    --------
+    >>> combines_moments(welford), combines_moments(add)
+    (True, False)
+    """
+    return fingerprint(op.combine) == fingerprint(welford.combine)

@@ -6,6 +6,7 @@
 
 #include "tile_items.cuh"
 #include "digit_sums.cuh"
+#include "lane_moments.cuh"
 #include "lane_products.cuh"
 
 // The combination of a lane's items.
@@ -14,7 +15,9 @@ __device__ __forceinline__ State lane_reduce(const View& view, int warp, int lan
   int i = warp * SEGMENT + lane * VN;
   if constexpr (MULTIPLIES)
     if (view.count == TILE) return lane_product(view, i);
-  if (view.count == TILE && !DIGITS && !MULTIPLIES) {
+  if constexpr (MOMENTS)
+    if (view.count == TILE) return lane_moments<State>(view, i);
+  if (view.count == TILE && !DIGITS && !MULTIPLIES && !MOMENTS) {
     constexpr int CHAINS = VN % RAKE_CHAINS ? 1 : RAKE_CHAINS, LINKS = VN / CHAINS;
     State sums[CHAINS];
     each_item<true, CHAINS>(view, i, [&](int j, State x, bool, Element) {
@@ -59,7 +62,7 @@ __device__ __forceinline__ State kept_lane(const u32* lanes, int warp, int lane)
   for (int k = 0; k < STATE_WORDS; k++) w.word[k] = words[k * (32 * WARPS)];
   return state_of(w);
 }
-template <class Before, class E = Element>
+template <class Before, class E = Element, class S = State>
 __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out, int warp, int lane, Before before,
                                            const u32* lanes) {
   int i = warp * SEGMENT + lane * VN;
@@ -81,6 +84,18 @@ __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out,
     if (view.count == TILE && is_usual(largest)) earlier = from_earlier(warp_scan(lane_reduce(view, warp, lane), lane), 1);
   }
   run = choose(lane == 0, run, combine(run, earlier));
+  if constexpr (MOMENTS) {
+    if (KEEPS_LANES) so_far = kept_lane(lanes, warp, lane);
+    bool has_none = lane ? S(so_far).f0 == S(earlier).f0 : S(so_far).f0 == 0;
+    if (view.count == TILE && (Moments(S(run)).count >= VN || has_none)) {
+      Output y[VN];
+      scan_moments(view, i, S(run), [&](int j, const S& after, bool missing) {
+        y[j] = finalize(run, after, missing);
+        run = after;
+      });
+      return write_items<true>(view, out, i, y);
+    }
+  }
   Output answer = lower(run);
   auto next = [&](State x, bool missing, auto e) {
     if constexpr (FOLLOWS) {  // so states end here
@@ -93,7 +108,7 @@ __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out,
     run = after;
     return y;
   };
-  if (view.count == TILE && !DIGITS) {
+  if (view.count == TILE && !DIGITS && !MOMENTS) {
     Output y[VN];
     each_item<true>(view, i, [&](int j, State x, bool missing, Element e) { y[j] = next(x, missing, e); });
     write_items<true>(view, out, i, y);

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...operators.built_in import BUILT_IN, traits_of
+from ...operators.built_in import BUILT_IN, combines_moments, traits_of
 from ...operators.reproducible import HIGHEST, LOWEST, NOTHING, ORIGIN, WIDTH
 from ...options import Exclusive
 from ..core.closure_constants import numbers_size
@@ -55,6 +55,8 @@ from .tuning import (
     strided_for,
     tile_for,
 )
+
+FLOAT64 = np.dtype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,13 @@ class ScanPass(OfOperator):
         """Whether states are products of items, which lanes multiply without a state for each (lane_products.cuh)."""
         of = self.operator
         return self.rakes and of.follow is not None and of.inputs == of.outputs
+
+    @cached_property
+    def adds_moments(self) -> bool:
+        """Whether states are those of `welford`, which lanes have without combining each item (lane_moments.cuh)."""
+        of = self.operator
+        is_one = len(of.inputs) == len(of.outputs) == 1
+        return self.rakes and is_one and of.state == (FLOAT64,) * 3 and combines_moments(of.op)
 
     @property
     def aggregators(self) -> int:
@@ -234,6 +243,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "FOLLOWS": of.follow is not None,
         "ADDS_BYTES": each.adds_bytes,
         "MULTIPLIES": each.multiplies,
+        "MOMENTS": each.adds_moments,
         "PRODUCT_APART": int(limits.apart) if limits else 0,
         "PRODUCT_STEP": int(limits.step) if limits else 0,
         "DIGITS": each.adds_digits,
