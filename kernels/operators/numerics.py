@@ -1,5 +1,6 @@
 """Steps of operators that CPUs and GPUs take in different ways: CPUs as written here, GPUs as in `cuda.core.link`."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,14 @@ def quotient(number: Any, weight: Any) -> Any:
 def share(part: Any, whole: Any) -> Any:
     """Return ``part / whole``, of a whole that is at least one, or zero as its part is: then zero."""
     return quotient(part, whole + LEAST)
+
+
+def root(number: Any) -> Any:
+    """Return the square root of a float64; NaN of one that is negative.
+
+    A GPU then takes no branch for rare numbers, for which all roots of a thread would wait for each other.
+    """
+    return math.sqrt(number) if number >= 0.0 else math.nan
 
 
 def bits_of(number: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import Operator
-from ...kernels.operators.numerics import flushed, quotient
+from ...kernels.operators.numerics import flushed, quotient, root
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ def _unbiased(s: Any) -> Any:
 
 
 def _root(lower: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda s: math.sqrt(lower(s))
+    return lambda s: root(lower(s))
 
 
 def _adjusted_squares(decay: Decay, lower: Callable[[Any], Any]) -> Operator:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from ...kernels import Operator
-from ...kernels.operators.numerics import flushed, quotient
+from ...kernels.operators.numerics import flushed, quotient, root
 from .ewm import Decay
 
 # --- covariances, adjusted: state (lead, both means, sum of products, of weights, of squares of weights, trail) ------
@@ -68,7 +67,7 @@ def _correlated(a: Any, b: Any) -> Any:
 def _correlation(s: Any) -> Any:
     if s[4] <= 0.0 or s[5] <= 0.0:
         return np.nan
-    return max(-1.0, min(1.0, s[3] / (math.sqrt(s[4]) * math.sqrt(s[5]))))
+    return max(-1.0, min(1.0, s[3] / (root(s[4]) * root(s[5]))))
 
 
 def _adjusted_correlations(decay: Decay) -> Operator:
@@ -151,7 +150,7 @@ def _recurred_correlation(s: Any) -> Any:
     xx, yy = s[7] + d * d * w, s[8] + e * e * w
     if s[3] < 0.0 or xx <= 0.0 or yy <= 0.0:
         return np.nan
-    return max(-1.0, min(1.0, (s[6] + d * e * w) / (math.sqrt(xx) * math.sqrt(yy))))
+    return max(-1.0, min(1.0, (s[6] + d * e * w) / (root(xx) * root(yy))))
 
 
 def _recurrence_of_correlations(decay: Decay) -> Operator:

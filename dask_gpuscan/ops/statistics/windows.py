@@ -6,7 +6,6 @@ operator counts the observations in each window and writes nulls where there are
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import BUILT_IN, Operator
-from ...kernels.operators.numerics import quotient, share
+from ...kernels.operators.numerics import quotient, root, share
 from .inputs import VALUES, Inputs
 
 INFINITE = float("inf")
@@ -117,7 +116,7 @@ def _skew(s: Any) -> Any:
     n, m2 = s[0], s[2]
     if n < 3.0 or m2 <= 0.0:
         return np.nan
-    return math.sqrt(n - 1.0) * n / (n - 2.0) * (s[3] / m2 / math.sqrt(m2))
+    return root(n - 1.0) * n / (n - 2.0) * (s[3] / m2 / root(m2))
 
 
 def _kurt_lift(x: Any) -> Any:
@@ -197,7 +196,7 @@ def _corr_combine(a: Any, b: Any) -> Any:
 def _corr(s: Any) -> Any:
     if s[4] <= 0.0 or s[5] <= 0.0:
         return np.nan
-    return max(-1.0, min(1.0, s[3] / (math.sqrt(s[4]) * math.sqrt(s[5]))))
+    return max(-1.0, min(1.0, s[3] / (root(s[4]) * root(s[5]))))
 
 
 # --- the operators ---------------------------------------------------------------------------------------
@@ -245,7 +244,7 @@ def std(ddof: int = 1) -> Operator:
     most = max(ddof, 0)
 
     def answer(s: Any) -> Any:
-        found = math.sqrt(quotient(s[2], s[0] - ddof))
+        found = root(quotient(s[2], s[0] - ddof))
         return found if s[0] > most else np.nan
 
     return Operator(_moments, _NO_MOMENTS, _moments_lift, answer, name="std")
@@ -257,7 +256,7 @@ def sem(ddof: int = 1) -> Operator:
     def answer(s: Any) -> Any:
         if s[0] <= ddof or s[0] <= 0.0:
             return np.nan
-        return math.sqrt(quotient(s[2], s[0] - ddof)) / math.sqrt(s[3])
+        return root(quotient(s[2], s[0] - ddof)) / root(s[3])
 
     return Operator(_sem_combine, (0.0,) * 4, _sem_lift, answer, name="sem")
 

@@ -184,13 +184,29 @@ def _own_steps() -> dict[CodeType, Callable[..., Any]]:
         exact = cuda.fma(cuda.fma(-weight, q, number), r, q)
         return exact if exact == exact else q  # an infinite number has no remainder
 
+    # words.cuh has it: a GPU's approximation, likewise
+    inverse_root = cuda.declare_device("inverse_root", "float64(float64)", abi="c")
+    tiny, up, down = 2.0**-900, 2.0**128, 2.0**-64
+
+    def root(number):
+        # the steps that CUDA's own square root takes where nothing is rare; the last one is Markstein's
+        is_tiny = number < tiny
+        scaled = number * (up if is_tiny else 1.0)
+        r = inverse_root(scaled)
+        e = cuda.fma(scaled, -(r * r), 1.0)
+        r = cuda.fma(cuda.fma(e, 0.375, 0.5), r * e, r)
+        near = scaled * r
+        found = cuda.fma(cuda.fma(-near, near, scaled), r * 0.5, near) * (down if is_tiny else 1.0)
+        rare = number if number >= 0.0 else np.nan  # zero, infinity, and what has no root
+        return found if found == found else rare
+
     def bits_of(number):
         return libdevice.double_as_longlong(np.float64(number))
 
     def from_bits(bits):
         return libdevice.longlong_as_double(np.int64(bits))
 
-    own = (flushed, quotient, bits_of, from_bits)
+    own = (flushed, quotient, root, bits_of, from_bits)
     return {getattr(numerics, step.__name__).__code__: step for step in own}
 
 

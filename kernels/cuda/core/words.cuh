@@ -15,6 +15,13 @@ struct c128 {
   u64 part[2];
 };
 
+// 1 / sqrt(x), to some 20 bits: what operators call (link.py).
+extern "C" __device__ double inverse_root(double x) {
+  double found;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(found) : "d"(x));
+  return found;
+}
+
 // Whether a state is one count of four bytes, and a combination the sum of two: then any order gives the same bits.
 template <class State>
 constexpr bool ADDS = false;
