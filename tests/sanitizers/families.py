@@ -32,6 +32,9 @@ def _scan(on: Any) -> Iterator[Any]:
         yield kernels.scan(BUILT_IN["add"], x, reverse=reverse)[0]
     for name in ("welford", "add_reproducible"):
         yield kernels.scan(BUILT_IN[name], x)[0]
+    for dtype in ("f4", "f8"):  # the last also with zeros
+        yield kernels.scan(BUILT_IN["multiply"], on((1 + _values() / 1000).astype(dtype)))[0]
+    yield kernels.scan(BUILT_IN["multiply"], x)[0]
     yield kernels.scan(BUILT_IN["add"], on(_values().view("i1")), dtype="i1")[0]
     yield kernels.reduce(BUILT_IN["add"], x[1:-1])
     for axis in (0, 1):
@@ -81,7 +84,7 @@ def _rolling(on: Any) -> Iterator[Any]:
 
 def _order(on: Any) -> Iterator[Any]:
     median = Quantile(0.5, "linear")
-    for before in (9, 99, 999):
+    for before in (9, 99, 299, 999, 2999):
         for asked in (median, Rank(), Distinct()):
             yield kernels.order_statistics(asked, on(_values()), RowWindows(before), least=1)
 
