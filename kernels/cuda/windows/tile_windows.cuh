@@ -14,7 +14,8 @@ static_assert(EACH <= 32, "a lane keeps the word of one");
 __shared__ double ordered[ROWS + 1];         // the last is read, but not used
 __shared__ Code codes[ROWS];                 // while rows are put in order, the row of each value
 __shared__ Word words[(LEVELS + 1) * STRIDE];  // on the last level, a row has a 1 if it has no value
-__shared__ unsigned zeros[LEVELS + 1], of_warps[WARPS];
+__shared__ unsigned zeros[LEVELS];
+__shared__ alignas(16) unsigned of_warps[WARPS];  // so that it is read alone, in vectors
 
 __device__ int lane() { return threadIdx.x % 32; }
 __device__ int warp() { return threadIdx.x / 32; }
@@ -153,8 +154,9 @@ template <class IsOne> __device__ void make_level(int level, bool moves, IsOne i
 #pragma unroll
   for (int w = 0; w < WARPS; ++w) all += of_warps[w];
   if (lane() < EACH) words[level * STRIDE + warp() * EACH + lane()] = Word(before) << 32 | mine;
-  if (threadIdx.x == 0) words[level * STRIDE + WORDS] = Word(all) << 32, zeros[level] = all;
+  if (threadIdx.x == 0) words[level * STRIDE + WORDS] = Word(all) << 32;
   if (moves) {
+    if (threadIdx.x == 0) zeros[level] = all;
     const unsigned below = (1u << lane()) - 1;
 #pragma unroll
     for (int i = 0; i < EACH; ++i) {
