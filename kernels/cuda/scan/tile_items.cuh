@@ -231,7 +231,7 @@ struct StateItems {
     missing = 0;
     each_item<WHOLE>(view, i, [&](int j, const State& s, bool gone, const Element&) {
       state[j] = s;
-      missing |= u32(gone) << j;
+      if (MARK_NULLS) missing |= u32(gone) << j;
     });
   }
   // Returns the combination of all.
