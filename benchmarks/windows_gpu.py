@@ -16,8 +16,6 @@ from frames_gpu import values
 from timing_gpu import CALLS, GpuBench, arguments, finish, start
 
 from dask_gpuscan import kernels
-from dask_gpuscan.kernels import BUILT_IN
-from dask_gpuscan.kernels.arrays import INT128
 
 MEDIAN = "rolling_median"
 
@@ -126,35 +124,6 @@ def by_group(bench: GpuBench) -> None:
         )
 
 
-def states(bench: GpuBench) -> None:
-    """Scans whose states are wide, against a copy of what they read and write."""
-    n = bench.scale(1 << 27, 1 << 20)
-    for name, op, dtype in (
-        ("scan_welford", "welford", "float64"),
-        ("scan_product", "multiply", "float32"),
-        ("scan_product", "multiply", "float64"),
-    ):
-        x = 1 + 1e-9 * values(n, dtype)
-        against_limit(
-            bench,
-            name,
-            lambda op=op, x=x: kernels.scan(BUILT_IN[op], x, carry_out=False),
-            x,
-            dtype,
-            n,
-        )
-    halves = cp.random.default_rng(3).integers(-(1 << 62), 1 << 62, 2 * n)
-    x = halves.view(INT128)
-    against_limit(
-        bench,
-        "scan_maximum",
-        lambda: kernels.scan(BUILT_IN["maximum"], x, carry_out=False),
-        halves,  # CuPy copies no structures
-        "int128",
-        n,
-    )
-
-
 def against_limit(
     bench: GpuBench,
     name: str,
@@ -195,8 +164,6 @@ def main() -> None:
         by_time(bench)
     if bench.wanted("groupby_rolling_sum_10"):
         by_group(bench)
-    if any(map(bench.wanted, ("scan_welford", "scan_product", "scan_maximum"))):
-        states(bench)
     finish(bench)
 
 
