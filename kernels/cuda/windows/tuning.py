@@ -39,13 +39,15 @@ cache of an H100."""
 KEPT_LONGEST = 32
 """Rows of windows up to which values are kept in order row by row, whatever is asked."""
 
-SORTED_SHAPES = {
+SORTED_SHAPES: dict[int, tuple[int, ...]] = {
     4: (1, 4, 15, 128), 8: (1, 8, 15, 128), 16: (1, 16, 15, 128), 32: (1, 32, 23, 128),
     64: (2, 32, 45, 128), 128: (4, 32, 91, 128), 256: (8, 32, 129, 128),
 }  # fmt: skip
 """By the rows of windows at most: lanes that keep a window, values of each, neighbouring windows that they answer, an
 odd number, so that threads read different banks, and threads of a block."""
 
-TILE_SHAPES = {192: (64, 13, 16), 640: (128, 15, 7), 2560: (256, 13, 4)}
+TILE_SHAPES: dict[int, tuple[int, ...]] = {
+    192: (64, 13, 16), 640: (128, 15, 7), 2560: (256, 13, 4),
+}  # fmt: skip
 """Of blocks that put a tile of rows in order, by the rows of windows at most: threads, rows of each, an odd number as
 above, and the blocks that registers are left for."""
