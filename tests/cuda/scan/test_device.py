@@ -403,10 +403,16 @@ def test_products_end_as_a_walk_in_order_does(schedule, dtype, segments):
         "not a number": [far, far, 0.0, 1.0],
         "near the end for long": [2.0 ** (limits.maxexp - 2), *[1.0] * 9000, 0.5, *[1.0] * 9000],
         "near the other end": [2.0**limits.minexp, *[1.0] * 9000, 2.0, *[1.0] * 9000],
+        "infinity, then tiny": [np.inf, *[1 / far] * 9],
+        "infinity, then zero": [np.inf, 0.0, 1.0],
+        "zero, then infinity": [0.0, np.inf, 2.0],
+        "subnormal": [limits.smallest_subnormal * 4, 0.5, 2.0**20],
+        "minus zero": [-0.0, 5.0, far, far, -1.0],
     }
     op = segmented(BUILT_IN["multiply"]) if segments else BUILT_IN["multiply"]
     for piece in pieces.values():
-        x = np.concatenate([np.ones(100_000), piece]).astype(dtype)
+        # so that it lies in whole tiles
+        x = np.concatenate([np.ones(100_000), piece, np.ones(20_000)]).astype(dtype)
         head = np.zeros(len(x), bool)
         head[100] = segments
         with np.errstate(all="ignore"):
