@@ -51,7 +51,7 @@ def order_statistics(
     Notes
     -----
     The values of windows of at most 512 rows, on GPUs 32, are kept in order: from row to row one leaves and one
-    enters, by a pass without branches. Distinct values on GPUs are counted so in windows of up to 256 rows.
+    enters, by a pass without branches. For distinct values GPUs keep up to 256 rows in order.
 
     For longer windows each value becomes its place among the distinct values, and the bits of these places become a
     *wavelet matrix*: for each bit, from the highest on, one bit a row and how many rows before each word have a 0, the

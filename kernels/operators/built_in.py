@@ -108,6 +108,12 @@ def _observed(x):
     return (1.0, x * 1.0, 0.0)
 
 
+def observed_if_finite(x):
+    """Bring an element to a state of `welford`; infinite ones and NaN are passed over."""
+    seen = x - x == 0.0
+    return (1.0 if seen else 0.0, x if seen else 0.0, 0.0)
+
+
 def _sample_variance(s):
     return quotient(s[2], s[0] - 1.0)
 
@@ -231,12 +237,13 @@ def traits_of(op: Operator) -> Traits:
 
 
 @lru_cache(maxsize=256)
-def combines_moments(op: Operator) -> bool:
-    """Return whether an operator combines states as `welford` does: counts, means and sums of squared distances.
+def has_moments(op: Operator) -> bool:
+    """Return whether states are made and combined as those of `welford`: counts, means, sums of squared distances.
 
     Examples
     --------
-    >>> combines_moments(welford), combines_moments(add)
+    >>> has_moments(welford), has_moments(add)
     (True, False)
     """
-    return fingerprint(op.combine) == fingerprint(welford.combine)
+    lifts = map(fingerprint, (welford.lift, observed_if_finite))
+    return fingerprint(op.combine) == fingerprint(welford.combine) and fingerprint(op.lift) in lifts

@@ -36,7 +36,7 @@ def share(part: Any, whole: Any) -> Any:
 def root(number: Any) -> Any:
     """Return the square root of a float64; NaN of one that is negative.
 
-    A GPU then takes no branch for rare numbers, for which all roots of a thread would wait for each other.
+    A GPU then takes no branch for rare numbers: with one, the roots of a thread could not overlap.
     """
     return math.sqrt(number) if number >= 0.0 else math.nan
 

@@ -7,13 +7,24 @@ pytest.importorskip("cudf")
 import cupy
 
 from dask_gpuscan.frames.cudf import kept_blocks
+from dask_gpuscan.frames.cudf.kept_blocks import KEPT
 
 pytestmark = pytest.mark.gpu
 
 
+def pool_of(size):
+    return kept_blocks._pool(next(most for most in KEPT if size <= most), 0)
+
+
+@pytest.fixture(autouse=True)
+def no_blocks():
+    for most in KEPT:
+        pool_of(most).free_all_blocks()
+
+
 @pytest.mark.parametrize("size", [5000, 1 << 18, (1 << 18) + 1, 1 << 24])
 def test_blocks_are_used_again(size):
-    pool = kept_blocks._pool(next(most for most in kept_blocks.KEPT if size <= most))
+    pool = pool_of(size)
     first = kept_blocks.allocate(size)
     held, used, place = pool.total_bytes(), pool.used_bytes(), first.ptr
     assert used >= size
@@ -23,30 +34,42 @@ def test_blocks_are_used_again(size):
     assert (again.ptr, pool.total_bytes()) == (place, held)
 
 
-def test_no_more_is_kept_than_is_said():
-    most, kept = max(kept_blocks.KEPT.items())
-    pool, blocks = kept_blocks._pool(most), []
+def test_a_pool_that_is_full_is_used_again():
+    most, kept = max(KEPT.items())
+    pool = pool_of(most)
+    blocks = [kept_blocks.allocate(most) for _ in range(kept // most)]
+    places = {block.ptr for block in blocks}
+    blocks.clear()
+    blocks = [kept_blocks.allocate(most) for _ in range(kept // most)]
+    assert {block.ptr for block in blocks} == places
+    assert pool.used_bytes() <= kept
+
+
+def test_little_more_is_kept_than_is_said():
+    most, kept = max(KEPT.items())
+    pool, blocks = pool_of(most), []
     for size in (most, most // 2 + 1, most // 3 + 1):
         blocks = [kept_blocks.allocate(size) for _ in range(2 * kept // size)]
         assert len({block.ptr for block in blocks}) == len(blocks)
-        assert pool.total_bytes() <= kept + 512  # sizes are rounded up
+        assert pool.total_bytes() <= kept + most
     blocks.clear()
     kept_blocks.allocate(most)
-    assert pool.total_bytes() <= kept + 512  # sizes are rounded up
+    assert pool.total_bytes() <= kept + most
 
 
 @pytest.mark.parametrize(("size", "kept"), [((1 << 24) + 1, None), (8, 0)])
 def test_others_come_from_rmm(monkeypatch, size, kept):
-    pools = [kept_blocks._pool(most) for most in kept_blocks.KEPT]
+    pools = [pool_of(most) for most in KEPT]
     if kept is not None:
-        monkeypatch.setattr(kept_blocks, "KEPT", dict.fromkeys(kept_blocks.KEPT, kept))
+        monkeypatch.setattr(kept_blocks, "KEPT", dict.fromkeys(KEPT, kept))
     used = [pool.used_bytes() for pool in pools]
     block = kept_blocks.allocate(size)
     assert block.ptr
     assert [pool.used_bytes() for pool in pools] == used
 
 
-def test_what_is_kept_is_given_back_where_memory_ends(monkeypatch):
+@pytest.mark.parametrize("size", [1 << 25, 1 << 20, 4096])
+def test_what_is_kept_is_given_back_where_memory_ends(monkeypatch, size):
     asked, all_of = [], kept_blocks.rmm_cupy_allocator
 
     def scarce(size):
@@ -55,12 +78,14 @@ def test_what_is_kept_is_given_back_where_memory_ends(monkeypatch):
             raise MemoryError
         return all_of(size)
 
-    pool = kept_blocks._pool(max(kept_blocks.KEPT))
-    kept_blocks.allocate(1 << 22)  # and given back at once
+    pool = pool_of(1 << 22)
+    kept_blocks.allocate(1 << 19)  # and given back at once
     assert pool.free_bytes() > 0
     monkeypatch.setattr(kept_blocks, "rmm_cupy_allocator", scarce)
-    assert kept_blocks.allocate(1 << 25).ptr
-    assert (asked, pool.free_bytes()) == ([1 << 25] * 2, 0)
+    if size < 1 << 25:  # pools ask as well
+        monkeypatch.setattr(kept_blocks, "_pool", kept_blocks._pool.__wrapped__)
+    assert kept_blocks.allocate(size).ptr
+    assert asked == [size] * 2
 
 
 def test_no_bytes():

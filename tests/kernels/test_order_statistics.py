@@ -107,7 +107,9 @@ STATISTICS = {
 
 
 @pytest.mark.parametrize("name", known_to_pandas(STATISTICS))
-@pytest.mark.parametrize("width", [1, 3, 10, 32, 33, 60, 250, 601, 1000, 2560, 2561, 70_000, 10**6])
+@pytest.mark.parametrize(
+    "width", [1, 3, 10, 32, 33, 192, 193, 250, 640, 641, 1000, 2560, 2561, 70_000, 10**6]
+)
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_many_rows(poisoned, backend, name, width, holes):
     rng = np.random.default_rng(3)

@@ -3,44 +3,56 @@
 from __future__ import annotations
 
 import atexit
-from functools import lru_cache
+from functools import cache, partial
 
 import cupy
 import rmm
 from rmm.allocators.cupy import rmm_cupy_allocator
 
 KEPT = {1 << 18: 64 << 20, 1 << 24: 256 << 20}
-"""Of blocks of so many bytes at most, the most bytes in use and kept for the next call; others come from RMM.
+"""The largest block of each pool, in bytes, and about the most bytes that the pool has on a device, in use or free.
 
-To get a block from a pool of RMM and give it back takes 14 us on an H100's host, and a call takes up to thirty; to get
-one that was kept takes 1 us. Small blocks have a pool of their own, so that larger ones are not cut for them."""
+To get a block from a pool of RMM and give it back takes 14 us on an H100's host, and a call needs up to thirty blocks;
+to get one that was kept takes 1 us. Small blocks have a pool of their own, so that larger ones are not cut for them.
+"""
 
 
-@lru_cache(maxsize=len(KEPT))
-def _pool(most: int) -> cupy.cuda.MemoryPool:
-    """Return the pool of such blocks, which come from RMM and return to it before RMM is set up anew."""
+@cache
+def _pool(most: int, device: int) -> cupy.cuda.MemoryPool:
+    """Return the pool of blocks of so many bytes at most on a device; they go back before RMM is set up anew."""
     pool = cupy.cuda.MemoryPool(rmm_cupy_allocator)
-    rmm.register_reinitialize_hook(pool.free_all_blocks)
-    atexit.register(pool.free_all_blocks)
+    giving = partial(_give_back, pool, device)
+    rmm.register_reinitialize_hook(giving)
+    atexit.register(giving)
     return pool
+
+
+def _give_back(pool: cupy.cuda.MemoryPool, device: int) -> None:
+    """Give what is not in use back to RMM."""
+    with cupy.cuda.Device(device):
+        pool.free_all_blocks()
 
 
 def allocate(size: int) -> cupy.cuda.MemoryPointer:
     """Return memory of RMM for CuPy, as `rmm_cupy_allocator` does; blocks that are not large are used again.
 
-    Where RMM has no memory left, what was kept is given back.
+    If RMM has no memory left, what was kept is given back first. cuDF's own requests do not do so.
     """
-    for most, kept in KEPT.items():
-        if size <= most:
-            pool = _pool(most)
-            if pool.total_bytes() + size > kept:
-                pool.free_all_blocks()
-            if pool.total_bytes() + size <= kept:
-                return pool.malloc(size)
-            break
+    device = cupy.cuda.runtime.getDevice()
     try:
-        return rmm_cupy_allocator(size)
+        return _block(size, device)
     except MemoryError:
         for most in KEPT:
-            _pool(most).free_all_blocks()
+            _give_back(_pool(most, device), device)
         return rmm_cupy_allocator(size)
+
+
+def _block(size: int, device: int) -> cupy.cuda.MemoryPointer:
+    most = next((most for most in KEPT if size <= most), 0)
+    if most:
+        pool, kept = _pool(most, device), KEPT[most]
+        if pool.total_bytes() > kept:
+            pool.free_all_blocks()
+        if pool.total_bytes() <= kept and pool.used_bytes() + size <= kept:
+            return pool.malloc(size)
+    return rmm_cupy_allocator(size)

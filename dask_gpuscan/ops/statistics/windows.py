@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import BUILT_IN, Operator
+from ...kernels.operators.built_in import observed_if_finite
 from ...kernels.operators.numerics import quotient, root, share
 from .inputs import VALUES, Inputs
 
@@ -87,11 +88,6 @@ def _if_seen(s: Any) -> Any:
 
 
 # --- moments: state (count, mean, sums of the powers of distances from it: the second, the third, the fourth) -------
-
-
-def _moments_lift(x: Any) -> Any:
-    seen = x - x == 0.0
-    return (1.0 if seen else 0.0, x if seen else 0.0, 0.0)
 
 
 _moments = BUILT_IN["welford"].combine
@@ -236,7 +232,7 @@ def var(ddof: int = 1) -> Operator:
         found = quotient(s[2], s[0] - ddof)
         return found if s[0] > most else np.nan
 
-    return Operator(_moments, _NO_MOMENTS, _moments_lift, answer, name="var")
+    return Operator(_moments, _NO_MOMENTS, observed_if_finite, answer, name="var")
 
 
 def std(ddof: int = 1) -> Operator:
@@ -247,7 +243,7 @@ def std(ddof: int = 1) -> Operator:
         found = root(quotient(s[2], s[0] - ddof))
         return found if s[0] > most else np.nan
 
-    return Operator(_moments, _NO_MOMENTS, _moments_lift, answer, name="std")
+    return Operator(_moments, _NO_MOMENTS, observed_if_finite, answer, name="std")
 
 
 def sem(ddof: int = 1) -> Operator:

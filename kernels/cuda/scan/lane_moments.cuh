@@ -15,7 +15,7 @@ template <class S>
 __device__ __forceinline__ S moments(double count, double mean, double spread) {
   return {u64(__double_as_longlong(count)), u64(__double_as_longlong(mean)), u64(__double_as_longlong(spread))};
 }
-// sum / count, of a count that is an integer, by Newton's method; of none, the sum, which is zero.
+// sum / count, of a count that is an integer, by Newton's method; of none, the sum, which is zero; NaN if it is infinite.
 __device__ __forceinline__ double mean_of(double sum, double count) {
   double by = max(count, 1.0), inverse;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(by));
@@ -28,7 +28,8 @@ __device__ __forceinline__ double mean_of(double sum, double count) {
 // The state of a lane's items of a row of a whole tile: distances from the first are added up, then those from their mean.
 template <class S>
 __device__ __forceinline__ S lane_moments(const View& view, int i) {
-  double apart[VN], origin = 0, count = 0, sum = 0, spread = 0;
+  static_assert(VN <= 32);
+  double apart[VN], origin = 0, sum = 0, spread = 0;
   u32 seen = 0;
   each_item<true>(view, i, [&](int j, const S& s, bool, const Element&) {
     Moments item(s);

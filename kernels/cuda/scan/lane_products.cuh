@@ -1,5 +1,6 @@
 // Products of a lane's items (sequential_product.py) without a state for each. Fractions from 1 to below 2, of which 32 have a
-// product below 2^32, are multiplied, and exponents are added: so nothing is put in order on the way, and the bits are the same.
+// product below 2^32, are multiplied, and exponents are added: nothing is put in order on the way, and the number and its
+// power have the same bits.
 // A product's logarithm is the sum of the exponents and what the bits of the product of fractions say (Mitchell, 1962).
 #pragma once
 
@@ -26,7 +27,7 @@ struct FloatForm {
 };
 
 // The product of items one after the other. Only CAREFUL ones may be zero, subnormal, infinite or NaN, or have products
-// farther apart than no number passes.
+// so far apart that no number passes both.
 template <class B, bool CAREFUL>
 struct LaneProduct : FloatForm<B> {
   using F = FloatForm<B>;
@@ -71,7 +72,7 @@ struct LaneProduct : FloatForm<B> {
   }
   __device__ __forceinline__ bool is_usual() const { return farthest <= F::ENDLESS - (2u << F::POINT) && most - least <= F::APART; }
 
-  // The state as combinations of states of single items have it.
+  // The state: number and power are those of combinations of single items, and the ends at least as near to the walk's.
   template <class S>
   __device__ __forceinline__ S state() const {
     B bits = as_bits(fractions);

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...operators.built_in import BUILT_IN, combines_moments, traits_of
+from ...operators.built_in import BUILT_IN, has_moments, traits_of
 from ...operators.reproducible import HIGHEST, LOWEST, NOTHING, ORIGIN, WIDTH
 from ...options import Exclusive
 from ..core.closure_constants import numbers_size
@@ -138,7 +138,7 @@ class ScanPass(OfOperator):
         """Whether states are those of `welford`, which lanes have without combining each item (lane_moments.cuh)."""
         of = self.operator
         is_one = len(of.inputs) == len(of.outputs) == 1
-        return self.rakes and is_one and of.state == (FLOAT64,) * 3 and combines_moments(of.op)
+        return self.rakes and is_one and of.state == (FLOAT64,) * 3 and has_moments(of.op)
 
     @property
     def aggregators(self) -> int:

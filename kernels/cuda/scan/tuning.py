@@ -32,6 +32,9 @@ RAKED_FROM = 4
 """Four-byte words of a state from which on states are raked, for each output and unless an item has as many. Lanes that
 are raked write all outputs but the first far apart, and states as large as items cost little."""
 
+RAKED_ITEMS = 32
+"""Items of a lane whose states are raked, at most: which of them are missing is a word of bits."""
+
 RAKE_CHAINS = 2
 """Parts that a lane reduces at the same time: a combination waits for the one before it, and few warps reduce."""
 
@@ -84,6 +87,7 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     lane = RAKED_LANE_BYTES if raked else LANE_BYTES if narrow else WIDE_LANE_BYTES
     vector = max(1, lane // largest, 4 // smallest)
     if raked:
+        vector = min(vector, RAKED_ITEMS)
         while vector > 1 and vector * column > SCAN_TILE_BYTES:
             vector //= 2
         return Tile(vector, 1, warps)

@@ -174,8 +174,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
                  long long least, double* out) {
   const Asked asked{kind, first, second, way, ascending, pct, least};
   const Bounds bounds{starts, stops, rows, shift, width};
-  const int tile_windows = ROWS - width + 1;
-  const long long tile = (long long)blockIdx.x * tile_windows, low = tile + shift;
+  const int answered = ROWS - width + 1;
+  const long long first_window = (long long)blockIdx.x * answered, low = first_window + shift;
   for (int i = threadIdx.x; i < ROWS; i += THREADS) {
     const long long row = low + i;
     ordered[i] = row >= 0 && row < rows ? kept(values[row]) : INFINITE;
@@ -187,15 +187,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   for (int level = 0; level < LEVELS; ++level)
     make_level(level, true, [=](Code code) { return bool(code >> (LEVELS - 1 - level) & 1); });
   const Matrix<unsigned> matrix{words, zeros, STRIDE, LEVELS};
-  for (int i = threadIdx.x; i < tile_windows && tile + i < windows; i += THREADS) {
+  for (int i = threadIdx.x; i < answered && first_window + i < windows; i += THREADS) {
     long long start, stop;
-    bounds.of(tile + i, start, stop);
+    bounds.of(first_window + i, start, stop);
     const unsigned from = unsigned(clip(start - low, 0, ROWS)), to = unsigned(clip(stop - low, 0, ROWS));
     const unsigned found = matrix.zeros_before(LEVELS, to) - matrix.zeros_before(LEVELS, from);
     double answer = null();
     if (found > 0 && found >= asked.least) {
       if (asked.kind == QUANTILE) {
-        answer = quantile(asked.first, asked.way, found, [&](Word place) { return ordered[matrix.select(from, to, unsigned(place))]; });
+        auto at = [&](Word place) { return ordered[matrix.select(from, to, unsigned(place))]; };
+        answer = quantile(asked.first, asked.way, found, at);
       } else {
         const double newest = kept(values[low + to - 1]);
         if (newest < INFINITE) {
@@ -205,6 +206,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         }
       }
     }
-    out[tile + i] = answer;
+    out[first_window + i] = answer;
   }
 }

@@ -37,7 +37,7 @@ ORDER_PIECE = 1 << 22
 cache of an H100."""
 
 KEPT_LONGEST = 32
-"""Rows of windows up to which values are kept in order row by row, whatever is asked."""
+"""Rows of windows up to which values are kept in order row by row; for distinct values, all of `SORTED_SHAPES`."""
 
 SORTED_SHAPES: dict[int, tuple[int, ...]] = {
     4: (1, 4, 15, 128), 8: (1, 8, 15, 128), 16: (1, 16, 15, 128), 32: (1, 32, 23, 128),

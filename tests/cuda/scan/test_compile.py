@@ -11,6 +11,7 @@ from dask_gpuscan.api.frame.operator_scans import scan_parts
 from dask_gpuscan.kernels import (
     BUILT_IN,
     INT128,
+    Operator,
     carry_operator,
     clamped_add,
     operator,
@@ -276,3 +277,23 @@ def test_names_never_decide_which_functions_are_native():
         chosen, add = (pass_of(op, [INT128], "none", {}) for op in (mine, BUILT_IN["add"]))
         assert chosen.operator.identity == add.operator.identity == 0
         assert source(chosen, "classic", (9, 0)) == source(add, "classic", (9, 0))
+
+
+def moments(lift, lower=lambda s: s[2]):
+    """An operator that combines states as `welford` does."""
+    return Operator(BUILT_IN["welford"].combine, (0.0, 0.0, 0.0), lift, lower, name="moments")
+
+
+def test_only_states_that_are_made_as_those_of_welford_are_moments():
+    for op in (BUILT_IN["welford"], window_operator("var"), window_operator("std")):
+        assert pass_of(op, ["f8"], "none", {}).adds_moments
+    for lift in (lambda x: (2.0, x * 1.0, 0.0), lambda x: (1.0, x * 1.0, 4.0)):
+        assert not pass_of(moments(lift), ["f8"], "none", {}).adds_moments
+
+
+def test_a_word_has_a_bit_for_each_item_of_a_lane():
+    op = moments(BUILT_IN["welford"].lift, lambda s: s[2] > 5.0)
+    for dtype in ("i1", "i2", "f4"):
+        each = pass_of(op, [dtype], "bits", {})
+        assert each.rakes
+        assert each.tile.vector <= 32

@@ -25,6 +25,7 @@ from dask_gpuscan.kernels import (
 )
 from dask_gpuscan.kernels.cuda.core import build, launch
 from dask_gpuscan.kernels.cuda.scan.tuning import tile_for
+from dask_gpuscan.ops.statistics.table import window_operator
 
 pytestmark = pytest.mark.gpu
 
@@ -429,6 +430,24 @@ def test_products_end_as_a_walk_in_order_does(schedule, dtype, segments):
             np.testing.assert_allclose(carry[1] if segments else carry, wanted[-1], rtol=rounding)
             again = reduce(op, values, **options)
             np.testing.assert_array_equal(again, carry)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("options", [{}, {"exclusive": True}, {"reverse": True}])
+def test_moments_with_lanes_that_have_few_items_or_none(schedule, dtype, options):
+    rng = np.random.default_rng(8)
+    x = (3 + rng.normal(size=60_000)).astype(dtype)
+    x[:9000] = np.nan  # lanes without any, and then few before a lane
+    x[9000:9030:7] = 1
+    x[20_000:20_100] = np.nan
+    x[rng.random(len(x)) < 0.1] = np.nan
+    x[30_000] = 1e6  # far from all before it
+    op = window_operator("var")
+    found, carry = scan(op, cp.asarray(x), **options)
+    expected, wanted = scan(op, x, **options)
+    np.testing.assert_allclose(found.get(), expected, rtol=1e-9)
+    np.testing.assert_allclose(carry, wanted, rtol=1e-9)
+    np.testing.assert_allclose(reduce(op, cp.asarray(x)), reduce(op, x), rtol=1e-9)
 
 
 PROCESS = """
