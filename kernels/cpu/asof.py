@@ -22,8 +22,15 @@ from .core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, helper
 from .core.memory import borrow, take_ticket
 from .sort.sorted_values import is_sorted
 
-SLICE = 1 << 16
+SLICE = 1 << 14
 """Rows that a thread takes at once, where there are no codes."""
+
+MIXED = 6
+"""Twice the number of times that one side may have the other's rows for a merge without branches.
+
+Milliseconds of 10**7 rows on two cores, with branches and without: as many on the right, in no pattern, 71, 34; a
+twentieth 18, 22. Of 10**6 rows, a half 4.7, 2.7; a quarter 3.2, 3.4.
+"""
 
 ROWS = array_type(WORD)
 
@@ -107,18 +114,72 @@ def fill_tables(left, right, codes, tables, length, exact, forward, control):
 
 
 @numba.njit(**OPTIONS)
-def _remember(tables, part, codes, row):
-    """Note a row as the last one of its code."""
-    if codes is not None:
-        tables[part, np.uintp(codes[row])] = row
+def _is_ordered(left, start, end, forward):
+    """Return whether rows of the left side are in order, with the one before them."""
+    before, wrong = left[max(start - 1, 0)], 0
+    if not _comes(before, left[start], True, forward):  # NaN is in no order, not even alone
+        return False
+    if forward:  # two loops, for vector instructions
+        for i in range(start + 1, end):
+            wrong += not left[np.uintp(i - 1)] >= left[np.uintp(i)]
+    else:
+        for i in range(start + 1, end):
+            wrong += not left[np.uintp(i - 1)] <= left[np.uintp(i)]
+    return wrong == 0
 
 
 @numba.njit(**OPTIONS)
-def _last(tables, part, codes, row, known):
-    """Return the last row of the code that a row has; without codes, the last one that is known."""
-    if codes is not None:
-        return tables[part, np.uintp(codes[row])]
-    return known
+def _merge_part(left, right, rows, start, end, exact, forward):
+    """Write the last row of the right side that comes before each row of a part of the left.
+
+    Both sides are merged from both their ends at once: neither chain of comparisons waits for the other.
+    """
+    first, last = start, end
+    low, high = (
+        _before(right, left[start], exact, forward),
+        _before(right, left[end - 1], exact, forward),
+    )
+    both = min(last - first, high - low) // 2
+    while both * MIXED > max(last - first, high - low):
+        for _ in range(both):  # no branch: comparisons come in no order that could be predicted
+            comes = np.intp(_comes(right[np.uintp(low)], left[np.uintp(first)], exact, forward))
+            rows[np.uintp(first)] = (
+                low - 1
+            )  # until the last row that comes before it has been passed
+            low, first = low + comes, first + 1 - comes
+            comes = np.intp(
+                _comes(right[np.uintp(high - 1)], left[np.uintp(last - 1)], exact, forward)
+            )
+            rows[np.uintp(last - 1)] = high - 1
+            high, last = high - 1 + comes, last - comes
+        both = min(last - first, high - low) // 2
+    for i in range(first, last):
+        while low < high and _comes(right[low], left[i], exact, forward):
+            low += 1
+        rows[i] = low - 1
+
+
+@numba.njit(**OPTIONS)
+def _walk_part(left, right, codes, right_codes, table, rows, start, end, exact, forward):
+    """Write the last row of the right side of its code that comes before each row of a part of the left."""
+    j = _before(right, left[start], exact, forward)
+    if start == 0:
+        for i in range(j):
+            table[np.uintp(right_codes[i])] = i
+    for i in range(start, end):
+        while j < len(right) and _comes(right[j], left[i], exact, forward):
+            table[np.uintp(right_codes[j])] = j
+            j += 1
+        rows[i] = table[np.uintp(codes[i])]
+
+
+@numba.njit(**OPTIONS)
+def _answer_part(left, right, codes, right_codes, tables, rows, part, start, end, exact, forward):
+    """Write a part, with codes or without."""
+    if codes is None:
+        _merge_part(left, right, rows, start, end, exact, forward)
+    else:
+        _walk_part(left, right, codes, right_codes, tables[part], rows, start, end, exact, forward)
 
 
 @cached_njit
@@ -135,22 +196,16 @@ def walk(left, right, left_codes, right_codes, tables, rows, length, exact, forw
         start = part * length
         if start >= len(left):
             break
-        j = _before(right, left[start], exact, forward)
-        if part == 0:
-            for i in range(j):
-                _remember(tables, part, right_codes, i)
-        previous, ordered = left[max(start - 1, 0)], True
-        for i in range(start, min(start + length, len(left))):
-            of = left[i]
-            ordered &= _comes(previous, of, True, forward)
-            previous = of
-            while j < count and _comes(right[j], of, exact, forward):
-                _remember(tables, part, right_codes, j)
-                j += 1
-            found = _last(tables, part, left_codes, i, j - 1)
-            rows[i] = count - 1 - found if forward and found >= 0 else found
-        if not ordered:
+        end = min(start + length, len(left))
+        if not _is_ordered(left, start, end, forward):
             control[FAILED] = 1
+            continue
+        _answer_part(
+            left, right, left_codes, right_codes, tables, rows, part, start, end, exact, forward
+        )
+        if forward:
+            for i in range(start, end):
+                rows[i] = count - 1 - rows[i] if rows[i] >= 0 else rows[i]
 
 
 def _distance(high, low):
