@@ -48,6 +48,7 @@ def allocate(size: int) -> cupy.cuda.MemoryPointer:
 
 
 def _block(size: int, device: int) -> cupy.cuda.MemoryPointer:
+    """Return a block of its pool, if there is one and it is not full, or one of RMM."""
     most = next((most for most in KEPT if size <= most), 0)
     if most:
         pool, kept = _pool(most, device), KEPT[most]

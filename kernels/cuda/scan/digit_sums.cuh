@@ -3,6 +3,8 @@
 // whose integer is then the lower half of the sum's bits.
 #pragma once
 
+#include "float_bits.cuh"
+
 constexpr int BIAS = 1023, FRACTION = 52;
 
 struct Digits {
@@ -22,18 +24,22 @@ struct Cut {
   static __device__ __forceinline__ double power_of_two(int power) { return __longlong_as_double(i64(BIAS + power) << FRACTION); }
 };
 
-// Of the bits of a float64 or float32: the number; the upper 32 bits without the sign, in the order of sizes; the exponent
+// Of the bits of a float64 or float32: the number as float64; the upper bits without the sign, in the order of sizes; the exponent
 // as float64 has it, of such bits; and whether they are of an infinite number or NaN.
-__device__ __forceinline__ double number_of(u64 bits) { return __longlong_as_double(i64(bits)); }
-__device__ __forceinline__ double number_of(u32 bits) { return __uint_as_float(bits); }
-__device__ __forceinline__ u32 magnitude(u64 bits) { return u32(bits >> 32) & 0x7FFFFFFF; }
-__device__ __forceinline__ u32 magnitude(u32 bits) { return bits & 0x7FFFFFFF; }
+template <class B>
+__device__ __forceinline__ double number_of(B bits) {
+  return as_number(bits);
+}
+template <class B>
+__device__ __forceinline__ u32 magnitude(B bits) {
+  return upper(bits) & 0x7FFFFFFF;
+}
 __device__ __forceinline__ int exponent_of(u64, u32 most) { return int(most >> 20); }
 __device__ __forceinline__ int exponent_of(u32, u32 most) { return __double2hiint(__uint_as_float(most)) >> 20; }
 __device__ __forceinline__ bool is_endless(u64 bits) { return magnitude(bits) >= 0x7FF00000; }
 __device__ __forceinline__ bool is_endless(u32 bits) { return magnitude(bits) >= 0x7F800000; }
-__device__ __forceinline__ void put_number(u64& bits, double x) { bits = u64(__double_as_longlong(x)); }
-__device__ __forceinline__ void put_number(u32& bits, double x) { bits = __float_as_uint(float(x)); }
+__device__ __forceinline__ void put_number(u64& bits, double x) { bits = as_bits(x); }
+__device__ __forceinline__ void put_number(u32& bits, double x) { bits = as_bits(float(x)); }
 
 // A lane's items of a row; what is not added has the bits of zero.
 template <class E>

@@ -3,17 +3,17 @@
 // variance" (The American Statistician 37, 1983).
 #pragma once
 
+#include "float_bits.cuh"
 #include "tile_items.cuh"
 
 struct Moments {
   double count, mean, spread;
   template <class S>
-  __device__ __forceinline__ explicit Moments(const S& s)
-      : count(__longlong_as_double(i64(s.f0))), mean(__longlong_as_double(i64(s.f1))), spread(__longlong_as_double(i64(s.f2))) {}
+  __device__ __forceinline__ explicit Moments(const S& s) : count(as_number(s.f0)), mean(as_number(s.f1)), spread(as_number(s.f2)) {}
 };
 template <class S>
 __device__ __forceinline__ S moments(double count, double mean, double spread) {
-  return {u64(__double_as_longlong(count)), u64(__double_as_longlong(mean)), u64(__double_as_longlong(spread))};
+  return {as_bits(count), as_bits(mean), as_bits(spread)};
 }
 // sum / count, of a count that is an integer, by Newton's method; of none, the sum, which is zero; NaN if it is infinite.
 __device__ __forceinline__ double mean_of(double sum, double count) {

@@ -4,18 +4,10 @@
 // A product's logarithm is the sum of the exponents and what the bits of the product of fractions say (Mitchell, 1962).
 #pragma once
 
+#include "float_bits.cuh"
 #include "tile_items.cuh"
 
-// Of the bits of a float32 or float64: the number; the upper 32 bits, and the same with others; how many of these are below
-// the exponent, and the bits of 1 and of infinity.
-__device__ __forceinline__ float as_number(u32 bits) { return __uint_as_float(bits); }
-__device__ __forceinline__ double as_number(u64 bits) { return __longlong_as_double(i64(bits)); }
-__device__ __forceinline__ u32 as_bits(float x) { return __float_as_uint(x); }
-__device__ __forceinline__ u64 as_bits(double x) { return u64(__double_as_longlong(x)); }
-__device__ __forceinline__ u32 upper(u32 bits) { return bits; }
-__device__ __forceinline__ u32 upper(u64 bits) { return u32(bits >> 32); }
-__device__ __forceinline__ u32 with_upper(u32, u32 word) { return word; }
-__device__ __forceinline__ u64 with_upper(u64 bits, u32 word) { return u64(word) << 32 | u32(bits); }
+// Of the upper bits of a number: how many are below its exponent, all but the sign, and those of 1 and of infinity.
 template <class B>
 struct FloatForm {
   static constexpr int POINT = sizeof(B) == 8 ? 20 : 23, BIAS = sizeof(B) == 8 ? 1023 : 127;
@@ -78,7 +70,7 @@ struct LaneProduct : FloatForm<B> {
     B bits = as_bits(fractions);
     int exponent = (power + int(F::ONE >> F::DROPPED)) >> F::UNIT, moved = 0;
     u32 size = upper(bits) & F::SIZE;
-    float by = power < -F::FAR / 2 ? -1e30f : power > F::FAR / 2 ? 1e30f : 0;
+    float by = power < -F::FAR / 2 ? -1e30f : power > F::FAR / 2 ? 1e30f : 0;  // as FAR of sequential_product.py
     if (by == 0 && size - 1 < F::ENDLESS - 1) {
       constexpr int MANY = F::STEP << 10;
       moved = int(u32(exponent + int(size >> F::POINT) - F::BIAS + F::STEP / 2 + MANY) / F::STEP) * F::STEP - MANY;

@@ -13,11 +13,9 @@
 __device__ __forceinline__ State lane_reduce(const View& view, int warp, int lane) {
   State sum = identity();
   int i = warp * SEGMENT + lane * VN;
-  if constexpr (MULTIPLIES)
-    if (view.count == TILE) return lane_product(view, i);
-  if constexpr (MOMENTS)
-    if (view.count == TILE) return lane_moments<State>(view, i);
-  if (view.count == TILE && !DIGITS && !MULTIPLIES && !MOMENTS) {
+  if (view.count == TILE && !DIGITS) {
+    if constexpr (MULTIPLIES) return lane_product(view, i);
+    if constexpr (MOMENTS) return lane_moments<State>(view, i);
     constexpr int CHAINS = VN % RAKE_CHAINS ? 1 : RAKE_CHAINS, LINKS = VN / CHAINS;
     State sums[CHAINS];
     each_item<true, CHAINS>(view, i, [&](int j, State x, bool, Element) {

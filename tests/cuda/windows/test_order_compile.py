@@ -35,28 +35,17 @@ def test_a_wavelet_matrix(capability):
 
 
 @pytest.mark.parametrize(
-    ("shape", "capability", "schedule"),
-    builds((str(rows), shape, ("classic",)) for rows, shape in SORTED_SHAPES.items()),
+    ("kernel", "capability", "schedule"),
+    builds(
+        (f"{name} {rows}", (name, shape), ("classic",))
+        for name, shapes in {"sorted_windows": SORTED_SHAPES, "tile_windows": TILE_SHAPES}.items()
+        for rows, shape in shapes.items()
+    ),
 )
-def test_values_in_order(shape, capability, schedule):
+def test_values_in_order(kernel, capability, schedule):
+    name, shape = kernel
     code, spilt = compiled(
-        sorted_windows.source("sorted_windows"),
-        capability,
-        sorted_windows.options("sorted_windows", shape),
+        sorted_windows.source(name), capability, sorted_windows.options(name, shape)
     )
-    assert b".text.sorted_windows" in code
-    assert spilt == {"0"}
-
-
-@pytest.mark.parametrize(
-    ("shape", "capability", "schedule"),
-    builds((str(rows), shape, ("classic",)) for rows, shape in TILE_SHAPES.items()),
-)
-def test_tiles_in_order(shape, capability, schedule):
-    code, spilt = compiled(
-        sorted_windows.source("tile_windows"),
-        capability,
-        sorted_windows.options("tile_windows", shape),
-    )
-    assert b".text.tile_windows" in code
+    assert b".text." + name.encode() in code
     assert spilt == {"0"}
