@@ -13,7 +13,7 @@ pytestmark = pytest.mark.gpu
 
 
 def pool_of(size):
-    return kept_blocks._pool(next(most for most in KEPT if size <= most), 0)
+    return next(pool for most, _, pool in kept_blocks._pools(0) if size <= most)
 
 
 @pytest.fixture(autouse=True)
@@ -57,11 +57,12 @@ def test_little_more_is_kept_than_is_said():
     assert pool.total_bytes() <= kept + most
 
 
-@pytest.mark.parametrize(("size", "kept"), [((1 << 24) + 1, None), (8, 0)])
+@pytest.mark.parametrize(("size", "kept"), [((1 << 24) + 1, None), (8, -1)])
 def test_others_come_from_rmm(monkeypatch, size, kept):
     pools = [pool_of(most) for most in KEPT]
     if kept is not None:
-        monkeypatch.setattr(kept_blocks, "KEPT", dict.fromkeys(KEPT, kept))
+        full = tuple((most, kept, pool_of(most)) for most in KEPT)
+        monkeypatch.setattr(kept_blocks, "_pools", lambda device: full)
     used = [pool.used_bytes() for pool in pools]
     block = kept_blocks.allocate(size)
     assert block.ptr
@@ -83,7 +84,7 @@ def test_what_is_kept_is_given_back_where_memory_ends(monkeypatch, size):
     assert pool.free_bytes() > 0
     monkeypatch.setattr(kept_blocks, "rmm_cupy_allocator", scarce)
     if size < 1 << 25:  # pools ask as well
-        monkeypatch.setattr(kept_blocks, "_pool", kept_blocks._pool.__wrapped__)
+        monkeypatch.setattr(kept_blocks, "_pools", kept_blocks._pools.__wrapped__)
     assert kept_blocks.allocate(size).ptr
     assert asked == [size] * 2
 

@@ -30,7 +30,9 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
     @property
     def _may_ask(self) -> bool:
         """Whether the library's own group-by is asked, which knows no parts."""
-        return not (self._engine.IN_PARTS or self._one_pass or self._options.sort is False)
+        if self._engine.IN_PARTS or self._one_pass or self._options.sort is False:
+            return False
+        return bool(library_of(self._meta).asks_groups)
 
     def _ask_library(self, names: Sequence[Hashable], method: str, **options: Any) -> Any:
         """What the library's own group-by answers for these columns; None where it is not asked, or refuses."""

@@ -18,13 +18,16 @@ to get one that was kept takes 1 us. Small blocks have a pool of their own, so t
 
 
 @cache
-def _pool(most: int, device: int) -> cupy.cuda.MemoryPool:
-    """Return the pool of blocks of so many bytes at most on a device; they go back before RMM is set up anew."""
-    pool = cupy.cuda.MemoryPool(rmm_cupy_allocator)
-    giving = partial(_give_back, pool, device)
-    rmm.register_reinitialize_hook(giving)
-    atexit.register(giving)
-    return pool
+def _pools(device: int) -> tuple[tuple[int, int, cupy.cuda.MemoryPool], ...]:
+    """Return the pools of a device, each with its two numbers of KEPT; what they keep goes back before RMM is new."""
+    pools = []
+    for most, kept in KEPT.items():
+        pool = cupy.cuda.MemoryPool(rmm_cupy_allocator)
+        giving = partial(_give_back, pool, device)
+        rmm.register_reinitialize_hook(giving)
+        atexit.register(giving)
+        pools.append((most, kept, pool))
+    return tuple(pools)
 
 
 def _give_back(pool: cupy.cuda.MemoryPool, device: int) -> None:
@@ -42,18 +45,18 @@ def allocate(size: int) -> cupy.cuda.MemoryPointer:
     try:
         return _block(size, device)
     except MemoryError:
-        for most in KEPT:
-            _give_back(_pool(most, device), device)
+        for _, _, pool in _pools(device):
+            _give_back(pool, device)
         return rmm_cupy_allocator(size)
 
 
 def _block(size: int, device: int) -> cupy.cuda.MemoryPointer:
     """Return a block of its pool, if there is one and it is not full, or one of RMM."""
-    most = next((most for most in KEPT if size <= most), 0)
-    if most:
-        pool, kept = _pool(most, device), KEPT[most]
-        if pool.total_bytes() > kept:
-            pool.free_all_blocks()
-        if pool.total_bytes() <= kept and pool.used_bytes() + size <= kept:
+    for most, kept, pool in _pools(device):
+        if size <= most:
+            if pool.total_bytes() > kept:
+                pool.free_all_blocks()
+                if pool.total_bytes() > kept:
+                    break
             return pool.malloc(size)
     return rmm_cupy_allocator(size)

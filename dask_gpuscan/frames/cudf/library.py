@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache
 from typing import Any
 
 import cudf
@@ -46,6 +47,15 @@ def _unspilled(frame: cudf.DataFrame) -> Iterator[None]:
         for column in frame._columns:
             stack.enter_context(column.access(mode="read", scope="internal"))
         yield
+
+
+@cache
+def _one(device: int) -> Values:
+    """Return the number one on a device, for every stream."""
+    with cupy.cuda.Device(device):
+        one = cupy.ones((), _INT64)
+        cupy.cuda.get_current_stream().synchronize()
+    return one
 
 
 class CudfColumn:
@@ -313,6 +323,9 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
 
     def from_integers(self, values: Values) -> ColumnBase:
         return LAYOUT.wrap(values, None, values.dtype)
+
+    def one_each(self, count: int) -> Values:
+        return cupy.broadcast_to(_one(cupy.cuda.runtime.getDevice()), count)
 
     def _may_view(self, dtype: DType) -> bool:
         """Return whether columns of a dtype are fixed-width numbers in memory that cuDF does not spill."""

@@ -23,7 +23,6 @@ from ..types import DType, Scalar, Values, asked_once
 from .layouts import LAYOUT, is_number, layout_of, moved_layout_of
 
 
-@asked_once
 def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Ask a group of one null: of no groups cuDF says that means of integers are integers."""
     groups = cudf.Series._from_column(column_empty(1, dtype)).groupby(cudf.Series([0]))
@@ -37,6 +36,7 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
         raise TypeError(f"cuDF has no {method} of groups for dtype {dtype}; {HINT}") from error
 
 
+@asked_once
 def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
     if method == "value_counts":
@@ -76,8 +76,8 @@ class CudfDTypes:
     """Facts about the dtypes of cuDF."""
 
     null_sums = True
-    # made of sums of squares, which overflow and cancel
-    wrong_groups: tuple[str, ...] = ("var", "std")
+    # its deviations are made of sums of squares, which overflow and cancel, and others take longer than ours
+    asks_groups = False
 
     layout = staticmethod(layout_of)
     moved_layout = staticmethod(moved_layout_of)

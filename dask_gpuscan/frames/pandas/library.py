@@ -366,6 +366,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def from_integers(self, values: Values) -> PandasArray:
         return values
 
+    def one_each(self, count: int) -> Values:
+        return np.broadcast_to(np.int64(1), count)
+
     # --- nulls ----------------------------------------------------------------------------------------
 
     def missing(self, column: pd.Series) -> Values | None:

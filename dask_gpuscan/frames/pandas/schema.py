@@ -84,7 +84,7 @@ class PandasDTypes:
     """Facts about the dtypes of pandas."""
 
     null_sums = False
-    wrong_groups: tuple[str, ...] = ()
+    asks_groups = True
 
     layout = staticmethod(layout_of)
     moved_layout = staticmethod(layout_of)

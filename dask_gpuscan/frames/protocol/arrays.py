@@ -179,6 +179,9 @@ class Arrays(Protocol):
     def from_integers(self, values: Values) -> Array:
         """Return numbers of int64, or bool, as an array."""
 
+    def one_each(self, count: int) -> Values:
+        """Return so many ones of int64 that are one number in memory, by which they are known for what they are."""
+
     # --- nulls
 
     def missing(self, column: Column) -> Values | None:

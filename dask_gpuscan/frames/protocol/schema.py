@@ -13,8 +13,8 @@ class DTypes(Protocol):
 
     null_sums: bool
     """Whether the sum and the product of a group without values are null."""
-    wrong_groups: tuple[str, ...]
-    """Methods of the library's group-by whose answers are wrong for some values."""
+    asks_groups: bool
+    """Whether the library's own group-by is asked for reductions, where `reduces_groups` says so."""
 
     def layout(self, dtype: DType) -> Layout | None:
         """Return the layout of a dtype; None if its columns hold no numbers of fixed width."""

@@ -37,12 +37,7 @@ ANY = BUILT_IN["logical_any"]
 
 def ones(xp: Any, count: int, dtype: Any = INT64) -> Any:
     """Return an array of ones for kernels to read: of NumPy it is one number, as they read any strides."""
-    return one_each(xp, count, dtype) if xp is np else xp.ones(count, dtype)
-
-
-def one_each(xp: Any, count: int, dtype: Any = INT64) -> Any:
-    """Return an array of ones that is one number in memory, by which it is known for what it is."""
-    return xp.broadcast_to(xp.ones((), dtype), count)
+    return np.broadcast_to(np.ones((), dtype), count) if xp is np else xp.ones(count, dtype)
 
 
 def fields_of(state: Any) -> States:

@@ -288,8 +288,7 @@ def _is_right(obj: Any, names: Sequence[str]) -> bool:
     """
     if not len(obj):
         return False
-    wrong = library_of(obj).wrong_groups
-    return all(n not in wrong and (n not in REDUCTIONS or REDUCTIONS[n].library_has) for n in names)
+    return all(n not in REDUCTIONS or REDUCTIONS[n].library_has for n in names)
 
 
 def _asked(

@@ -24,7 +24,6 @@ from ..core.groups import (
     folded,
     merged,
     on_states,
-    one_each,
     ones,
 )
 from ..core.operation import StateReduction
@@ -270,7 +269,7 @@ class NullIfNone(StateReduction):
             found = reduced()  # after this, it is known whether any value is NaN
             if not groups.is_one and library.missing(columns[0]) is None:
                 # each group has a row, and so a value
-                return (*found, one_each(library.xp, len(found[0])))
+                return (*found, library.one_each(len(found[0])))
             return (*found, *_VALUES.aggregate(columns, groups)())
 
         return states

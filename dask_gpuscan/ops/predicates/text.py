@@ -140,7 +140,7 @@ class Expression:
             return None
         if nulls and not _keeps_no_null(self.tree):
             return None
-        return _compiled(self.tree, self.columns)
+        return self._compiled(_source)
 
     def number(self, dtypes: dict[str, np.dtype]) -> tuple[Callable[..., Any], list[Any]] | None:
         """Return an expression of numbers as `function` does a predicate; None where that one would.
@@ -153,7 +153,12 @@ class Expression:
         """
         if not all(d in _WIDE for d in dtypes.values()):
             return None
-        return _compiled(self.tree, self.columns, _number)
+        return self._compiled(_number)
+
+    def _compiled(self, write: Writer) -> tuple[Callable[..., Any], list[Any]] | None:
+        if self.values:
+            return _compiled(self.tree, self.columns, write)
+        return _compiled_text(self.text, write)
 
 
 _EXACT = tuple(np.dtype(name) for name in ("uint8", "uint16", "uint32", "float64"))
@@ -187,18 +192,25 @@ Writer = Callable[[Node, dict[str, str], list[Any]], str | None]
 
 
 def _compiled(
-    tree: Node, names: tuple[str, ...], write: Writer | None = None
+    tree: Node, names: tuple[str, ...], write: Writer
 ) -> tuple[Callable[..., Any], list[Any]] | None:
     """The tree as a function of elements and numbers, if it is small and there is nothing else in it."""
     if tree.size > _FUSED:
         return None
     parameters = {name: f"c{i}" for i, name in enumerate(names)}
     numbers: list[Any] = []
-    source = (write or _source)(tree, parameters, numbers)
+    source = write(tree, parameters, numbers)
     if source is None:
         return None
     listed = [*parameters.values(), *(f"n{i}" for i in range(len(numbers)))]
     return _function(f"lambda {', '.join(listed)}: {source}"), numbers
+
+
+@functools.lru_cache(maxsize=32)
+def _compiled_text(text: str, write: Writer) -> tuple[Callable[..., Any], list[Any]] | None:
+    """A text without variables as such a function; its numbers are not to be changed."""
+    parsed = _parsed(text)
+    return _compiled(parsed.tree, parsed.columns, write)
 
 
 @functools.lru_cache(maxsize=256)

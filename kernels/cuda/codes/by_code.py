@@ -15,7 +15,7 @@ from ..core import launch
 from ..core.closure_constants import shared_code
 from ..core.device_arrays import kind_of_nulls, mask_buffer, readable, valid_elements
 from ..core.devices import device
-from ..core.plan import Extent, Form, Plan, state_dtype, typed
+from ..core.plan import Extent, Form, state_dtype, typed
 from ..core.tuning import LARGE_SHARED
 from ..scan.scan import run_for
 from ..scan.sequential_product import StableProduct
@@ -123,7 +123,7 @@ def by_code(
     pieces = Pieces(-(-length // chunk) if chunk else 0, None)
     if partition is not None:
         pieces, codes = Pieces.of(partition), partition.codes
-    work = _work(passes, partition is not None, pieces, length, groups, write)
+    work = _work(passes, bool(chunk), pieces, length, groups, write)
     table_rows = pieces.number * width if len(work) > 1 else 0
     table = cupy.ndarray(max(1, table_rows), state_dtype(types_.state))
     wrong = cupy.zeros(1, np.uint64) if check else None
@@ -141,7 +141,7 @@ def by_code(
     for each, extent in work:
         if not extent:
             continue
-        begun = launch.Launch(launch.current_space(Plan((each,)), Extent(extent)), False)
+        begun = launch.Launch(launch.current_space(each.alone, Extent(extent)), False)
         integers = chunk, pieces.number, groups, null, 0 if partition is None else partition.low
         begun.run(0, pointers, offsets=(offset,), options=integers, numbers=numbers)
     if wrong is not None and (code := np.uint64(wrong[0].get())):  # its bits
@@ -173,17 +173,14 @@ def _arranged(
 
 
 def _work(
-    passes: "Steps", parted: bool, pieces: Pieces, length: int, groups: int, write: bool
+    passes: "Steps", chunked: bool, pieces: Pieces, length: int, groups: int, write: bool
 ) -> list[tuple[CodePass, int]]:
     """Return the passes, and over how many items each goes."""
-    if not parted:
-        every = [(passes.reduce, length), (passes.table, groups), (passes.scan, length)]
-    elif not pieces.are_cut:
+    if not (chunked or pieces.are_cut):
         return [(passes.walk, pieces.number)]
-    else:
-        each = [replace(p, parted=True) for p in (passes.reduce, passes.table, passes.scan)]
-        every = list(zip(each, (pieces.number, groups, pieces.number), strict=True))
-    return every if write else every[:2]
+    rows = length if chunked else pieces.number
+    every = (passes.reduce, rows), (passes.table, groups), (passes.scan, rows)
+    return list(every if write else every[:2])
 
 
 def _on_host(states: Any) -> Any:
@@ -245,5 +242,4 @@ def _steps(
         CodePass(of, step, code, nulls, exclusive, mark_nulls, write, bytes_, chunk)
         for step in STEPS
     )
-    steps = Steps(reduce, table, scan, replace(walk, parted=True))
-    return asked, types_, stable, steps, numbers
+    return asked, types_, stable, Steps(reduce, table, scan, walk), numbers

@@ -66,9 +66,8 @@ class CodePass(OfOperator):
     bytes : int
         Of what a warp keeps of its groups, or somewhat more.
     chunk : int
-        Rows of a chunk.
-    parted : bool, default False
-        Whether rows lie in parts by the leading bits of their codes, and chunks are parts or pieces of them.
+        Rows of a chunk; 0 where rows lie in parts by the leading bits of their codes, and chunks are parts or pieces of
+        them.
     """
 
     operator: TypedOperator
@@ -80,9 +79,13 @@ class CodePass(OfOperator):
     scans: bool
     bytes: int
     chunk: int
-    parted: bool = False
     visitor: ClassVar[VisitorSpec] = BY_CODE
     carry: ClassVar[np.dtype] = NO_CARRY
+
+    @property
+    def parted(self) -> bool:
+        """Whether chunks are parts of rows, or pieces of parts."""
+        return not self.chunk
 
     @cached_property
     def parameters(self) -> str:

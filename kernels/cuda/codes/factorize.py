@@ -11,7 +11,7 @@ from ...options import ScanOptions
 from ...selection import Runs
 from ..columns.compact import compact
 from ..columns.selection import head_flags
-from ..core.device_arrays import readable
+from ..core.device_arrays import readable, uploaded
 from ..scan.scan import scan
 from ..sort.partition import Partition
 from ..sort.permute import put
@@ -135,7 +135,7 @@ def flagged(there: Any, arrays: list[Any]) -> tuple[Any, list[Any]]:
         (*kept, rows), _ = compact(arrays, there, False, True, False)
         return rows, kept
     found = np.flatnonzero(there.get())
-    rows = cupy.asarray(found)
+    rows = uploaded(found)
     return rows, arrays if len(found) == groups else [array[rows] for array in arrays]
 
 

@@ -19,6 +19,7 @@ from ..core.plan import (
     Extent,
     Form,
     Geometry,
+    KernelPass,
     Nullness,
     Tickets,
     TypedOperator,
@@ -55,7 +56,7 @@ class Gathered:
 
 
 @dataclass(frozen=True)
-class ColumnPass:
+class ColumnPass(KernelPass):
     """A pass over rows, some of which are selected.
 
     Parameters

@@ -10,7 +10,7 @@ from ...nulls import Mask
 from ..core import launch
 from ..core.device_arrays import mask_buffer
 from ..core.devices import device
-from ..core.plan import Extent, Plan
+from ..core.plan import Extent
 from .column_pass import ColumnPass
 
 
@@ -72,7 +72,7 @@ def launch_columns(
     each: ColumnPass, length: int, *columns: Sequence[Any], waits: bool = True, **options: Any
 ) -> launch.Launch:
     """Launch a plan of this pass alone over so many rows, at least one; see `run_columns`."""
-    begun = launch.Launch(launch.current_space(Plan((each,)), Extent(length)), waits)
+    begun = launch.Launch(launch.current_space(each.alone, Extent(length)), waits)
     run_columns(begun, 0, each, *columns, **options)
     return begun
 

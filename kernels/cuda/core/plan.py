@@ -112,6 +112,15 @@ class Plan:
         return self._hash
 
 
+class KernelPass:
+    """What all passes have in common."""
+
+    @cached_property
+    def alone(self) -> Plan:
+        """The plan of this pass alone, which is made once: to hash a pass takes long."""
+        return Plan((self,))  # type: ignore[arg-type]
+
+
 # --- operators and nulls --------------------------------------------------------------------------
 
 
@@ -141,7 +150,7 @@ class TypedOperator:
         return repr((kernel_token(self.op, self.inputs), forms, repr(self.identity)))
 
 
-class OfOperator:
+class OfOperator(KernelPass):
     """What passes of one operator have in common."""
 
     operator: TypedOperator
@@ -206,7 +215,7 @@ NOWHERE = Nullness()
 NO_CARRY = np.dtype([])
 
 
-class PlainPass:
+class PlainPass(KernelPass):
     """A pass without an operator, of one schedule and size and, unless it says more, without a carry."""
 
     operator: ClassVar[TypedOperator | None] = None

@@ -16,7 +16,7 @@ from ...options import Box, ScanOptions, edges_of
 from ..core import launch
 from ..core.device_arrays import readable
 from ..core.devices import device
-from ..core.plan import Extent, Plan
+from ..core.plan import Extent
 from ..scan.scan import scan
 from .grid_pass import AreaTablePass, BoxImagePass, BoxLinePass, ImageTile, image_tile, windows_of
 from .tuning import BOX_BANDS, BOX_BLOCKS, BOX_ROWS, TABLE_BUSY
@@ -32,9 +32,7 @@ def summed_area_table(values: Any, dtype: np.dtype, state: np.dtype) -> Any:
     if not values.size or columns < strip // 2 or not busy:
         return _by_scans(values, state).astype(dtype, copy=False)
     values, out = readable(values), cupy.ndarray(values.shape, dtype)
-    begun = launch.Launch(
-        launch.current_space(Plan((each,)), Extent(columns, images * rows)), False
-    )
+    begun = launch.Launch(launch.current_space(each.alone, Extent(columns, images * rows)), False)
     begun.run(0, (values.data.ptr, out.data.ptr), options=(rows,))
     return out
 
@@ -110,7 +108,7 @@ def _run(
     """Launch a pass; return what it writes."""
     number = each.number.type(1 / count if each.multiplies else count)
     pointers = [a.data.ptr for a in (values, out, *edges)]
-    begun = launch.Launch(launch.current_space(Plan((each,)), extent), False)
+    begun = launch.Launch(launch.current_space(each.alone, extent), False)
     begun.run(0, pointers, options=options, seed=outside.tobytes(), numbers=number.tobytes())
     return out
 

@@ -10,7 +10,7 @@ from ...operators.operator import operator
 from ...options import Intervals, ScanOptions
 from ..core import launch
 from ..core.device_arrays import readable
-from ..core.plan import Extent, Pass, Plan
+from ..core.plan import Extent, PlainPass
 from ..scan.scan import scan
 from .interval_pass import CHUNK, IntervalPass, IntervalSumsPass
 
@@ -65,8 +65,8 @@ def _new(count: int, dtype: np.dtype) -> Any:
         raise
 
 
-def _run(each: Pass, length: int, arrays: list[Any], options: tuple[int, int]) -> None:
+def _run(each: PlainPass, length: int, arrays: list[Any], options: tuple[int, int]) -> None:
     """Launch a pass over so many steps with these arrays, of which some may be None."""
     pointers = [0 if a is None else a.data.ptr for a in arrays]
-    begun = launch.Launch(launch.current_space(Plan((each,)), Extent(length)), False)
+    begun = launch.Launch(launch.current_space(each.alone, Extent(length)), False)
     begun.run(0, pointers, options=options)

@@ -132,7 +132,7 @@ def _work(
     of = typed(op, types_, None if stable is None else stable.follow)
     only = table_of(ScanPass(of, nulls, exclusive, reverse, mark_nulls, write), inner)
     seed = bytes_of(identity, state)
-    return _Work(Plan((only,)), types_, asked, stable, state, seed, numbers, only.across)
+    return _Work(only.alone, types_, asked, stable, state, seed, numbers, only.across)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from ...options import Positions, SortKey
 from ..columns.compact import compact
 from ..core import launch
 from ..core.device_arrays import readable, valid_elements
-from ..core.plan import Extent, Plan
+from ..core.plan import Extent
 from .permute import CARRIED, take_all
 from .radix_sort import Word, move, radix_sort, rows_at, tied_slots
 from .sort_pass import KeyCode, RankPass, SearchPass
@@ -113,7 +113,7 @@ def tied_ranks(keys: Any, method: str, groups: Any) -> Any:
         keys = readable(keys)
         groups = None if groups is None else readable(groups)
         code = KeyCode(keys.dtype.itemsize, KINDS[keys.dtype.kind])
-        plan = Plan((RankPass(code, method, 0 if groups is None else groups.itemsize),))
+        plan = RankPass(code, method, 0 if groups is None else groups.itemsize).alone
         begun = launch.Launch(launch.current_space(plan, Extent(len(keys))), False)
         begun.run(0, [keys.data.ptr, 0 if groups is None else groups.data.ptr, out.data.ptr])
     return out
@@ -309,7 +309,7 @@ def _search(
 ) -> None:
     code = KeyCode(needles.dtype.itemsize, KINDS[needles.dtype.kind])
     lengths = len(needles), len(haystack)
-    plan = Plan((SearchPass(code, right, merges),))
+    plan = SearchPass(code, right, merges).alone
     begun = launch.Launch(launch.current_space(plan, Extent(sum(lengths))), False)
     sides = [needles.data.ptr, haystack.data.ptr, 0 if unsorted is None else unsorted.data.ptr]
     begun.run(0, [*sides, *pointers], options=(*lengths, *options))

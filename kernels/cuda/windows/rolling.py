@@ -20,7 +20,7 @@ from ..core import launch
 from ..core.closure_constants import shared_code
 from ..core.device_arrays import kind_of_nulls, mask_buffer, readable
 from ..core.devices import device
-from ..core.plan import Capability, Extent, Form, Plan, state_dtype, typed
+from ..core.plan import Capability, Extent, Form, state_dtype, typed
 from .tuning import LEVEL_FAN, LEVEL_GROUP
 from .window_pass import WindowPass, WindowStartsPass, level_passes, span_passes, tile_passes
 
@@ -62,7 +62,7 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
 
     def run(each: WindowPass, length: int, level: int = 0, size: int = 0) -> None:
         if length:
-            begun = launch.Launch(launch.current_space(Plan((each,)), Extent(length)), False)
+            begun = launch.Launch(launch.current_space(each.alone, Extent(length)), False)
             integers = rows, shift, width, level, size, null
             begun.run(0, pointers, offsets=(offset,), options=integers, numbers=numbers)
 
@@ -127,7 +127,7 @@ def _passes(
     return types_, tiles, [] if tiles else level_passes(of, nulls, []), numbers
 
 
-PLAN = Plan((WindowStartsPass(),))
+PLAN = WindowStartsPass().alone
 
 
 def window_starts(values: Any, reach: int, starts: Any) -> Any:
