@@ -150,9 +150,6 @@ def narrow(obj: Any, names: Iterable[Hashable]) -> Any:
 
 def as_series(like: Any, values: Any) -> Any:
     """Return values as a series of the library of a frame; raises a TypeError for what is none."""
-    series: Any = type(library_of(like).index_level(like, 0))
-    if isinstance(values, series):
-        return values
     if np.ndim(values) == 0:
         raise TypeError(f"expected values, one a row, found {shown(values)}")
-    return series(values)
+    return library_of(like).as_key(values)

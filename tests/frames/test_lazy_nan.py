@@ -11,6 +11,7 @@ import dask_gpuscan  # noqa: F401  (registers .gpuscan)
 from dask_gpuscan import kernels
 from dask_gpuscan.frames import registry
 from dask_gpuscan.frames.cudf import nan
+from dask_gpuscan.frames.pandas.column import PandasColumn
 from dask_gpuscan.frames.pandas.layouts import NumPyLayout
 from dask_gpuscan.frames.pandas.library import Pandas
 from dask_gpuscan.frames.registry import LibrarySource
@@ -72,7 +73,7 @@ def lazy(monkeypatch):
     monkeypatch.setitem(sys.modules, "lazy", SimpleNamespace(LAZY=LAZY))
     monkeypatch.setattr(kernels, "max_groups", lambda codes: 0)  # rows are sorted, as on a GPU
     monkeypatch.setitem(registry.LIBRARIES, "pandas", LibrarySource("lazy", "LAZY", ""))
-    monkeypatch.setattr(registry, "LIBRARY_OF", {})
+    monkeypatch.setattr(registry, "LIBRARY_OF", {PandasColumn: LAZY})
 
 
 METHODS = {

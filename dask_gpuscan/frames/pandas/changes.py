@@ -14,6 +14,7 @@ from pandas.api.types import is_list_like
 from ... import kernels
 from ...kernels.options import Shifted
 from ..types import Values
+from .column import AnyColumn, series_of
 from .layouts import (
     MANY,
     MASKED,
@@ -39,7 +40,8 @@ def _column(array: PandasArray) -> pd.Series:
 class PandasChanges:
     """Nulls filled from other rows, shifts, and changes from earlier rows."""
 
-    def fill(self, column: pd.Series, reverse: bool, limit: int | None) -> PandasArray:
+    def fill(self, given: AnyColumn, reverse: bool, limit: int | None) -> PandasArray:
+        column = series_of(given)
         if column.dtype == np.float16:  # which pandas does not fill
             return self.fill(column.astype(np.float32), reverse, limit).astype(np.float16)
         most = (

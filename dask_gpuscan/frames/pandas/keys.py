@@ -16,6 +16,7 @@ from ..keys import mixed_group_ids, paired_group_ids, shared_group_ids
 from ..messages import column_title, first_line
 from ..protocol.keys import NumberKeys
 from ..types import DType, GroupIds, Values, View
+from .column import AnyColumn, series_of
 from .layouts import PandasArray, bare, holds_text, layout_of, one_chunk, with_null
 from .texts import Texts, factorize_text
 
@@ -209,7 +210,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 class PandasGrouping:
     """Group ids and hashes of keys, and pandas' own reductions."""
 
-    def factorize(self, column: pd.Series) -> tuple[Values, Nulls]:
+    def factorize(self, column: AnyColumn) -> tuple[Values, Nulls]:
         try:
             array = comparable(column.array)
             if isinstance(array, pd.Categorical):
@@ -239,7 +240,7 @@ class PandasGrouping:
     def own_group_ids(self, array: PandasArray) -> GroupIds | None:
         return own_group_ids(bare(array))
 
-    def has_nan_apart(self, column: pd.Series) -> bool:
+    def has_nan_apart(self, column: AnyColumn) -> bool:
         layout = layout_of(column.dtype)
         if (
             layout is None
@@ -250,20 +251,21 @@ class PandasGrouping:
         view = layout.raw(column.array)
         return bool((np.isnan(view.values) & ~view.missing()).any())
 
-    def reduces_groups(self, keys: list[pd.Series], dtypes: list[DType]) -> bool:
+    def reduces_groups(self, keys: list[AnyColumn], dtypes: list[DType]) -> bool:
         arrays = [bare(key.array) for key in keys]
         if any(map(parts_keys, arrays)):
             return False
         ours = len(arrays[0]) >= MANY and all(dtype in WIDE_NUMBERS for dtype in dtypes)
         return not (ours and all(map(_has_own_ids, arrays)))
 
-    def hash_rows(self, columns: list[pd.Series]) -> Values:
+    def hash_rows(self, columns: list[AnyColumn]) -> Values:
         hashes = (key_hashes(column.array) for column in columns)
         return reduce(lambda before, own: before * _ODD + own, hashes)
 
     def group_reduce(
-        self, method: str, column: pd.Series, ids: Values, exact: bool = False
+        self, method: str, given: AnyColumn, ids: Values, exact: bool = False
     ) -> PandasArray:
+        column = series_of(given)
         is_extreme = method in ("min", "max")  # of any objects that compare
         if exact and is_extreme and column.dtype == object and len(column):
             # beside what is no number, all stay

@@ -15,9 +15,10 @@ from ...kernels import BUILT_IN
 from ...kernels.messages import shown
 from ..messages import check_one_level, refuse_categories
 from ..protocol import Library
-from ..registry import columns_of, of_levels
+from ..registry import LIBRARY_OF, columns_of, of_levels
 from ..types import DType, Scalar, T, Values, View
 from .changes import PandasChanges
+from .column import SPARSE, AnyColumn, PandasColumn, column_at, every_column, series_of
 from .host_values import HOST_VALUES, is_string
 from .keys import (
     PandasGrouping,
@@ -32,7 +33,6 @@ from .layouts import (
     FEW,
     MANY,
     MASKED,
-    SPARSE,
     PandasArray,
     bare,
     holds_null,
@@ -74,15 +74,15 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         names: list[Hashable] = frame.columns.tolist()
         return names
 
-    def column(self, frame: pd.DataFrame, name: Hashable) -> pd.Series:
-        return frame[name]
+    def column(self, frame: pd.DataFrame, name: Hashable) -> AnyColumn:
+        place = frame.columns.get_loc(name)
+        return column_at(frame, place, name) if isinstance(place, int) else frame[name]
 
     def dtypes(self, frame: pd.DataFrame) -> list[DType]:
-        dtypes: list[DType] = frame.dtypes.tolist()
+        dtypes: list[DType] = frame._mgr.get_dtypes().tolist()  # as `dtypes`, without a series
         return dtypes
 
-    def columns(self, frame: pd.DataFrame) -> list[pd.Series]:
-        return [column for _, column in frame.items()]
+    columns = staticmethod(every_column)
 
     def select(self, frame: pd.DataFrame, chosen: list[bool]) -> pd.DataFrame:
         return frame.take(np.flatnonzero(chosen), axis=1)
@@ -174,14 +174,13 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         index = frame.index
         return list(index.dtypes) if isinstance(index, pd.MultiIndex) else [index.dtype]
 
-    def index_level(self, frame: pd.DataFrame, number: int) -> pd.Series:
+    def index_level(self, frame: pd.DataFrame, number: int) -> PandasColumn:
         index = frame.index
         if not isinstance(index, pd.MultiIndex):
             values = index
         else:  # a number may be a name, too
             values = index.set_names(range(index.nlevels)).get_level_values(number)
-        # pandas would look for strings in bare arrays of objects
-        return pd.Series(values.array, dtype=values.dtype, name=index.names[number], copy=False)
+        return PandasColumn(index.names[number], values.array)
 
     def is_sorted(self, index: pd.Index) -> bool:
         # pandas takes nulls of categories for the least
@@ -269,14 +268,14 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     # --- columns and their arrays ---------------------------------------------------------------------
 
-    def array(self, column: pd.Series) -> PandasArray:
+    def array(self, column: AnyColumn) -> PandasArray:
         return column.array
 
-    def as_column(self, array: PandasArray, name: Hashable = None) -> pd.Series:
-        return self.series(array, None, name)
+    def as_column(self, array: PandasArray, name: Hashable = None) -> PandasColumn:
+        return PandasColumn(name, array)
 
-    def slice_column(self, column: pd.Series, start: int, stop: int) -> pd.Series:
-        return column.iloc[start:stop]
+    def slice_column(self, column: AnyColumn, start: int, stop: int) -> PandasColumn:
+        return PandasColumn(column.name, column.array[start:stop])
 
     def slice_array(self, array: PandasArray, start: int, stop: int) -> PandasArray:
         return array[start:stop]
@@ -357,8 +356,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         array[start:stop] = rows
         return array
 
-    def floats(self, column: pd.Series) -> Values:
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    def floats(self, column: AnyColumn) -> Values:
+        return series_of(column).to_numpy(dtype=np.float64, na_value=np.nan)
 
     def from_floats(self, values: Values, numbers: slice | None = None) -> PandasArray:
         return values
@@ -371,7 +370,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     # --- nulls ----------------------------------------------------------------------------------------
 
-    def missing(self, column: pd.Series) -> Values | None:
+    def missing(self, column: AnyColumn) -> Values | None:
         dtype = column.dtype
         if isinstance(dtype, np.dtype) and dtype.kind in "biu":
             return None
@@ -385,7 +384,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         missing = _are_null(column)
         return missing if missing.any() else None
 
-    def valid(self, column: pd.Series) -> Values:
+    def valid(self, column: AnyColumn) -> Values:
         return ~_are_null(column)
 
     def set_null(self, array: PandasArray, missing: Values) -> PandasArray:
@@ -401,15 +400,15 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     to_nullable = staticmethod(to_nullable)
 
-    def seek_valid(self, column: pd.Series, from_end: bool) -> Callable[[], int | None]:
+    def seek_valid(self, column: AnyColumn, from_end: bool) -> Callable[[], int | None]:
         return lambda: self._first_valid(column, from_end)
 
-    def _first_valid(self, column: pd.Series, from_end: bool) -> int | None:
+    def _first_valid(self, column: AnyColumn, from_end: bool) -> int | None:
         count, done, chunk = len(column), 0, 64
         while done < count:
             end = min(count, done + chunk)
-            piece = column.iloc[count - end : count - done] if from_end else column.iloc[done:end]
-            valid = self.valid(piece)
+            first, last = (count - end, count - done) if from_end else (done, end)
+            valid = self.valid(self.slice_column(column, first, last))
             if valid.any():
                 if from_end:
                     return count - 1 - done - int(valid[::-1].argmax())
@@ -439,7 +438,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def fetch(self, values: Values) -> Callable[[], np.ndarray]:
         return lambda: values
 
-    def host_row(self, column: pd.Series, row: int) -> PandasArray:
+    def host_row(self, column: AnyColumn, row: int) -> PandasArray:
         return column.array.take([row])  # iloc takes 30 us longer
 
     def number(self, row: PandasArray, dtype: DType) -> Scalar:
@@ -477,12 +476,12 @@ def _joined_categories(arrays: list[pd.Categorical]) -> pd.Categorical:
     )
 
 
-def _are_null(column: pd.Series) -> Values:
+def _are_null(column: AnyColumn) -> Values:
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fc":
         return np.isnan(bare(column.array))
     if is_dictionary(column.dtype):
-        column = PANDAS.series(decoded(column.array), None)
-    return np.asarray(column.isna())
+        return np.asarray(decoded(column.array).isna())
+    return np.asarray(pd.isna(column.array))
 
 
 def _timed(index: pd.Index) -> pd.Index:
@@ -502,3 +501,4 @@ def _is_every_row(positions: Values) -> bool:
 
 
 PANDAS: Library = Pandas()
+LIBRARY_OF[PandasColumn] = PANDAS

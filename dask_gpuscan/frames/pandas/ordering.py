@@ -13,6 +13,7 @@ from ...kernels import INT128, Nulls, bitmap, byte_mask
 from ..key_values import Duration, Instant, key_value
 from ..messages import column_title, first_line
 from ..types import DType, Values
+from .column import AnyColumn, PandasColumn, series_of
 from .keys import decoded, factorize, is_dictionary
 from .layouts import PandasArray, layout_of, nullable, one_array
 from .texts import argsort
@@ -21,7 +22,7 @@ from .texts import argsort
 class PandasOrdering:
     """Columns of pandas in order: numbers as they are, others by the ranks of their distinct values."""
 
-    def sort_key(self, column: pd.Series) -> tuple[Values, Nulls]:
+    def sort_key(self, column: AnyColumn) -> tuple[Values, Nulls]:
         dtype = column.dtype
         layout = layout_of(dtype)
         if layout is not None and layout.storage(dtype).kind != "c":
@@ -35,7 +36,7 @@ class PandasOrdering:
             if pa.types.is_decimal128(arrow.type):
                 return _decimals(one_array(arrow))
             if is_dictionary(dtype):
-                return self.sort_key(pd.Series(decoded(column.array), name=column.name))
+                return self.sort_key(PandasColumn(column.name, decoded(column.array)))
         try:
             return _ranks(column.array)
         except (TypeError, pa.ArrowException) as error:
@@ -44,16 +45,17 @@ class PandasOrdering:
                 f"leave it out of the keys, or cast it with astype"
             ) from error
 
-    def rank_values(self, column: pd.Series) -> pd.Series:
+    def rank_values(self, column: AnyColumn) -> AnyColumn:
         dtype = column.dtype
         if isinstance(dtype, pd.CategoricalDtype) and not dtype.ordered:
-            return column.astype(nullable(dtype.categories.dtype))
+            return series_of(column).astype(nullable(dtype.categories.dtype))
         return column
 
     def rank_dtypes(self, frame: pd.DataFrame, **options: Hashable) -> list[DType]:
         return list(frame.iloc[:0].rank(**options).dtypes)
 
-    def is_monotonic(self, column: pd.Series, decreasing: bool) -> bool:
+    def is_monotonic(self, given: AnyColumn, decreasing: bool) -> bool:
+        column = series_of(given)
         if isinstance(column.dtype, pd.CategoricalDtype):
             column = column.cat.codes
         return bool(

@@ -88,7 +88,7 @@ def evaluated(of: Input, columns: Columns) -> Any:
     series = {name: _series(columns[name]) for name in of.columns}
     found = of.evaluate(series)
     if of.may_divide_by_zero and all(_is_numpys(s.dtype) for s in series.values()):
-        no_rows = {name: library_of(s).slice_column(s, 0, 0) for name, s in series.items()}
+        no_rows = {name: s.iloc[:0] for name, s in series.items()}
         if of.evaluate(no_rows).dtype == np.int64:
             # floats, as in pandas where a zero is among the divisors: then the answer is infinite
             quotients = found.to_numpy()
