@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from typing import TypeAlias
+from weakref import ref
 
 import pandas as pd
 
+from ...kernels.bounded_cache import BoundedCache
 from ..types import Column, DType
 from .layouts import PandasArray, bare
 
@@ -40,9 +42,23 @@ def column_at(frame: pd.DataFrame, place: int, name: Hashable) -> PandasColumn:
     return PandasColumn(name, frame._get_column_array(place))
 
 
+LABELS: BoundedCache[int, tuple[ref[pd.Index], list[Hashable]]] = BoundedCache()
+"""What `names_in` has returned, by the address of the labels, which never change: strings are slow to read."""
+
+
+def names_in(labels: pd.Index) -> list[Hashable]:
+    """Return the labels of columns as a new list."""
+    place = id(labels)
+    found = LABELS.get(place)
+    if found is None or found[0]() is not labels:
+        own = ref(labels, lambda _: LABELS.pop(place, None))
+        found = LABELS.store(place, (own, labels.tolist()))
+    return found[1].copy()
+
+
 def every_column(frame: pd.DataFrame) -> list[Column]:
     """Return the columns of a frame, in order."""
-    return [column_at(frame, i, name) for i, name in enumerate(frame.columns)]
+    return [column_at(frame, i, name) for i, name in enumerate(names_in(frame.columns))]
 
 
 class PandasSparse:

@@ -18,7 +18,7 @@ from ..protocol import Library
 from ..registry import LIBRARY_OF, columns_of, of_levels
 from ..types import DType, Scalar, T, Values, View
 from .changes import PandasChanges
-from .column import SPARSE, AnyColumn, PandasColumn, column_at, every_column, series_of
+from .column import SPARSE, AnyColumn, PandasColumn, column_at, every_column, names_in, series_of
 from .host_values import HOST_VALUES, is_string
 from .keys import (
     PandasGrouping,
@@ -71,8 +71,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     # --- frames and their columns ---------------------------------------------------------------------
 
     def names(self, frame: pd.DataFrame) -> list[Hashable]:
-        names: list[Hashable] = frame.columns.tolist()
-        return names
+        return names_in(frame.columns)
 
     def column(self, frame: pd.DataFrame, name: Hashable) -> AnyColumn:
         place = frame.columns.get_loc(name)
@@ -93,8 +92,10 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return out
 
     def rows(self, frame: pd.DataFrame, rows: Values | slice) -> pd.DataFrame:
-        if isinstance(rows, slice) or len(rows) < MANY:
+        if isinstance(rows, slice):
             return frame.iloc[rows]
+        if len(rows) < MANY:
+            return frame.take(rows)
         arrays = [self.take(self.array(column), rows) for column in columns_of(frame)]
         return self.rebuild(frame, arrays, self.take_index(frame.index, rows))
 
@@ -120,7 +121,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         like: pd.DataFrame | None = None,
     ) -> pd.DataFrame:
         if like is not None:
-            known = like.columns.tolist()
+            known = names_in(like.columns)
             if names == known:
                 names = like.columns
             elif all(n in known for n in names):
@@ -203,7 +204,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
                 )
         if len(arrays) == 1 and not levels:
             array = with_null(arrays[0], np.nan)
-            return pd.Index(array, dtype=array.dtype, name=names[0])
+            # pandas would look for strings in bare arrays of objects, and is slower where a dtype is given
+            dtype = array.dtype if array.dtype == object else None
+            return pd.Index(array, dtype=dtype, name=names[0])
         numbered = {i: numbered_level(a) for i, a in enumerate(arrays) if not is_sortable(a.dtype)}
         values = [
             numbered[i][0] if i in numbered else level_values(a) for i, a in enumerate(arrays)

@@ -27,7 +27,7 @@ from ..core.groups import AdjacentGroups, Groups, NumberedGroups
 from ..core.operation import Needs
 from ..core.sorted_groups import SortedGroups
 from ..time.sessions import CountGaps
-from .spec import GroupBySpec
+from .spec import GroupBySpec, key_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,6 +385,10 @@ class HashedReduce(TreeReduction):
         spec, found = self.spec, self.merge(tables)
         pairs = zip(spec.parts, found.states, strict=True)
         arrays = [p.operation.finalize(spec.columns(frame, p), states) for p, states in pairs]
-        answer = spec.from_groups(frame, found.keys, arrays)
-        sorts = spec.sort and not found.ordered
-        return found.library.sort_by_index(answer) if sorts else answer
+        library, keys, sorts = found.library, found.keys, spec.sort and not found.ordered
+        order = key_order(library, keys) if sorts else None
+        if order is not None:
+            keys = [library.take(a, order) for a in keys]
+            arrays = [spec.take_groups(library, a, order) for a in arrays]
+        answer = spec.from_groups(frame, keys, arrays)
+        return library.sort_by_index(answer) if sorts and order is None else answer

@@ -319,7 +319,9 @@ def _asked(
             return ask(obj.groupby(level=key, dropna=dropna))
         if not (by.levels or chosen is ... or isinstance(chosen, list)):
             # a series is grouped sooner than a frame
-            rows = keys if len(keys) > 1 else keys[0]
+            index = library.index(obj)
+            rows: Any = [library.series(library.array(k), index, k.name) for k in keys]
+            rows = rows if len(rows) > 1 else rows[0]
             return ask(obj[chosen].groupby(rows, sort=True, dropna=dropna, observed=True))
         kept = [n for n in dict.fromkeys([*by.columns, *names]) if n not in by.levels]
         groups = obj[kept].groupby(key, sort=True, dropna=dropna, observed=True)

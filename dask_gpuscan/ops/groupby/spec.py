@@ -9,11 +9,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ... import kernels
 from ...frames.keys import By, any_null, key_arrays
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ..core.columnwise import map_outputs, named_answers
 from ..core.operation import Needs, Part
+
+
+def key_order(library: Library, keys: Sequence[Any]) -> Any:
+    """Return the positions of groups in the order of their keys, nulls last; None unless there is one, of numbers."""
+    if len(keys) > 1:
+        return None
+    layout = library.layout(keys[0].dtype)
+    if layout is None or layout.storage(keys[0].dtype).kind not in "biufmM":
+        return None
+    values, nulls = library.sort_key(library.as_column(keys[0]))
+    return kernels.argsort(values, nulls=[nulls])
 
 
 @dataclass(frozen=True)

@@ -357,7 +357,7 @@ class TopRows(TreeReduction):
         """The number of the group of each row in the order of keys."""
         starts, lengths = kernels.run_length_encode(codes)
         groups = [library.take(key, order[starts]) for key in keys]
-        sorted_groups = sorted_rows(library, library.key_index(groups, self.by.columns))
+        sorted_groups = sorted_rows(library, groups, self.by.columns)
         numbers = library.xp.empty(len(starts), INT64)
         numbers[sorted_groups] = library.xp.arange(len(starts))
         return kernels.run_length_decode(lengths, [numbers])[0]

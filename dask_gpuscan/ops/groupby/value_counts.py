@@ -146,7 +146,7 @@ class ValueCounts(TreeReduction):
         rows[codes] = xp.arange(len(codes), dtype=INT64)
         present = xp.flatnonzero(rows >= 0)
         firsts = [library.take(array, rows[present]) for array in keys]
-        order = sorted_rows(library, library.key_index(firsts, range(self.keys)))
+        order = sorted_rows(library, firsts, range(self.keys))
         numbers = xp.zeros(most, INT64)
         numbers[present[order]] = xp.arange(len(order), dtype=INT64)
         return numbers[codes]

@@ -6,7 +6,7 @@ adjacent, and groups are reduced as adjacent ones are. The answers of all partit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ from ..core.groups import INT64, AdjacentGroups, ReducibleGroups, States
 from ..core.operation import AnswerRuns, Needs
 from ..runs import EndedRuns
 from .hashed import NumberedRows, first_rows, in_order
-from .spec import GroupBySpec
+from .spec import GroupBySpec, key_order
 
 INT32 = np.dtype(np.int32)
 
@@ -164,16 +164,19 @@ class WholeGroupReduce(TreeReduction):
         spec, found = self.spec, self.merge(tables)
         library = found.library
         keys, arrays = found.keys, found.arrays
-        index = library.key_index(keys, spec.by.columns)
-        if not (found.ordered or library.is_sorted(index)):
-            order = sorted_rows(library, index)
+        if not found.ordered:
+            order = sorted_rows(library, keys, spec.by.columns)
             keys = [library.take(a, order) for a in keys]
             arrays = [spec.take_groups(library, a, order) for a in arrays]
         return spec.from_groups(frame, keys, arrays)
 
 
-def sorted_rows(library: Library, index: Any) -> Any:
-    """Return the positions of an index' rows in its order, nulls last."""
+def sorted_rows(library: Library, keys: list[Any], names: Sequence[Hashable]) -> Any:
+    """Return the positions of groups in the order of their keys, nulls last."""
+    order = key_order(library, keys)
+    if order is not None:
+        return order
+    index = library.key_index(keys, names)
     rows = library.from_integers(library.xp.arange(len(index), dtype=INT64))
     ordered: Any = library.sort_by_index(library.series(rows, index))
     return stored_numbers(ordered)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...arrays import is_int128
 from ...compiler.jit import OPTIONS, cached_njit
-from ...nulls import NAT, Mask
+from ...nulls import NAT, InBand, Mask
 from ...options import Positions, SortKey
 from ..core.engine import STATUS, TICKET
 from ..core.launch import (
@@ -40,6 +40,11 @@ SLICE = 1 << 16
 
 MERGED = 4
 """Bytes of the narrowest elements that are sorted in pieces: shorter ones take NumPy no longer than a merge."""
+
+FEW = 1 << 12
+"""The most rows that NumPy puts in order by one key, or by several in proportion: codes of so few take longer to make.
+
+Microseconds of 10, 1,000, 4,096 and 16,384 integers, codes and NumPy: 43, 1; 52, 12; 84, 52; 216, 799."""
 
 _SIGN = {width: np.iinfo(f"i{width}").min for width in (2, 4, 8)}
 """The bits of -0.0 as an integer."""
@@ -155,6 +160,27 @@ def _merging(dtype: np.dtype) -> Kernel:
     return entry(merge, (values, values, out, CONTROL))
 
 
+def _few_rows(keys: Sequence[SortKey]) -> np.ndarray | None:
+    """Return the positions of rows in the order of keys, by NumPy; None if it has another order."""
+    given: list[Any] = []
+    for key in keys:
+        values: Any = key.values
+        kind = values.dtype.kind
+        if isinstance(key.nulls, Mask) or kind in "mMV" or (kind == "f" and key.nulls_first):
+            return None
+        if isinstance(key.nulls, InBand) and kind == "i":  # NaT
+            return None
+        if key.descending:
+            values = -values if kind == "f" else ~values
+        given.append(values)
+    found: np.ndarray
+    if len(given) == 1:
+        found = np.argsort(given[0], kind="stable")
+    else:
+        found = np.lexsort(given[::-1])
+    return found
+
+
 def sort(
     keys: Sequence[SortKey],
     arrays: Sequence[Any],
@@ -171,6 +197,9 @@ def sort(
             return [sorted_values(keys[0])]
         return [sorted_segments(keys[0], starts, kth and kth())]
     count = len(keys[0].values)
+    found = None if starts is not None or count > FEW // len(keys) else _few_rows(keys)
+    if found is not None:
+        return [take(a, found) for a in arrays] + [found] * bool(positions)
     fields = [fields_of(key) for key in keys]
     most = WORD_BITS - max(count - 1, 1).bit_length()
     chunks = chunks_of([field for each in fields for field in each], most)
