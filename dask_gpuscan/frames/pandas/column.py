@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 from weakref import ref
 
@@ -54,6 +55,20 @@ def names_in(labels: pd.Index) -> list[Hashable]:
         own = ref(labels, lambda _: LABELS.pop(place, None))
         found = LABELS.store(place, (own, labels.tolist()))
     return found[1].copy()
+
+
+def labels_of(names: Sequence[Hashable]) -> pd.Index:
+    """Return names as the labels of columns, as pandas would read them, but for None among texts, which stays."""
+    if all(type(name) is str for name in names):
+        return _text_labels(tuple(names)).view()  # whose own name may be set
+    if any(name is None for name in names):
+        return pd.Index(names, dtype=object, tupleize_cols=False)
+    return pd.Index(names, tupleize_cols=False)
+
+
+@lru_cache(maxsize=256)
+def _text_labels(names: tuple[Hashable, ...]) -> pd.Index:
+    return pd.Index(names, tupleize_cols=False)
 
 
 def every_column(frame: pd.DataFrame) -> list[Column]:

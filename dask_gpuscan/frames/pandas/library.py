@@ -18,7 +18,16 @@ from ..protocol import Library
 from ..registry import LIBRARY_OF, columns_of, of_levels
 from ..types import DType, Scalar, T, Values, View
 from .changes import PandasChanges
-from .column import SPARSE, AnyColumn, PandasColumn, column_at, every_column, names_in, series_of
+from .column import (
+    SPARSE,
+    AnyColumn,
+    PandasColumn,
+    column_at,
+    every_column,
+    labels_of,
+    names_in,
+    series_of,
+)
 from .host_values import HOST_VALUES, is_string
 from .keys import (
     PandasGrouping,
@@ -132,10 +141,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             for i, a in enumerate(map(bare, arrays))
         }
         out = pd.DataFrame(columns, index=index, copy=False)
-        # pandas would make NaN of None among texts
-        if isinstance(names, list) and any(n is None for n in names):
-            names = pd.Index(names, dtype=object, tupleize_cols=False)
-        out.columns = names
+        out.columns = labels_of(names) if isinstance(names, list) else names
         return out
 
     def join_columns(
