@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import numpy as np
+
 from .arrays import Array, brief, check_columns, check_one_length, is_array, is_cupy, is_int128
 from .backends import backend_of
 from .by_code import check_range
 from .messages import shown
 
-NARROW = ("int64", "uint32", "uint64")
+NARROW = tuple(map(np.dtype, ("int64", "uint32", "uint64")))
 """What positions of CuPy rows may be: the unsigned ones are those of sorted rows."""
 
 
@@ -110,6 +112,6 @@ def _check(array: Any, positions: Any) -> None:
     if not is_array(array) or not is_int128(array.dtype):
         check_columns("rows", [array])
     accepted = NARROW if is_cupy(type(positions)) else NARROW[:1]
-    if not is_array(positions) or positions.dtype.name not in accepted or positions.ndim != 1:
+    if not is_array(positions) or positions.dtype not in accepted or positions.ndim != 1:
         found = brief(positions) if is_array(positions) else type(positions).__name__
         raise TypeError(f"positions must be a 1-d array of int64, found {found}")

@@ -65,7 +65,7 @@ def tied_ranks(keys: Array, method: str, groups: Array | None = None) -> Any:
 
 def takes_ranks(dtype: np.dtype) -> bool:
     """Return whether `tied_ranks` takes keys of a dtype."""
-    return dtype.kind in "iub" or dtype.name in ("float32", "float64")
+    return dtype.kind in "iub" or (dtype.kind == "f" and 4 <= dtype.itemsize <= 8)
 
 
 def sorted_quantiles(

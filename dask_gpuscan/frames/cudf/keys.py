@@ -132,9 +132,13 @@ def _most_ids(rows: int) -> int:
 
 
 def sorted_group_ids(arrays: Sequence[ColumnBase]) -> GroupIds:
-    """Return group ids that are equal where the rows of all arrays are, from sorts of these."""
-    most = _most_ids(len(arrays[0]))
-    found = [_range_ids(array, most) or _word_ids(array) for array in arrays if _in_words(array)]
+    """Return group ids that are equal where the rows of all arrays are, from sorts of these.
+
+    One array alone is known to have no ids by its range.
+    """
+    most, alone = _most_ids(len(arrays[0])), len(arrays) == 1
+    words = [array for array in arrays if _in_words(array)]
+    found = [(None if alone else _range_ids(array, most)) or _word_ids(array) for array in words]
     others = [array for array in arrays if not _in_words(array)]
     many = len(arrays[0]) >= HASHED_FROM and len(others) == 1
     if many and others[0].plc_column.type().id() == plc.TypeId.STRING:

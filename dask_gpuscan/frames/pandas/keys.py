@@ -351,7 +351,12 @@ def _has_own_ids(array: PandasArray) -> bool:
 
 
 def hashed_group_ids(arrays: Sequence[PandasArray]) -> GroupIds:
-    """Return group ids that are equal where the rows of all arrays are, by hashes."""
+    """Return group ids that are equal where the rows of all arrays are, by hashes.
+
+    One array alone is known to have no ids by its range.
+    """
+    if len(arrays) == 1:
+        return _hashed_ids(arrays[0])
     most = _most_ids(len(arrays[0]))
     found = [_range_ids(array, most) or _hashed_ids(array) for array in arrays]
     return paired_group_ids(found, most, np.int64, lambda words: GroupIds(*hash_codes(words)))
