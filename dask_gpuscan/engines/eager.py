@@ -150,6 +150,6 @@ def narrow(obj: Any, names: Iterable[Hashable]) -> Any:
 
 def as_series(like: Any, values: Any) -> Any:
     """Return values as a series of the library of a frame; raises a TypeError for what is none."""
-    if np.ndim(values) == 0:
+    if (values.ndim if hasattr(values, "ndim") else np.ndim(values)) == 0:  # cuDF refuses np.ndim
         raise TypeError(f"expected values, one a row, found {shown(values)}")
     return library_of(like).as_key(values)

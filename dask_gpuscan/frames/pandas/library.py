@@ -448,7 +448,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return lambda: values
 
     def host_row(self, column: AnyColumn, row: int) -> PandasArray:
-        return column.array.take([row])  # iloc takes 30 us longer
+        found = column.array.take([row])  # iloc takes 30 us longer
+        # which tells it from numbers of an operator's state
+        return pd.arrays.NumpyExtensionArray(found) if isinstance(found, np.ndarray) else found
 
     def number(self, row: PandasArray, dtype: DType) -> Scalar:
         layout = layout_of(dtype)
