@@ -27,6 +27,7 @@ from .factorize import (
     flags_at,
     most_arranged,
     occurring,
+    sort_by_code,
     value_range,
 )
 from .grids import box_filter, summed_area_table, window_sum
@@ -172,6 +173,7 @@ __all__ = [
     "shift",
     "signature",
     "sort",
+    "sort_by_code",
     "sort_pairs",
     "sorted_quantiles",
     "state",

@@ -5,7 +5,7 @@ pandas or CuPy.
 """
 
 from .asof import asof
-from .columns.arrange import arrange
+from .columns.arrange import arrange, sort_by_code
 from .columns.by_code import by_code, max_groups
 from .columns.by_key import reduce_by_key, scan_by_key
 from .columns.compact import compact, head_flags, run_lengths
@@ -63,6 +63,7 @@ __all__ = [
     "searchsorted_sorted",
     "shift",
     "sort",
+    "sort_by_code",
     "sorted_quantiles",
     "subtract",
     "summed_area_table",

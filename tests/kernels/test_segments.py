@@ -88,6 +88,25 @@ def test_rows_are_brought_together(threads, count, groups, dtype):
         assert one.tolist() == array[order].tolist()
 
 
+@pytest.mark.parametrize("dtype", ["i4", "i8"])
+@pytest.mark.parametrize(
+    ("count", "groups"),
+    [(0, 0), (0, 9000), (1, 1), (5000, 1), (5000, 7), (5000, 4097), (200_000, 10**6), (100, 2**30)],
+)
+def test_rows_are_sorted_by_code(threads, count, groups, dtype):
+    codes = RNG.integers(0, max(1, groups), count).astype(dtype)
+    if count:
+        codes[-1] = groups - 1
+    arrays = [np.arange(count)[::-1], RNG.random(count) < 0.5, RNG.random(count).astype("f4")]
+    found_codes, found = kernels.sort_by_code(codes, groups, arrays)
+    order = np.argsort(codes, kind="stable")
+    assert found_codes.dtype == codes.dtype
+    assert found_codes.tolist() == codes[order].tolist()
+    for one, array in zip(found, arrays, strict=True):
+        assert one.dtype == array.dtype
+        assert one.tolist() == array[order].tolist()
+
+
 def test_rows_that_are_not_brought_together():
     codes = np.zeros(3, np.int64)
     with pytest.raises(ValueError, match="groups must be at most 4096 of these arrays, found 4097"):

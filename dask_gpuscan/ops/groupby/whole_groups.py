@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import By, dense_ids, named_keys
+from ...frames.keys import By, Keys, dense_ids, named_keys
 from ...frames.messages import name_columns
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of, stored_numbers
@@ -28,6 +28,7 @@ from .hashed import NumberedRows, first_rows, in_order
 from .spec import GroupBySpec, key_order
 
 INT32 = np.dtype(np.int32)
+MOST = np.iinfo(INT32).max
 
 
 @dataclass(frozen=True)
@@ -60,15 +61,20 @@ def together(numbered: NumberedRows, columns: Sequence[Any]) -> GroupedRows:
     """Return columns with the rows of each group together."""
     library, ids = numbered.library, numbered.ids
     most = kernels.most_arranged(ids.array)
-    if most and ids.groups <= SPARSE:
-        flat, arrays = flat_columns(columns)
-        if all(c.layout is not None for c in flat) and all(a.itemsize <= 8 for a in arrays):
-            dense = dense_ids(ids)
-            if dense.groups <= most:
-                codes, met = dense.array, dense.first_rows
-                starts, arrays = kernels.arrange_by_code(codes, dense.groups, arrays, check=False)
-                moved = [library.as_column(c.wrapped(arrays)) for c in flat]
-                return GroupedRows(moved, AdjacentGroups.at(starts, len(codes)), met)
+    flat, arrays = flat_columns(columns) if most else ([], [])
+    if most and all(c.layout is not None for c in flat) and all(a.itemsize <= 8 for a in arrays):
+        dense = dense_ids(ids) if ids.groups <= SPARSE else None
+        if dense is not None and dense.groups <= most:
+            codes, met = dense.array, dense.first_rows
+            starts, arrays = kernels.arrange_by_code(codes, dense.groups, arrays, check=False)
+            moved = [library.as_column(c.wrapped(arrays)) for c in flat]
+            return GroupedRows(moved, AdjacentGroups.at(starts, len(codes)), met)
+        count = len(ids.array)
+        arrays = [np.arange(count, dtype=INT32 if count <= MOST else INT64), *arrays]
+        codes, (rows, *arrays) = kernels.sort_by_code(ids.array, ids.groups, arrays, check=False)
+        moved = [library.as_column(c.wrapped(arrays)) for c in flat]
+        groups = AdjacentGroups(Keys([codes], [None]))
+        return GroupedRows(moved, groups, rows[groups.first_rows].astype(INT64, copy=False))
     order, sorted_keys = numbered.sorted()
     groups = AdjacentGroups(sorted_keys)
     met = first_rows(groups, order)
@@ -274,7 +280,7 @@ class ListOfValues(WholeGroupReduction):
 
     def _answers(self, column: Any, array: Any, starts: Values) -> Any:
         library = library_of(column)
-        if len(array) > np.iinfo(INT32).max:
+        if len(array) > MOST:
             raise ValueError(
                 f"list of column {shown(column.name)}: lists of a partition hold 2**31 - 1 values at most, found "
                 f"{len(array)}; use more partitions"

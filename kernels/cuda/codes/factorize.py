@@ -1,5 +1,6 @@
 """Codes of groups of CuPy arrays: without gaps, of words by a sort, and where each is met first."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -7,7 +8,7 @@ import cupy
 import numpy as np
 
 from ...operators.built_in import BUILT_IN
-from ...options import ScanOptions
+from ...options import ScanOptions, SortKey
 from ...selection import Runs
 from ..columns.compact import compact
 from ..columns.selection import head_flags
@@ -16,6 +17,7 @@ from ..scan.scan import scan
 from ..sort.partition import Partition
 from ..sort.permute import put
 from ..sort.radix_sort import Word, radix_sort
+from ..sort.sort import sort
 from ..sort.sort_pass import KeyCode
 from ..sort.tuning import PLACED_FROM
 
@@ -87,6 +89,12 @@ def arrange(codes: Any, groups: int, arrays: Any) -> tuple[Any, list[Any]]:
     raise TypeError("arrange_by_code takes NumPy arrays; sort others by their codes")
 
 
+def sort_by_code(codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """Return codes in order, and arrays in their order; see `kernels.sort_by_code`."""
+    found = sort([SortKey(codes)], [codes, *arrays], None, positions=False)
+    return found[0], found[1:]
+
+
 def count_distinct(words: Any, ends: Any, missing: Any) -> Any:
     """Raise a TypeError: the values of segments are sorted."""
     raise TypeError("count_distinct takes NumPy arrays; sort the segments of others")
@@ -128,7 +136,7 @@ def occurring(codes: Any, groups: int) -> Any:
     return flagged(there, [])[0]
 
 
-def flagged(there: Any, arrays: list[Any]) -> tuple[Any, list[Any]]:
+def flagged(there: Any, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
     """Return where flags are set, and the items of arrays there."""
     groups = len(there)
     if groups > FEW_FLAGS:
