@@ -136,7 +136,7 @@ def occurring(codes: Any, groups: int) -> Any:
     return flagged(there, [])[0]
 
 
-def flagged(there: Any, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
+def flagged(there: Any, arrays: list[Any]) -> tuple[Any, list[Any]]:
     """Return where flags are set, and the items of arrays there."""
     groups = len(there)
     if groups > FEW_FLAGS:
