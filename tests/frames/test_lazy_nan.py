@@ -11,8 +11,7 @@ import dask_gpuscan  # noqa: F401  (registers .gpuscan)
 from dask_gpuscan import kernels
 from dask_gpuscan.frames import registry
 from dask_gpuscan.frames.cudf import nan
-from dask_gpuscan.frames.pandas.column import PandasColumn
-from dask_gpuscan.frames.pandas.layouts import NumPyLayout
+from dask_gpuscan.frames.pandas.layouts import NumPyLayout, PandasColumn
 from dask_gpuscan.frames.pandas.library import Pandas
 from dask_gpuscan.frames.registry import LibrarySource
 from dask_gpuscan.frames.types import View

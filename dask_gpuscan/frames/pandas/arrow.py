@@ -95,3 +95,13 @@ def arrow_of_array(array: PandasArray) -> pa.ChunkedArray:
     else:
         found = pa.array(array, from_pandas=True)
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+
+
+def one_chunk(array: PandasArray) -> PandasArray:
+    """Return an array of Arrow's as one chunk: pandas cannot factorize several chunks that hold NaN and nulls."""
+    if not isinstance(array.dtype, pd.ArrowDtype):
+        return array
+    chunked = array.__arrow_array__()
+    if isinstance(chunked, pa.ChunkedArray) and chunked.num_chunks > 1:
+        return type(array)(chunked.combine_chunks())
+    return array

@@ -14,17 +14,18 @@ from pandas.api.types import is_list_like
 from ... import kernels
 from ...kernels.options import Shifted
 from ..types import Values
-from .column import AnyColumn, series_of
 from .layouts import (
     MANY,
     MASKED,
     NUMPY,
+    AnyColumn,
     PandasArray,
     bare,
     holds_null,
     layout_of,
     masked_parts,
     nullable,
+    series_of,
     to_nullable,
 )
 

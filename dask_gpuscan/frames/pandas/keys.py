@@ -17,8 +17,8 @@ from ..keys import mixed_group_ids, paired_group_ids, shared_group_ids
 from ..messages import column_title, first_line
 from ..protocol.keys import NumberKeys
 from ..types import DType, GroupIds, Values, View
-from .column import AnyColumn, series_of
-from .layouts import PandasArray, bare, holds_text, layout_of, one_chunk, with_null
+from .arrow import one_chunk
+from .layouts import AnyColumn, PandasArray, bare, holds_text, layout_of, series_of, with_null
 from .texts import Texts, factorize_text
 
 

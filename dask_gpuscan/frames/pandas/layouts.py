@@ -1,9 +1,11 @@
-"""Shows columns of pandas as arrays: those of NumPy, times, nullable and Arrow arrays, and sparse ones."""
+"""Columns of pandas, and their arrays as kernels take them: those of NumPy, times, nullable and Arrow arrays."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any, TypeAlias
+from weakref import ref
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,7 @@ from pandas.api.extensions import ExtensionDtype
 
 from ... import kernels
 from ...kernels import NAT, InBand, bitmap, byte_mask
-from ..types import DType, Layout, Missing, NullStorage, Values, View
+from ..types import Column, DType, Layout, Missing, NullStorage, Values, View
 
 PandasArray: TypeAlias = Any
 """The array under a series: of NumPy or of pandas."""
@@ -336,11 +338,6 @@ def holds_text(dtype: DType) -> bool:
     return isinstance(dtype, pd.ArrowDtype) and dtype.pyarrow_dtype in OFFSETS
 
 
-def raises_on_overflow(dtype: DType) -> bool:
-    """Return whether sums of a dtype raise, rather than wrapping around."""
-    return isinstance(dtype, pd.ArrowDtype) or dtype.kind == "m"
-
-
 def with_null(array: PandasArray, null: object) -> PandasArray:
     """Return an array of objects with this null in the place of all nulls; any other array as it is."""
     if array.dtype != object:
@@ -355,11 +352,49 @@ def one_array(chunked: pa.ChunkedArray) -> pa.Array:
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 
-def one_chunk(array: PandasArray) -> PandasArray:
-    """Return an array of Arrow's as one chunk: pandas cannot factorize several chunks that hold NaN and nulls."""
-    if not isinstance(array.dtype, pd.ArrowDtype):
-        return array
-    chunked = array.__arrow_array__()
-    if isinstance(chunked, pa.ChunkedArray) and chunked.num_chunks > 1:
-        return type(array)(chunked.combine_chunks())
-    return array
+class PandasColumn:
+    """A column and its name, in the place of a series: it is made in a tenth of the time."""
+
+    __slots__ = ("array", "dtype", "name")
+
+    def __init__(self, name: Hashable, array: PandasArray) -> None:
+        self.name, self.array = name, bare(array)
+        self.dtype: DType = self.array.dtype
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+
+AnyColumn: TypeAlias = PandasColumn | pd.Series
+"""A column of a frame, or what a user gave as one."""
+
+
+def series_of(column: AnyColumn) -> pd.Series:
+    """Return a column as a series, of which pandas can be asked; that of a column alone counts its rows."""
+    if isinstance(column, pd.Series):
+        return column
+    return pd.Series(column.array, dtype=column.dtype, name=column.name, copy=False)
+
+
+def column_at(frame: pd.DataFrame, place: int, name: Hashable) -> PandasColumn:
+    """Return the column of a frame at a place."""
+    return PandasColumn(name, frame._get_column_array(place))
+
+
+LABELS: dict[int, tuple[ref[pd.Index], list[Hashable]]] = {}
+"""What `names_in` has returned, by the address of labels that are alive, and never change: texts are slow to read."""
+
+
+def names_in(labels: pd.Index) -> list[Hashable]:
+    """Return the labels of columns as a new list."""
+    place = id(labels)
+    found = LABELS.get(place)
+    if found is None or found[0]() is not labels:
+        own = ref(labels, lambda _: LABELS.pop(place, None))
+        found = LABELS[place] = own, labels.tolist()
+    return found[1].copy()
+
+
+def every_column(frame: pd.DataFrame) -> list[Column]:
+    """Return the columns of a frame, in order."""
+    return [column_at(frame, i, name) for i, name in enumerate(names_in(frame.columns))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,8 @@ from ..messages import check_one_level, refuse_categories
 from ..protocol import Library
 from ..registry import LIBRARY_OF, columns_of, of_levels
 from ..types import DType, Scalar, T, Values, View
+from .arrow import one_chunk
 from .changes import PandasChanges
-from .column import (
-    SPARSE,
-    AnyColumn,
-    PandasColumn,
-    column_at,
-    every_column,
-    labels_of,
-    names_in,
-    series_of,
-)
 from .host_values import HOST_VALUES, is_string
 from .keys import (
     PandasGrouping,
@@ -42,13 +34,18 @@ from .layouts import (
     FEW,
     MANY,
     MASKED,
+    AnyColumn,
     PandasArray,
+    PandasColumn,
     bare,
+    column_at,
+    every_column,
     holds_null,
     holds_text,
     layout_of,
     masked_parts,
-    one_chunk,
+    names_in,
+    series_of,
     taken,
     to_nullable,
     with_null,
@@ -56,6 +53,7 @@ from .layouts import (
 from .lists import PandasLists
 from .ordering import PandasOrdering, time_keys
 from .schema import PandasDTypes
+from .sparse import SPARSE
 from .texts import argsort, taken_texts
 
 SUMMED = (np.dtype(np.float64), np.dtype(np.float32))
@@ -141,7 +139,12 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             for i, a in enumerate(map(bare, arrays))
         }
         out = pd.DataFrame(columns, index=index, copy=False)
-        out.columns = labels_of(names) if isinstance(names, list) else names
+        if isinstance(names, list) and any(n is None for n in names):
+            # pandas would make NaN of None among texts
+            names = pd.Index(names, dtype=object, tupleize_cols=False)
+        elif isinstance(names, list) and all(type(n) is str for n in names):
+            names = _text_labels(tuple(names)).view()  # whose own name may be set
+        out.columns = names
         return out
 
     def join_columns(
@@ -465,6 +468,11 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def prepend_number(self, number: Scalar, values: Values) -> Values:
         return np.concatenate([np.asarray([number], values.dtype), values])
+
+
+@lru_cache(maxsize=256)
+def _text_labels(names: tuple[Hashable, ...]) -> pd.Index:
+    return pd.Index(names)
 
 
 def _joined_categories(arrays: list[pd.Categorical]) -> pd.Categorical:

@@ -13,9 +13,8 @@ from ...kernels import INT128, Nulls, bitmap, byte_mask
 from ..key_values import Duration, Instant, key_value
 from ..messages import column_title, first_line
 from ..types import DType, Values
-from .column import AnyColumn, PandasColumn, series_of
 from .keys import decoded, factorize, is_dictionary
-from .layouts import PandasArray, layout_of, nullable, one_array
+from .layouts import AnyColumn, PandasArray, PandasColumn, layout_of, nullable, one_array, series_of
 from .texts import argsort
 
 

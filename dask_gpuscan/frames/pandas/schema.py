@@ -14,7 +14,7 @@ import pyarrow as pa
 from ...kernels.messages import shown
 from ..messages import HINT, first_line
 from ..types import DType, Layout, Scalar, asked_once
-from .layouts import holds_null, is_number, is_real, layout_of, nullable, raises_on_overflow
+from .layouts import holds_null, is_number, is_real, layout_of, nullable
 
 SUMS = ("sum", "prod", "cumsum", "cumprod")
 """Methods whose answers need more bits than their elements."""
@@ -22,6 +22,11 @@ SUMS = ("sum", "prod", "cumsum", "cumprod")
 ARROW_BOOL = pd.ArrowDtype(pa.bool_())
 
 _NOT_OF_DATES = ("sum", "prod", "var", "cumsum", "cumprod")
+
+
+def raises_on_overflow(dtype: DType) -> bool:
+    """Return whether sums of a dtype raise, rather than wrapping around."""
+    return isinstance(dtype, pd.ArrowDtype) or dtype.kind == "m"
 
 
 def wide_integers(
