@@ -358,9 +358,8 @@ HEAD = """# The map: every method, every size
 How many times as long as dask-gpuscan the fastest peer takes for the same call: pandas and DuckDB (up to a million
 rows) and polars on CPUs, cuDF on a GPU. **Bold** is where a peer is faster. `python benchmarks/peers.py` measures it:
 calls take turns in one process, answers are compared, and a cell is a ratio of medians. A turn is 20 ms of calls, or
-one that takes longer; the figures of 16 cores and of the GPU are older, of one call a turn (ten of 1,000 rows), which
-finds cold caches. Ratios of short calls move by a tenth from run to run. Keys are integers but for `texts`, which are
-strings of 16 bytes.
+one that takes longer; those of 10⁵ and 10⁶ rows on 16 cores are older, of one call a turn, which finds cold caches.
+Ratios of short calls move by a tenth from run to run. Keys are integers but for `texts`, which are strings of 16 bytes.
 """
 
 

@@ -234,8 +234,10 @@ class Backend(Protocol):
     def arrange(self, codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
         """Bring the rows of each group together; see `kernels.arrange_by_code`."""
 
-    def sort_by_code(self, codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
-        """Return codes in order, and arrays in their order; see `kernels.sort_by_code`."""
+    def sort_by_code(
+        self, codes: Any, groups: int, arrays: Sequence[Any]
+    ) -> tuple[Any, Any, list[Any]]:
+        """Return codes in order, where their rows were, and arrays in their order; see `kernels.sort_by_code`."""
 
     def count_distinct(self, words: Any, ends: Any, missing: Any) -> Any:
         """Return how many distinct words each segment has; see `kernels.count_distinct`."""

@@ -229,8 +229,10 @@ def arrange_by_code(
 
 def sort_by_code(
     codes: Array, groups: int, arrays: list[Any], *, check: bool = True
-) -> tuple[Any, list[Any]]:
-    """Return codes in order, and arrays in the order of the codes; rows of a group stay in their order.
+) -> tuple[Any, Any, list[Any]]:
+    """Return codes in order, where their rows were, and arrays in the order of the codes.
+
+    Rows of a group stay in their order.
 
     Parameters
     ----------
@@ -243,6 +245,8 @@ def sort_by_code(
     Returns
     -------
     codes : array
+    positions : array of integers
+        Of each row before.
     arrays : list of arrays
 
     Raises
@@ -256,14 +260,14 @@ def sort_by_code(
 
     Notes
     -----
-    On a CPU rows are moved once for every 12 bits of the greatest code, with all their arrays; `sort_pairs` gathers
-    arrays once rows are sorted, from places that are not near each other.
+    On a CPU of few cores rows are moved once for every 12 bits of the greatest code, with all their arrays.
+    `sort_pairs` gathers arrays once rows are sorted, from places that are not near each other.
 
     Examples
     --------
     >>> import numpy as np
     >>> sort_by_code(np.array([7000, 0, 7000]), 7001, [np.array([10, 20, 30])])
-    (array([   0, 7000, 7000]), [array([20, 10, 30])])
+    (array([   0, 7000, 7000]), array([1, 0, 2], dtype=int32), [array([20, 10, 30])])
     """
     backend = _check_arranged(codes, groups, arrays, None, check)
     return backend.sort_by_code(codes, groups, arrays)

@@ -98,9 +98,10 @@ def test_rows_are_sorted_by_code(threads, count, groups, dtype):
     if count:
         codes[-1] = groups - 1
     arrays = [np.arange(count)[::-1], RNG.random(count) < 0.5, RNG.random(count).astype("f4")]
-    found_codes, found = kernels.sort_by_code(codes, groups, arrays)
+    found_codes, rows, found = kernels.sort_by_code(codes, groups, arrays)
     order = np.argsort(codes, kind="stable")
     assert found_codes.dtype == codes.dtype
+    assert rows.tolist() == order.tolist()
     assert found_codes.tolist() == codes[order].tolist()
     for one, array in zip(found, arrays, strict=True):
         assert one.dtype == array.dtype

@@ -35,7 +35,13 @@ class CudfGrouping:
     def has_nan_apart(self, column: cudf.Series) -> bool:
         return False
 
-    def reduces_groups(self, keys: list[cudf.Series], dtypes: list[DType]) -> bool:
+    def reduces_groups(
+        self,
+        frame: cudf.DataFrame,
+        keys: list[cudf.Series],
+        dtypes: list[DType],
+        methods: Sequence[str],
+    ) -> bool:
         return False
 
     def dense_group_ids(self, arrays: list[ColumnBase]) -> GroupIds:

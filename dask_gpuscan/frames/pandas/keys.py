@@ -252,14 +252,25 @@ class PandasGrouping:
         view = layout.raw(column.array)
         return bool((np.isnan(view.values) & ~view.missing()).any())
 
-    def reduces_groups(self, keys: list[AnyColumn], dtypes: list[DType]) -> bool:
+    def reduces_groups(
+        self,
+        frame: pd.DataFrame | pd.Series,
+        keys: list[AnyColumn],
+        dtypes: list[DType],
+        methods: Sequence[str],
+    ) -> bool:
         arrays = [bare(key.array) for key in keys]
         if any(map(parts_keys, arrays)):
             return False
         if not (all(dtype in WIDE_NUMBERS for dtype in dtypes) and all(map(_has_own_ids, arrays))):
             return True
         rows = len(arrays[0])
-        return rows < MANY and not _are_dense(arrays, SPARSE * rows)
+        if rows >= MANY:
+            return False
+        # pandas keeps attributes, flags and classes, and makes up for rounding errors of sums
+        is_own = frame.attrs or type(frame) not in PLAIN or not frame.flags.allows_duplicate_labels
+        rounds = any(m in ROUNDED for m in methods) and any(d.kind == "f" for d in dtypes)
+        return bool(is_own or rounds or not _are_dense(arrays, ROOM * rows))
 
     def hash_rows(self, columns: list[AnyColumn]) -> Values:
         hashes = (key_hashes(column.array) for column in columns)
@@ -293,11 +304,13 @@ _NO_NUMBER = object()
 WIDE_NUMBERS = tuple(map(np.dtype, ("int64", "uint64", "float64")))
 """The dtypes of columns whose reductions have the same dtypes in pandas as here, whatever their values."""
 
-SPARSE = 16
-"""The most group ids a row, below MANY rows, up to which groups are reduced by kernels."""
+PLAIN = pd.DataFrame, pd.Series
+
+ROUNDED = "sum", "mean"
+"""The methods of which pandas makes up for rounding errors."""
 
 MANY = 1 << 16
-"""Rows from which on groups by fixed-width keys are reduced by kernels rather than by pandas, whatever the keys are.
+"""Rows from which on groups by fixed-width keys are reduced by kernels rather than by pandas, however sparse they are.
 
 Measured for sums by int32 keys, milliseconds, pandas and ours: 10**5 rows of 1,000 keys 5.2 and 3.1; 3 * 10**6 rows of
 1,000 keys 55 and 12, of 10**6 keys 493 and 49."""
@@ -306,7 +319,8 @@ FEW = 1 << 16
 """The most group ids for any number of rows: a table of so many costs nothing."""
 
 ROOM = 16
-"""The most group ids a row, up to `WIDE`: such a table is cheaper than to hash the rows.
+"""The most group ids a row, up to `WIDE`: such a table is cheaper than to hash the rows, or than pandas where rows are
+fewer than MANY.
 
 Measured on two cores, milliseconds: a running sum of 20 million rows by 10**6 keys, hashed 540, by range 190;
 `drop_duplicates` of 10**5 rows of 10**6 keys, hashed 3.0, by range 1.4."""

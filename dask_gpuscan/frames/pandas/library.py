@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -142,8 +141,6 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         if isinstance(names, list) and any(n is None for n in names):
             # pandas would make NaN of None among texts
             names = pd.Index(names, dtype=object, tupleize_cols=False)
-        elif isinstance(names, list) and all(type(n) is str for n in names):
-            names = _text_labels(tuple(names)).view()  # whose own name may be set
         out.columns = names
         return out
 
@@ -468,11 +465,6 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def prepend_number(self, number: Scalar, values: Values) -> Values:
         return np.concatenate([np.asarray([number], values.dtype), values])
-
-
-@lru_cache(maxsize=256)
-def _text_labels(names: tuple[Hashable, ...]) -> pd.Index:
-    return pd.Index(names)
 
 
 def _joined_categories(arrays: list[pd.Categorical]) -> pd.Categorical:

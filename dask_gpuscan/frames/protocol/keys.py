@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol
 
 from ...kernels import KeyTable, Nulls
@@ -47,8 +47,10 @@ class Grouping(Protocol):
         """Return whether there is NaN that is no null, of which the library's own reductions of groups are wrong."""
         ...
 
-    def reduces_groups(self, keys: list[Column], dtypes: list[DType]) -> bool:
-        """Return whether the library's own group-by reduces columns of these dtypes.
+    def reduces_groups(
+        self, frame: Frame, keys: list[Column], dtypes: list[DType], methods: Sequence[str]
+    ) -> bool:
+        """Return whether the library's own group-by reduces columns of these dtypes of a frame by these methods.
 
         It must take the same keys for equal, and not be slower than ours.
         """

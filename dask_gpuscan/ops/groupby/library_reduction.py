@@ -251,7 +251,7 @@ def reduce_by_library(
     def ask(groups: Any) -> Any:
         return getattr(groups, method)(**options)
 
-    return _asked(obj, by, dropna, names, ask, chosen)
+    return _asked(obj, by, dropna, names, [method], ask, chosen)
 
 
 def agg_by_library(
@@ -272,7 +272,7 @@ def agg_by_library(
         methods = [getattr(groups if obj.ndim == 1 else groups[c], name) for c, name in pairs]
         return [method() for method in methods]  # once all are there
 
-    found = _asked(obj, by, dropna, list(dict.fromkeys(columns)), ask)
+    found = _asked(obj, by, dropna, list(dict.fromkeys(columns)), names, ask)
     if found is None:
         return None
     library = library_of(obj)
@@ -296,6 +296,7 @@ def _asked(
     by: By,
     dropna: bool,
     names: Sequence[Hashable],
+    methods: Sequence[str],
     ask: Callable[[Any], Any],
     chosen: Any = ...,
 ) -> Any:
@@ -309,7 +310,7 @@ def _asked(
         if len(dtypes) > len(names):  # ours refuse columns of one name
             dtypes.append(object)
         keys, library = by.series(obj), library_of(obj)
-        if not library.reduces_groups(keys, dtypes):
+        if not library.reduces_groups(obj, keys, dtypes, methods):
             return None
         others = [dtype for dtype in dtypes if not isinstance(dtype, np.dtype)]
         has_floats = any(getattr(dtype, "kind", "") == "f" for dtype in others)

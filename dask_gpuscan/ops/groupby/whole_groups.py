@@ -28,7 +28,6 @@ from .hashed import NumberedRows, first_rows, in_order
 from .spec import GroupBySpec, key_order
 
 INT32 = np.dtype(np.int32)
-MOST = np.iinfo(INT32).max
 
 
 @dataclass(frozen=True)
@@ -69,9 +68,7 @@ def together(numbered: NumberedRows, columns: Sequence[Any]) -> GroupedRows:
             starts, arrays = kernels.arrange_by_code(codes, dense.groups, arrays, check=False)
             moved = [library.as_column(c.wrapped(arrays)) for c in flat]
             return GroupedRows(moved, AdjacentGroups.at(starts, len(codes)), met)
-        count = len(ids.array)
-        arrays = [np.arange(count, dtype=INT32 if count <= MOST else INT64), *arrays]
-        codes, (rows, *arrays) = kernels.sort_by_code(ids.array, ids.groups, arrays, check=False)
+        codes, rows, arrays = kernels.sort_by_code(ids.array, ids.groups, arrays, check=False)
         moved = [library.as_column(c.wrapped(arrays)) for c in flat]
         groups = AdjacentGroups(Keys([codes], [None]))
         return GroupedRows(moved, groups, rows[groups.first_rows].astype(INT64, copy=False))
@@ -280,7 +277,7 @@ class ListOfValues(WholeGroupReduction):
 
     def _answers(self, column: Any, array: Any, starts: Values) -> Any:
         library = library_of(column)
-        if len(array) > MOST:
+        if len(array) > np.iinfo(INT32).max:
             raise ValueError(
                 f"list of column {shown(column.name)}: lists of a partition hold 2**31 - 1 values at most, found "
                 f"{len(array)}; use more partitions"

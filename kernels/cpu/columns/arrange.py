@@ -16,15 +16,23 @@ import numpy as np
 from numba import types
 
 from ...compiler.jit import cached_njit
+from ...options import SortKey
 from ..core.engine import TICKET
 from ..core.launch import CONTROL, Kernel, array_type, empty, entry, helpers_for, run_kernel
 from ..core.memory import borrow, take_ticket
+from ..sort.sort import sort
 
 CHUNKS = 4
 """Chunks a thread, so that none waits long for another."""
 
 ROWS = 1 << 16
 """Rows of a chunk at least."""
+
+TEAM = 4
+"""Helpers from which on rows are sorted by a radix sort and gathered: medians of 20 million rows by 10^6 keys took 228
+ms on 16 cores so, and 283 by counting sorts. On two cores these take two thirds of the time."""
+
+MOST = np.iinfo(np.int32).max
 
 DIGIT = 12
 """The most bits of a digit: the places of so many codes stay in a core's L1 cache."""
@@ -39,15 +47,20 @@ def arrange(
 
 def sort_by_code(
     codes: np.ndarray, groups: int, arrays: Sequence[np.ndarray]
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return codes in order, and arrays in their order; see `kernels.sort_by_code`."""
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Return codes in order, where their rows were, and arrays in their order; see `kernels.sort_by_code`."""
+    length = len(codes)
+    if helpers_for(length) >= TEAM:
+        codes, *found, rows = sort([SortKey(codes)], [codes, *arrays], None, positions=True)
+        return codes, rows, found
     bits = max(groups - 1, 1).bit_length()
     steps = -(-bits // DIGIT)
     digit = -(-bits // steps)
-    moved = [codes, *arrays]
+    rows = np.arange(length, dtype=np.int32 if length <= MOST else np.int64)
+    moved = [codes, rows, *arrays]
     for shift in range(0, bits, digit):
         _, moved = _arranged(moved[0], shift, 1 << min(digit, bits - shift), moved)
-    return moved[0], moved[1:]
+    return moved[0], moved[1], moved[2:]
 
 
 def _arranged(

@@ -12,7 +12,7 @@ from ...options import ScanOptions, SortKey
 from ...selection import Runs
 from ..columns.compact import compact
 from ..columns.selection import head_flags
-from ..core.device_arrays import readable, uploaded
+from ..core.device_arrays import readable
 from ..scan.scan import scan
 from ..sort.partition import Partition
 from ..sort.permute import put
@@ -89,10 +89,10 @@ def arrange(codes: Any, groups: int, arrays: Any) -> tuple[Any, list[Any]]:
     raise TypeError("arrange_by_code takes NumPy arrays; sort others by their codes")
 
 
-def sort_by_code(codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Return codes in order, and arrays in their order; see `kernels.sort_by_code`."""
-    found = sort([SortKey(codes)], [codes, *arrays], None, positions=False)
-    return found[0], found[1:]
+def sort_by_code(codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, Any, list[Any]]:
+    """Return codes in order, where their rows were, and arrays in their order; see `kernels.sort_by_code`."""
+    codes, *found, rows = sort([SortKey(codes)], [codes, *arrays], None, positions="narrow")
+    return codes, rows, found
 
 
 def count_distinct(words: Any, ends: Any, missing: Any) -> Any:
@@ -143,7 +143,7 @@ def flagged(there: Any, arrays: list[Any]) -> tuple[Any, list[Any]]:
         (*kept, rows), _ = compact(arrays, there, False, True, False)
         return rows, kept
     found = np.flatnonzero(there.get())
-    rows = uploaded(found)
+    rows = cupy.asarray(found)
     return rows, arrays if len(found) == groups else [array[rows] for array in arrays]
 
 

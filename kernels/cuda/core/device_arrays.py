@@ -48,14 +48,6 @@ def valid_elements(mask: Mask, count: int) -> Any:
     return bits[mask.offset % 8 :][:count] != mask.null
 
 
-def uploaded(array: np.ndarray) -> Any:
-    """Return a copy of a small array on the device: `cupy.asarray` asks for pinned memory and an event as well."""
-    out, kind = cupy.ndarray(array.shape, array.dtype), cupy.cuda.runtime.memcpyHostToDevice
-    stream, address = cupy.cuda.get_current_stream().ptr, array.__array_interface__["data"][0]
-    cupy.cuda.runtime.memcpyAsync(out.data.ptr, address, array.nbytes, kind, stream)
-    return out
-
-
 def shrink(array: Any, count: int) -> Any:
     """Return the first rows of an array, without the memory behind them if that is much."""
     if count * SHRINK_FROM >= len(array):
