@@ -208,3 +208,18 @@ def test_groups_that_occur_are_found_in_some_rows_or_in_all(monkeypatch, missing
     codes = codes[~np.isin(codes, missing)]
     found = kernels.occurring(cp.asarray(codes), 100)
     np.testing.assert_array_equal(found.get(), np.unique(codes))
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8"])
+@pytest.mark.parametrize("count", [0, 1, 5000, 300_000])
+def test_rows_are_sorted_by_code(count, dtype):
+    rng = np.random.default_rng()
+    codes, values = rng.integers(0, 70_000, count).astype(dtype), rng.random(count)
+    flags = rng.random(count) < 0.5
+    arrays = [cp.asarray(values), cp.asarray(flags)]
+    found, rows, moved = kernels.sort_by_code(cp.asarray(codes), 70_000, arrays)
+    order = np.argsort(codes, kind="stable")
+    assert found.dtype == codes.dtype
+    assert rows.get().tolist() == order.tolist()
+    for one, expected in zip((found, *moved), (codes, values, flags), strict=True):
+        assert one.get().tolist() == expected[order].tolist()
