@@ -1,0 +1,85 @@
+"""Frames of few rows, of which columns are read without a series each, and groups are those of pandas or our own."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_gpuscan  # noqa: F401  (registers .gpuscan)
+from dask_gpuscan.frames.pandas.layouts import LABELS, names_in
+from helpers.backends import same
+
+REDUCTIONS = ["sum", "mean", "min", "max", "std", "var", "count", "first", "last", "prod"]
+
+
+class Own(pd.DataFrame):
+    @property
+    def _constructor(self):
+        return Own
+
+
+def test_rounding_errors_are_made_up_for_as_by_pandas():
+    df = pd.DataFrame({"k": [0] * 10 + [1] * 4, "v": [0.1] * 10 + [1e16, 1.0, 1.0, -1e16]})
+    for method in ("sum", "mean"):
+        expected = getattr(df.groupby("k"), method)()
+        found = getattr(df.gpuscan.groupby("k"), method)()
+        pd.testing.assert_frame_equal(found, expected, check_exact=True)
+        together = df.gpuscan.groupby("k").agg(a=("v", method), b=("v", "max"))
+        assert together["a"].tolist() == expected["v"].tolist()
+
+
+@pytest.mark.parametrize("method", REDUCTIONS)
+def test_attributes_flags_and_classes_stay(method):
+    df = Own({"k": [1, 1, 2], "v": [1.0, 2.0, 3.0], "n": [1, 2, 3]})
+    df.attrs["unit"] = "m"
+    df = df.set_flags(allows_duplicate_labels=False)
+    expected = getattr(df.groupby("k"), method)()
+    found = getattr(df.gpuscan.groupby("k"), method)()
+    assert type(found) is type(expected)
+    assert found.attrs == expected.attrs
+    assert found.flags.allows_duplicate_labels == expected.flags.allows_duplicate_labels
+    same(pd.DataFrame(found), pd.DataFrame(expected))
+
+
+@pytest.mark.parametrize("method", REDUCTIONS)
+@pytest.mark.parametrize("span", [1, 5, 16 * 40, 16 * 40 + 1, 10**12])
+@pytest.mark.parametrize("dtype", ["int64", "float64", "uint64"])
+def test_groups_of_any_range(method, span, dtype):
+    rng = np.random.default_rng(span)
+    keys = np.append(rng.integers(0, span, 38), [0, span - 1])
+    values = rng.integers(0, 3, 40) if method == "prod" else rng.integers(0, 2**40, 40)
+    df = pd.DataFrame({"k": keys, "v": values.astype(dtype)})
+    expected = getattr(df.groupby("k"), method)()
+    same(getattr(df.gpuscan.groupby("k"), method)(), expected)
+
+
+def test_labels_that_change():
+    df = pd.DataFrame({"k": [1, 1, 2], "v": [1, 2, 3]})
+    for name in ("w", "x"):
+        df = df.rename(columns={df.columns[1]: name})
+        assert df.gpuscan.groupby("k").max().columns.tolist() == [name]
+    df.columns = ["v", "k"]
+    assert df.gpuscan.groupby("k").max().columns.tolist() == ["v"]
+    df.insert(0, "z", 0)
+    assert df.gpuscan.groupby("k").max().columns.tolist() == ["z", "v"]
+
+
+def test_labels_are_forgotten_with_their_index():
+    labels = pd.Index(["a", "b"])
+    names = names_in(labels)
+    names.append("c")
+    assert names_in(labels) == ["a", "b"]
+    place = id(labels)
+    assert place in LABELS
+    del labels
+    assert place not in LABELS
+
+
+@pytest.mark.parametrize("method", ["cumsum", "ffill", "shift", "rank", "sort_values"])
+def test_answers_share_no_memory_with_the_rows(method):
+    df = pd.DataFrame({"k": [2, 1, 2], "v": [3.0, 1.0, 2.0]})
+    before = df.copy(deep=True)
+    args = ("v",) if method == "sort_values" else ()
+    found = getattr(df.gpuscan, method)(*args)
+    for column in range(found.shape[1]):
+        found.iloc[:, column] = 9
+    same(df, before)
