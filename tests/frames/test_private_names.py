@@ -13,8 +13,8 @@ ROOM = Path(dask_gpuscan.__file__).parent
 IN_PANDAS = ROOM / "frames" / "pandas" / "layouts.py"
 IN_CUDF = ROOM / "frames" / "cudf"
 
-OF_PANDAS = ("_data", "_mask")
-"""Names of a nullable array of pandas."""
+OF_PANDAS = {"array": ("_data", "_mask"), "frame": ("_get_column_array", "_mgr")}
+"""Names of nullable arrays and of frames of pandas."""
 
 OF_CUDF = {
     "frame": ("_column_names", "_columns", "_data", "_from_data", "_from_data_like_self"),
@@ -40,16 +40,21 @@ def _attributes(path: Path) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("name", OF_PANDAS)
-def test_pandas_has_them(name: str) -> None:
+def test_pandas_has_them() -> None:
     array = pd.array([1, None], dtype="Int64")
-    assert hasattr(array, name), f"pandas {pd.__version__} has no {name} of {type(array).__name__}"
+    frame = pd.DataFrame({"x": array, "y": ["a", "b"]})
+    for one, names in ((array, OF_PANDAS["array"]), (frame, OF_PANDAS["frame"])):
+        gone = [name for name in names if not hasattr(one, name)]
+        assert not gone, f"pandas {pd.__version__} has no {gone} of {type(one).__name__}"
+    assert frame._get_column_array(0) is not None
+    assert frame._mgr.get_dtypes().tolist() == frame.dtypes.tolist()
 
 
 def test_those_of_pandas_stand_in_one_module() -> None:
-    assert _attributes(IN_PANDAS) == set(OF_PANDAS)
+    known = set().union(*OF_PANDAS.values())
+    assert _attributes(IN_PANDAS) == known
     for path in [*IN_PANDAS.parent.glob("*.py"), *(ROOM / "ops").rglob("*.py")]:
-        assert path == IN_PANDAS or not _attributes(path) & {*OF_PANDAS}, path
+        assert path == IN_PANDAS or not _attributes(path) & known, path
 
 
 def test_those_of_cudf_stand_in_one_folder() -> None:

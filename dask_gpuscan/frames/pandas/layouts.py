@@ -398,3 +398,9 @@ def names_in(labels: pd.Index) -> list[Hashable]:
 def every_column(frame: pd.DataFrame) -> list[Column]:
     """Return the columns of a frame, in order."""
     return [column_at(frame, i, name) for i, name in enumerate(names_in(frame.columns))]
+
+
+def every_dtype(frame: pd.DataFrame) -> list[DType]:
+    """Return the dtypes of the columns of a frame, in order: as its `dtypes`, which are a series."""
+    dtypes: list[DType] = frame._mgr.get_dtypes().tolist()
+    return dtypes

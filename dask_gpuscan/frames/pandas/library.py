@@ -39,6 +39,7 @@ from .layouts import (
     bare,
     column_at,
     every_column,
+    every_dtype,
     holds_null,
     holds_text,
     layout_of,
@@ -83,10 +84,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         place = frame.columns.get_loc(name)
         return column_at(frame, place, name) if isinstance(place, int) else frame[name]
 
-    def dtypes(self, frame: pd.DataFrame) -> list[DType]:
-        dtypes: list[DType] = frame._mgr.get_dtypes().tolist()  # as `dtypes`, without a series
-        return dtypes
-
+    dtypes = staticmethod(every_dtype)
     columns = staticmethod(every_column)
 
     def select(self, frame: pd.DataFrame, chosen: list[bool]) -> pd.DataFrame:
