@@ -222,8 +222,7 @@ def arrange_by_code(
     >>> arrange_by_code(np.array([1, 0, 1]), 2, [np.array([10, 20, 30])])
     (array([0, 1]), [array([20, 10, 30])])
     """
-    check_codes(codes)
-    backend = _check_arranged(codes, groups, arrays, most_arranged(codes), check)
+    backend = _check_arranged(codes, groups, arrays, True, check)
     return backend.arrange(codes, groups, arrays)
 
 
@@ -269,17 +268,15 @@ def sort_by_code(
     >>> sort_by_code(np.array([7000, 0, 7000]), 7001, [np.array([10, 20, 30])])
     (array([   0, 7000, 7000]), array([1, 0, 2], dtype=int32), [array([20, 10, 30])])
     """
-    backend = _check_arranged(codes, groups, arrays, None, check)
+    backend = _check_arranged(codes, groups, arrays, False, check)
     return backend.sort_by_code(codes, groups, arrays)
 
 
-def _check_arranged(
-    codes: Any, groups: Any, arrays: list[Any], most: int | None, check: bool
-) -> Backend:
-    """Return the backend of rows that are brought together, which are checked."""
+def _check_arranged(codes: Any, groups: Any, arrays: list[Any], few: bool, check: bool) -> Backend:
+    """Return the backend of rows that are brought together, which are checked; groups may have to be few."""
     check_codes(codes)
     backend = backend_of([codes, *arrays])
-    check_groups(groups, backend, most)
+    check_groups(groups, backend, backend.most_arranged() if few else None)
     for array in arrays:
         if array.shape != codes.shape or array.itemsize not in (1, 2, 4, 8):
             raise ValueError(

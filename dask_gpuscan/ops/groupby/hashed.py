@@ -388,7 +388,6 @@ class HashedReduce(TreeReduction):
         library, keys, sorts = found.library, found.keys, spec.sort and not found.ordered
         order = key_order(library, keys) if sorts else None
         if order is not None:
-            keys = [library.take(a, order) for a in keys]
-            arrays = [spec.take_groups(library, a, order) for a in arrays]
+            keys, arrays = spec.taken(library, keys, arrays, order)
         answer = spec.from_groups(frame, keys, arrays)
         return library.sort_by_index(answer) if sorts and order is None else answer

@@ -86,13 +86,19 @@ class GroupBySpec:
         null = any_null([library.as_column(a) for a in keys]) if self.dropna else None
         if null is not None:
             positions = library.xp.flatnonzero(~null)
-            keys = [library.take(a, positions) for a in keys]
-            arrays = [self.take_groups(library, a, positions) for a in arrays]
+            keys, arrays = self.taken(library, keys, arrays, positions)
         return self.build(frame, arrays, self.index_of_groups(library, keys))
 
     def index_of_groups(self, library: Library, keys: list[Any]) -> Any:
         """Return the index of the result, given the keys of groups."""
         return library.key_index(keys, self.by.columns)
+
+    def taken(
+        self, library: Library, keys: list[Any], arrays: list[Any], groups: Any
+    ) -> tuple[list[Any], list[Any]]:
+        """Return the keys and the answers of some groups, given their numbers."""
+        keys = [library.take(a, groups) for a in keys]
+        return keys, [self.take_groups(library, a, groups) for a in arrays]
 
     def take_groups(self, library: Library, array: Any, groups: Any) -> Any:
         """Return the answers of some groups, given all answers and the numbers of these groups."""

@@ -169,8 +169,7 @@ class WholeGroupReduce(TreeReduction):
         keys, arrays = found.keys, found.arrays
         if not found.ordered:
             order = sorted_rows(library, keys, spec.by.columns)
-            keys = [library.take(a, order) for a in keys]
-            arrays = [spec.take_groups(library, a, order) for a in arrays]
+            keys, arrays = spec.taken(library, keys, arrays, order)
         return spec.from_groups(frame, keys, arrays)
 
 
