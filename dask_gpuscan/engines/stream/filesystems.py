@@ -1,0 +1,75 @@
+"""Where paths and URLs lead: file systems of pyarrow, and for all other URLs those of fsspec."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+from fsspec.core import url_to_fs
+from pyarrow import fs
+
+
+def is_url(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path is a URL, such as ``s3://bucket/name``."""
+    return isinstance(path, str) and "://" in path
+
+
+def filesystem_of(url: str | os.PathLike[str]) -> tuple[fs.FileSystem, str]:
+    """Return the file system that a path or a URL is of, and the path there.
+
+    Parameters
+    ----------
+    url : path or str
+        A local path, a URL that pyarrow opens (``file``, ``s3``, ``gs``, ``hdfs``, ``abfs``), or one that fsspec opens.
+
+    Raises
+    ------
+    ValueError
+        For a URL that is not understood, or that needs a package which is not installed.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.engines.stream.filesystems import filesystem_of
+    >>> filesystem, path = filesystem_of("file:///tmp/totals.arrow")
+    >>> filesystem.type_name, path
+    ('local', '/tmp/totals.arrow')
+    """
+    if not is_url(url):
+        return fs.LocalFileSystem(), os.fspath(url)
+    url = os.fspath(url)
+    try:
+        found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(url)
+        return found
+    except pa.ArrowNotImplementedError:  # pyarrow was built without it
+        return _of_fsspec(url)
+    except pa.ArrowInvalid as error:
+        if "Unrecognized filesystem" in str(error):
+            return _of_fsspec(url)
+        raise ValueError(
+            f"{shown_url(url)} is not understood: {str(error).replace(url, shown_url(url))}"
+        ) from None
+
+
+def _of_fsspec(url: str) -> tuple[fs.FileSystem, str]:
+    try:
+        found: tuple[Any, str] = url_to_fs(url)
+    except ImportError as error:
+        raise ValueError(
+            f"{shown_url(url)} needs a package that is not installed: {error}"
+        ) from error
+    except ValueError as error:
+        raise ValueError(
+            f"{shown_url(url)} is of no file system that pyarrow or fsspec knows: {error}"
+        ) from None
+    return fs.PyFileSystem(fs.FSSpecHandler(found[0])), found[1]
+
+
+def shown_url(path: str | os.PathLike[str]) -> str:
+    """Return a path or a URL for a message: without the password and the options that a URL may have."""
+    if not is_url(path):
+        return os.fspath(path)
+    parts = urlsplit(os.fspath(path))
+    place = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{place}{parts.path}"
