@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from ...ops.time.sessions import last_times
 from ...ops.windows.halo import RowArrays
 from .moving import moved, moved_schema
 from .values import read_value, write_value
+from .whole_files import read_whole, write_whole
 
 VERSION = 2
 """The version of the files, which are read by no other."""
@@ -186,16 +186,19 @@ class State:
         return replace(self, operations=tuple([_newer(one, before) for one in self.operations]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file of Arrow IPC, whole or not at all.
+        """Write the state to a file of Arrow IPC, whole or not at all; a local one is its user's alone.
 
         Parameters
         ----------
-        path : path
+        path : path or URL
+            Such as ``s3://bucket/totals.arrow``: of any file system that pyarrow or fsspec opens.
 
         Raises
         ------
         TypeError
             For values that a file cannot hold, such as Python objects; it names the operation.
+        ValueError
+            For a URL that cannot be opened.
         """
         shape, leaves = self._of_pandas()._written()
         columns = [pa.LargeListArray.from_arrays([0, len(leaf)], leaf) for leaf in leaves]
@@ -208,7 +211,7 @@ class State:
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
         content = sink.getvalue().to_pybytes()
         digest = _digest(content.replace(place.encode(), _UNSIGNED))
-        write_whole(path, content.replace(place.encode(), digest))
+        write_whole(path, content.replace(place.encode(), digest), private=True)
 
     def _written(self) -> tuple[Any, list[pa.Array]]:
         """Return the state as a value of JSON, and the arrays that it names by number."""
@@ -333,7 +336,7 @@ def load_state(path: str | os.PathLike[str]) -> State:
 
     Parameters
     ----------
-    path : path
+    path : path or URL
 
     Returns
     -------
@@ -360,7 +363,7 @@ def load_state(path: str | os.PathLike[str]) -> State:
     >>> state.names, state.rows
     (['cumsum'], 2)
     """
-    found = Path(path).read_bytes()
+    found = read_whole(path)
     try:
         with pa.ipc.open_file(found) as reader:
             batch = reader.get_batch(0)
@@ -394,17 +397,3 @@ _NOT_UNDERSTOOD = (
 
 def _digest(content: bytes) -> bytes:
     return hashlib.sha256(content).hexdigest().encode()
-
-
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file whole or not at all: under another name first, which it loses once it is on disk."""
-    near = Path(path).with_name(f"{Path(path).name}.part")
-    try:
-        with near.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        near.replace(path)
-    except BaseException:
-        near.unlink(missing_ok=True)
-        raise

@@ -180,6 +180,17 @@ def test_a_state_that_cannot_have_its_name_leaves_no_file(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["state"]
 
 
+def test_states_behind_urls() -> None:
+    state_of().save("memory://states/totals.arrow")
+    state = dask_gpuscan.load_state("memory://states/totals.arrow")
+    rows = dask_gpuscan.stream([FRAME], state=state)
+    assert totals(rows).compute()["n"].tolist() == [12, 13, 4, 4, 18]
+    with pytest.raises(FileNotFoundError):
+        dask_gpuscan.load_state("memory://states/none.arrow")
+    with pytest.raises(ValueError, match="nothing://a is of no file system"):
+        state.save("nothing://a")
+
+
 def test_names_that_are_nan_are_the_same_after_a_state_is_read(tmp_path: Path) -> None:
     frame = pd.DataFrame({np.nan: [1, 2]})
     state_of(lambda d: d.gpuscan.cumsum(), frame).save(tmp_path / "state")

@@ -1,0 +1,106 @@
+"""Files that are there whole or not at all: they have their name once all is written.
+
+Until then they have one that nobody can foresee, in the same folder, so that no link of others waits there.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from pathlib import Path
+from typing import BinaryIO
+
+from pyarrow import fs
+
+from .filesystems import filesystem_of
+
+_NO_FOLDERS_ON_DISK = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)
+"""What file systems say that write folders by themselves, and folders that may not be read."""
+
+
+class NewFile:
+    """A local file that has its name once it is closed, and none if it is abandoned.
+
+    Parameters
+    ----------
+    path : path
+        A file of this name is replaced; a link is, too, and not what it leads to.
+    private : bool, default False
+        Whether only its user may read it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], private: bool = False) -> None:
+        self.path = Path(path)
+        name = f".{self.path.name[:50]}.{secrets.token_hex(8)}.part"
+        self._part = self.path.with_name(name)
+        mode = 0o600 if private else 0o666
+
+        def create(name: str, flags: int) -> int:
+            return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), mode)
+
+        self.file: BinaryIO = open(self._part, "xb", opener=create)  # noqa: SIM115
+        """Open for bytes."""
+
+    def close(self) -> None:
+        """Give the file its name, once it is on disk."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.file.close()
+        self._part.replace(self.path)
+        _sync_folder(self.path.parent)
+
+    def abandon(self) -> None:
+        """Remove the file if it does not have its name yet."""
+        self.file.close()
+        self._part.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until the names of a folder are on disk."""
+    if os.name != "posix":
+        return
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        if error.errno not in _NO_FOLDERS_ON_DISK:
+            raise
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes, private: bool = False) -> None:
+    """Write a file whole or not at all.
+
+    Parameters
+    ----------
+    path : path or URL
+        Behind a URL, a file is whole if its file system shows files once they are closed, as object stores do.
+    content : bytes
+    private : bool, default False
+        Whether only its user may read it; of local files.
+    """
+    filesystem, place = filesystem_of(path)
+    if not isinstance(filesystem, fs.LocalFileSystem):
+        with filesystem.open_output_stream(place, compression=None) as file:
+            file.write(content)
+        return
+    new = NewFile(place, private)
+    try:
+        new.file.write(content)
+        new.close()
+    except BaseException:
+        new.abandon()
+        raise
+
+
+def read_whole(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file, of a path or a URL."""
+    filesystem, place = filesystem_of(path)
+    if isinstance(filesystem, fs.LocalFileSystem):
+        return Path(place).read_bytes()
+    with filesystem.open_input_file(place) as file:
+        content: bytes = file.read()
+    return content
