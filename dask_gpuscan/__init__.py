@@ -39,6 +39,7 @@ from .api.tables.accessor import register_polars
 from .api.xarray.accessor import register_xarray
 from .compile_ahead.precompile import precompile, precompile_plugin
 from .compile_ahead.progress_bar import ProgressBar
+from .engines.stream.fragments import ChangedSourceError, Progress
 from .engines.stream.state import State, load_state
 from .engines.stream.stream import Stream
 from .kernels.operators.associativity import check_associative
@@ -64,8 +65,10 @@ from .kernels.operators.segments import segmented
 __version__ = "0.1.0"
 
 __all__ = [
+    "ChangedSourceError",
     "Gpuscan",
     "Operator",
+    "Progress",
     "ProgressBar",
     "State",
     "Stream",

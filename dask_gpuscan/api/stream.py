@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import wraps
 from typing import Any, TypeVar
 
+import pyarrow as pa
+
+from ..engines.stream.fragments import check_rules
 from ..engines.stream.passes import begun, computed
 from ..engines.stream.sources import FRAMES, Format, Source, batches_of
 from ..engines.stream.state import State
@@ -18,14 +22,25 @@ from .types import FrameT, Methods, Obj, SeriesT
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def stream(source: Any, *, state: State | None = None, ends: bool = True) -> Stream:
+def stream(
+    source: Any,
+    *,
+    state: State | None = None,
+    ends: bool = True,
+    order: str | Callable[[str], Any] | None = None,
+    schema: Any = None,
+    changed: str = "error",
+    removed: str | None = None,
+    late: str | None = None,
+) -> Stream:
     """Return the rows of a source as a stream: batches in order, each seen once, in memory of a few batches.
 
     Parameters
     ----------
     source : iterable, path, list of paths, or anything that speaks Arrow
         Frames of pandas, cuDF or polars, or record batches of Arrow, all with the same columns; files of Parquet,
-        whose row groups are batches, or of Arrow IPC, by their paths or a pattern such as ``"days/*.parquet"``; a
+        whose row groups are batches, or of Arrow IPC, by their paths, a folder, a pattern such as
+        ``"days/*.parquet"``, or URLs of these (``s3://``, ``gs://``, and what fsspec opens); a
         ``RecordBatchReader``, a ``pyarrow.dataset.Dataset``, a ``LazyFrame`` of polars, a relation of DuckDB, or
         another object with ``__arrow_c_stream__``; or a Dask collection, whose partitions are computed one by one.
         Batches may be of any length. An iterator, or a reader, can be read once. Of files, only the columns are read
@@ -36,6 +51,21 @@ def stream(source: Any, *, state: State | None = None, ends: bool = True) -> Str
     ends : bool, default True
         Whether the rows end with the source. If False, runs and groups that are still open are kept for the state
         rather than answered, so that a stream that goes on from the state answers them once.
+    order : "name", "modified" or callable, optional
+        By which files are read: by their names, in which numbers count as numbers (``9.parquet`` before
+        ``10.parquet``), by the times at which they were written, or by what a function returns for a path. By
+        default, files of a list have its order, and others that of their names.
+    schema : pyarrow.Schema or dict, optional
+        Names and types of the columns that are read of files. What a file has in another type or order is cast, and
+        what it lacks is null. By default, all files must have the columns of the first one.
+    changed : "error", "redo" or "keep", default "error"
+        What a stream that goes on does where a file that was read is another one now. "redo" goes back to the rows
+        before it, and computes what follows again: for the directories of `Stream.to_parquet`. "keep" goes on with
+        what was read of it.
+    removed : "keep", optional
+        Go on with what was read of files that are gone, as where old files are archived. By default as `changed` says.
+    late : "append", optional
+        Read new files that sort before some that were read behind those. By default as `changed` says.
 
     Returns
     -------
@@ -47,6 +77,8 @@ def stream(source: Any, *, state: State | None = None, ends: bool = True) -> Str
     ------
     TypeError
         For any other source.
+    ChangedSourceError
+        When it is computed, if files that a state has seen are not there as they were.
     ValueError
         For a source without batches, and while it is read for a batch that has other columns; when it is computed for
         a state of other columns or operations, naming them.
@@ -69,8 +101,22 @@ def stream(source: Any, *, state: State | None = None, ends: bool = True) -> Str
     check_flags(ends=ends)
     if not isinstance(state, State | None):
         raise TypeError(f"state must be a State or None, found {shown(state)}")
-    opened = Source(batches_of(source), _format_of, state, bool(ends))
+    rules = check_rules(changed=changed, removed=removed, late=late)
+    batches = batches_of(source, order, _schema_of(schema), rules)
+    opened = Source(batches, _format_of, state, bool(ends))
     return Stream(opened, opened.meta)
+
+
+def _schema_of(schema: Any) -> pa.Schema | None:
+    """Return a schema that a user gives as one of Arrow."""
+    if schema is None or isinstance(schema, pa.Schema):
+        return schema
+    if isinstance(schema, dict):
+        with suppress(TypeError, ValueError):
+            return pa.schema(list(schema.items()))
+    raise TypeError(
+        f"schema must be a pyarrow.Schema, or a dict of names and types of Arrow, found {shown(schema)}"
+    )
 
 
 def batches(*streams: Stream) -> Iterator[tuple[Any, ...]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 
 
@@ -45,15 +47,34 @@ def cast_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _cast(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+def cast_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return the columns of a schema, in its order and types; those that a batch lacks are null.
+
+    Raises
+    ------
+    ValueError
+        For values that the schema cannot hold.
+    """
+    columns = []
+    for field in schema:
+        if field.name in batch.schema.names:
+            column = _cast(batch.column(field.name), field, "say another type in schema=")
+        else:
+            column = pa.nulls(batch.num_rows, field.type)
+        if column.null_count and not field.nullable:
+            raise ValueError(f"column {field.name!r} has nulls, and schema= says that it has none")
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _cast(column: Any, field: pa.Field, way_out: str = "cast it with astype") -> Any:
     try:
         if _holds(field.type, column.type):
             return column.cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass
     raise ValueError(
-        f"column {field.name!r} is of {field.type} as far as is known, and a batch has {column.type}; cast it with "
-        f"astype"
+        f"column {field.name!r} is of {field.type} as far as is known, and a batch has {column.type}; {way_out}"
     )
 
 

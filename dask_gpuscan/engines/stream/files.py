@@ -1,76 +1,284 @@
-"""Files of Parquet and of Arrow IPC, read batch by batch."""
+"""Files of Parquet and of Arrow IPC, read batch by batch, in order, behind those that were seen.
+
+Each batch comes with the place behind it: how far which file was read. A file that is written to meanwhile is an error.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
-from os.path import getsize
-from typing import Any
+from typing import Any, NamedTuple
 
 import dask
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .arrow_schema import cast_batch
+from .fragments import (
+    RULES,
+    ChangedSourceError,
+    Comparison,
+    Fragment,
+    Rules,
+    compare,
+    digest_of,
+    settled,
+)
+from .listing import Listing, Values, digest_at, hive_values, now, opened, partition_schema
 from .progress import Size
 
 ROWS_ON_GPU = 1 << 22
 """Rows that are read to a GPU at once, at least, so that many rows share what a call takes on the host."""
 
-Pieces = Iterator[tuple[int, Callable[[], Any]]]
-"""The number of rows of each batch, and what reads it."""
+Pieces = Iterator[tuple[int, Callable[[], Any], bool]]
+"""The number of rows of each batch, what reads it, and whether it is the last one."""
+
+
+class Place(NamedTuple):
+    """How far a source was read."""
+
+    fragment: Fragment
+    """The last file of which something was read."""
+    rows: int
+    """How many of its rows were."""
+    is_whole: bool
+    """Whether these are all."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """Files whose batches are record batches of Arrow, in the order of the files."""
+    """Files whose batches are record batches of Arrow, in the order of the listing.
 
-    paths: tuple[str, ...]
+    Parameters
+    ----------
+    listing : Listing
+        Has the files that are there, in order: `fragments`, and where they are: `filesystem` and `root`.
+    schema : pyarrow.Schema, optional
+        Of the batches, to which those of all files are cast; by default that of the first file, and all must have it.
+    rules : Rules
+        What is done where files differ from those that a state has seen.
+    values_of : callable
+        Returns the keys and values that the path of a file stands for.
+    """
+
+    listing: Listing
+    schema: pa.Schema | None = None
+    rules: Rules = RULES
+    values_of: Callable[[str], Values] = hive_values
+
+    @cached_property
+    def _first(self) -> list[Fragment]:
+        """The files that were there when the source was opened."""
+        return self.listing.fragments()
+
+    @cached_property
+    def _partitions(self) -> pa.Schema:
+        """The columns that paths stand for."""
+        found = partition_schema([self.values_of(one.path) for one in self._first])
+        if self.schema is None:
+            return found
+        known = [name for name in found.names if name in self.schema.names]
+        return pa.schema([self.schema.field(name) for name in known])
 
     @property
     def no_rows(self) -> Any:
         """A batch without rows."""
-        path = self.paths[0]
-        if _is_parquet(path):
-            return no_rows(pq.read_schema(path))
-        with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
-            return no_rows(reader.schema)
+        return no_rows(self._schema)
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
+        """The schema of the batches."""
+        if self.schema is not None:
+            return self.schema
+        found = self._schema_of(self._first[0])
+        names = self._partitions.names
+        return pa.schema([f for f in found if f.name not in names] + list(self._partitions))
+
+    def _schema_of(self, fragment: Fragment) -> pa.Schema:
+        with opened(fragment, self.listing.filesystem) as file:
+            if is_parquet(file, fragment.path):
+                return pq.read_schema(file)
+            with pa.ipc.open_file(file) as reader:
+                return reader.schema
 
     def size(self) -> Size:
         """Return the number of all rows, and of the bytes of the files."""
-        rows = sum(count for path in self.paths for count, _ in self._pieces(path, None))
-        return Size(rows, sum(map(getsize, self.paths)))
+        files = self._first
+        return Size(sum(map(self.rows_of, files)), sum(one.size for one in files))
+
+    def rows_of(self, fragment: Fragment) -> int:
+        """Return how many rows a file has."""
+        with opened(fragment, self.listing.filesystem) as file:
+            if is_parquet(file, fragment.path):
+                return int(pq.read_metadata(file).num_rows)
+            with pa.ipc.open_file(file) as reader:
+                return sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
+
+    def compare(self, known: Sequence[Fragment], in_midst: bool = False) -> Comparison:
+        """Return how the files that are there now differ from those that were seen."""
+        digest = partial(digest_at, filesystem=self.listing.filesystem)
+        return compare(known, self.listing.fragments(), self.rules, digest, in_midst)
 
     def __iter__(self) -> Iterator[Any]:
-        return self.batches(0)
+        for batch, _ in self.batches(self.listing.fragments()):
+            yield batch
 
-    def batches(self, behind: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
-        """Yield the batches behind so many rows, of some columns: of rows before, only the lengths are read."""
-        for path in self.paths:
-            for rows, read in self._pieces(path, columns):
-                if behind and behind >= rows:
-                    behind -= rows
-                    continue
-                yield self._behind(read(), behind)
-                behind = 0
-        check_all_skipped(behind)
+    def batches(
+        self, fragments: Sequence[Fragment], behind: int = 0, columns: Sequence[str] | None = None
+    ) -> Iterator[tuple[Any, Place]]:
+        """Yield the batches of some files, of some columns, with the place behind each.
 
-    def _pieces(self, path: str, columns: Sequence[str] | None) -> Pieces:
-        if _is_parquet(path):
-            with pq.ParquetFile(path) as file:
-                for group in range(file.num_row_groups):
-                    rows = file.metadata.row_group(group).num_rows
-                    yield rows, partial(_row_group, file, group, columns)
+        Parameters
+        ----------
+        fragments : sequence of Fragment
+        behind : int
+            How many rows of the first one are left out.
+        columns : sequence of str, optional
+
+        Raises
+        ------
+        ChangedSourceError
+            For a file that is written to while it is read.
+        """
+        for fragment in fragments:
+            try:
+                yield from self._of_file(fragment, behind, columns)
+            except (pa.ArrowException, OSError) as error:
+                there = now(fragment, self.listing.filesystem)
+                if there is None or there[:3] != fragment[:3]:
+                    raise _moved(fragment) from error
+                raise ValueError(
+                    f"file {fragment.path!r} of the source cannot be read: {error}"
+                ) from error
+            behind = 0
+
+    def _of_file(
+        self, fragment: Fragment, behind: int, columns: Sequence[str] | None
+    ) -> Iterator[tuple[Any, Place]]:
+        filesystem = self.listing.filesystem
+        before = now(fragment, filesystem)
+        if before is None:
+            raise _moved(fragment)
+        with opened(before, filesystem) as file:
+            fragment = settled(before)._replace(digest=digest_of(file.read_at, before.size))
+            rows = 0
+            for count, read, is_last in self._pieces(file, fragment, columns):
+                rows += count
+                if rows > behind or not count:
+                    batch = self._behind(read(), max(0, behind - (rows - count)))
+                    if is_last:
+                        break
+                    yield batch, Place(fragment, rows, False)
+            else:
+                batch = self._none(columns)
+            after = now(before, filesystem)
+            is_as_it_was = after and (after.size, after.modified) == (before.size, before.modified)
+            if behind > rows or not is_as_it_was:
+                raise _moved(fragment)
+        yield batch, Place(fragment._replace(rows=rows), rows, True)
+
+    def _none(self, columns: Sequence[str] | None) -> Any:
+        return no_rows(self._chosen(columns))
+
+    def _chosen(self, columns: Sequence[str] | None) -> pa.Schema:
+        """Return the schema of some columns."""
+        if columns is None:
+            return self._schema
+        return pa.schema([self._schema.field(name) for name in columns])
+
+    def _pieces(self, file: Any, fragment: Fragment, columns: Sequence[str] | None) -> Pieces:
+        finish = self._finisher(fragment, columns)
+        if is_parquet(file, fragment.path):
+            with pq.ParquetFile(file) as parquet:
+                as_it_is = finish is None and columns is None
+                names = None if as_it_is else self._of_names(parquet.schema_arrow.names, columns)
+                count = parquet.num_row_groups
+                for group in range(count):
+                    rows = parquet.metadata.row_group(group).num_rows
+                    read = partial(_row_group, parquet, group, names)
+                    yield rows, _then(read, finish), group + 1 == count
             return
-        with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
-            chosen = list(range(len(reader.schema))) if columns is None else list(columns)
-            for number in range(reader.num_record_batches):
+        with pa.ipc.open_file(file) as reader:
+            names, count = reader.schema.names, reader.num_record_batches
+            chosen = self._of_names(names, columns)
+        options = pa.ipc.IpcReadOptions(included_fields=[names.index(name) for name in chosen])
+        with pa.ipc.open_file(file, options=options) as reader:
+            for number in range(count):
                 batch = reader.get_batch(number)
-                yield batch.num_rows, partial(batch.select, chosen)
+                yield (
+                    batch.num_rows,
+                    _then(partial(batch.select, chosen), finish),
+                    number + 1 == count,
+                )
+
+    def _of_names(self, names: Sequence[str], columns: Sequence[str] | None) -> list[str]:
+        """Return which columns of a file are read."""
+        wanted = names if self.schema is None else self.schema.names
+        keys = self._partitions.names
+        return [
+            n for n in names if n in wanted and n not in keys and (columns is None or n in columns)
+        ]
+
+    def _finisher(
+        self, fragment: Fragment, columns: Sequence[str] | None
+    ) -> Callable[[pa.RecordBatch], pa.RecordBatch] | None:
+        """Return what makes batches of the schema of those of a file; None if they have it."""
+        if self.schema is None and not self._partitions.names:
+            return None
+        values, schema = self.values_of(fragment.path), self._chosen(columns)
+        if self.schema is None:
+            _check_partitions(fragment, values, self._partitions)
+        return partial(
+            _finished, schema=schema, values=values, strict=self.schema is None, path=fragment.path
+        )
 
     def _behind(self, batch: Any, rows: int) -> Any:
-        return batch.slice(rows)
+        return batch.slice(rows) if rows else batch
+
+
+def _then(read: Callable[[], Any], finish: Callable[[Any], Any] | None) -> Callable[[], Any]:
+    return read if finish is None else lambda: finish(read())
+
+
+def _finished(
+    batch: pa.RecordBatch, schema: pa.Schema, values: Values, strict: bool, path: str
+) -> pa.RecordBatch:
+    """Return a batch of a file in a schema, with the columns that its path stands for."""
+    for name, text in values.items():
+        if name in schema.names:
+            column = pa.array([text], pa.string())
+            try:
+                column = column.cast(schema.field(name).type)
+            except pa.ArrowInvalid as error:
+                raise ValueError(
+                    f"file {path!r}: {name}={text} is no {schema.field(name).type}"
+                ) from error
+            repeated = column.take(pa.array([0] * batch.num_rows, pa.int32()))
+            batch = batch.append_column(name, repeated)
+    if strict:
+        return batch
+    try:
+        return cast_batch(batch, schema)
+    except ValueError as error:
+        raise ValueError(f"file {path!r}: {error}") from error
+
+
+def _check_partitions(fragment: Fragment, values: Values, schema: pa.Schema) -> None:
+    if list(values) != schema.names:
+        raise ValueError(
+            f"file {fragment.path!r}: its folders name the keys {', '.join(values) or '(none)'}, and those of the "
+            f"first file {', '.join(schema.names) or '(none)'}"
+        )
+
+
+def _moved(fragment: Fragment) -> ChangedSourceError:
+    return ChangedSourceError(
+        f"file {fragment.path!r} of the source was written to, or removed, while it was read; run again "
+        f"once it is whole",
+        fragment.path,
+    )
 
 
 class CudfFiles(Files):
@@ -78,35 +286,47 @@ class CudfFiles(Files):
 
     @property
     def no_rows(self) -> Any:
-        path = self.paths[0]
-        if _is_parquet(path):
-            return import_module("cudf").read_parquet(path, nrows=0)
+        first = self._first[0]
+        if self._are_read_by_cudf:
+            with opened(first, None) as file:
+                if is_parquet(file, first.path):
+                    return import_module("cudf").read_parquet(first.place, nrows=0)
         return _frame_of_cudf(super().no_rows)
 
-    def _pieces(self, path: str, columns: Sequence[str] | None) -> Pieces:
-        if not _is_parquet(path):
-            for rows, read in super()._pieces(path, columns):
-                yield rows, partial(_read_to_gpu, read)
+    @property
+    def _are_read_by_cudf(self) -> bool:
+        """Whether files of Parquet are read without Arrow."""
+        return not (self.schema or self._partitions.names or self.listing.filesystem)
+
+    def _none(self, columns: Sequence[str] | None) -> Any:
+        empty = self.no_rows
+        return empty if columns is None else empty[list(columns)]
+
+    def _pieces(self, file: Any, fragment: Fragment, columns: Sequence[str] | None) -> Pieces:
+        if not (self._are_read_by_cudf and is_parquet(file, fragment.path)):
+            for rows, read, is_last in super()._pieces(file, fragment, columns):
+                yield rows, partial(_read_to_gpu, read), is_last
             return
         chosen = None if columns is None else list(columns)
-        read_parquet = partial(import_module("cudf").read_parquet, path, columns=chosen)
+        read_parquet = partial(import_module("cudf").read_parquet, fragment.place, columns=chosen)
         groups, rows = list[int](), 0
-        with pq.ParquetFile(path) as file:
-            for group in range(file.num_row_groups):
+        with pq.ParquetFile(file) as parquet:
+            count = parquet.num_row_groups
+            for group in range(count):
                 groups.append(group)
-                rows += file.metadata.row_group(group).num_rows
-                if rows >= ROWS_ON_GPU or group + 1 == file.num_row_groups:
-                    yield rows, partial(read_parquet, row_groups=groups)
+                rows += parquet.metadata.row_group(group).num_rows
+                if rows >= ROWS_ON_GPU or group + 1 == count:
+                    yield rows, partial(read_parquet, row_groups=groups), group + 1 == count
                     groups, rows = [], 0
 
     def _behind(self, batch: Any, rows: int) -> Any:
         return batch.iloc[rows:] if rows else batch
 
 
-def files(paths: Sequence[str]) -> Files:
+def files(listing: Listing, **options: Any) -> Files:
     """Return files to be read by the library that Dask's configuration names as ``dataframe.backend``."""
     on_gpu = dask.config.get("dataframe.backend", "pandas") == "cudf"
-    return (CudfFiles if on_gpu else Files)(tuple(paths))
+    return (CudfFiles if on_gpu else Files)(listing, **options)
 
 
 def _read_to_gpu(read: Callable[[], pa.RecordBatch]) -> Any:
@@ -123,10 +343,9 @@ def check_all_skipped(rows: int) -> None:
         raise ValueError(f"state is of more rows than the source has: {rows} more")
 
 
-def _is_parquet(path: str) -> bool:
+def is_parquet(file: pa.NativeFile, path: str) -> bool:
     """Tell whether a file is one of Parquet; raises a ValueError for one that is not of Arrow IPC either."""
-    with pa.OSFile(path) as file:
-        head = file.read(6)
+    head = file.read_at(min(6, file.size()), 0)
     if head[:4] != b"PAR1" and head != b"ARROW1":
         raise ValueError(f"{path} is neither a file of Parquet nor one of Arrow IPC")
     return bool(head[:4] == b"PAR1")

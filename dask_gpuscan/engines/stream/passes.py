@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 from ...frames.registry import library_of, names_of
 from ...ops.windows.halo import joined_rows
+from .files import Place
+from .fragments import Fragment
 from .progress import shown
+from .sources import Start
 from .state import Operation, State
 from .steps import Seen
 
@@ -36,9 +40,7 @@ class Pass:
         self.seen: list[Seen] = [None] * len(self.steps)
         self.rows, self.ended, self.is_read = 0, False, False
         self.library = library_of(self.source.meta)
-        before = self.source.state
-        known = 0 if before is None else before.rows
-        before = before if state is None else state
+        before = self.source.state if state is None else state
         if before is not None:
             columns = [step.columns_in_states for step in self.steps]
             self.seen = before.start(self.source.schema, self.operations, self.library, columns)
@@ -46,7 +48,22 @@ class Pass:
         if state is None:
             each = zip(self.steps, self.seen, strict=True)
             self.seen = [step.of_others(seen) for step, seen in each]
-        self.behind = self.rows - known
+        self._behind = state
+        self.place: Place | None = None
+        """How far the source was read, if that is of files."""
+
+    @cached_property
+    def start(self) -> Start:
+        """Where the source is read from; raises a ChangedSourceError if its files are not as they were."""
+        found: Start = self.source.start(self._behind)
+        if found.comparison is not None:
+            found.comparison.check()
+        return found
+
+    @cached_property
+    def _read(self) -> list[Fragment]:
+        """The files that were read to their ends."""
+        return list(self.start.seen)
 
     @property
     def state(self) -> State:
@@ -55,18 +72,33 @@ class Pass:
             self.seen = [s.finished(seen) for s, seen in zip(self.steps, self.seen, strict=True)]
         found = zip(self.operations, self.seen, self.kept_by, strict=True)
         operations = tuple(Operation(*what, seen, *kept_by) for what, seen, kept_by in found)
-        schema, library = self.source.schema, self.library
-        return State(schema, operations, self.rows, ended=self.ended, library=library)
+        schema, library, place = self.source.schema, self.library, self.place
+        part = -1 if place is None or place.is_whole else place.rows
+        fragments = tuple(self._read) + (() if part < 0 else (place.fragment,))  # type: ignore[union-attr]
+        return State(
+            schema,
+            operations,
+            self.rows,
+            ended=self.ended,
+            library=library,
+            fragments=fragments,
+            part=part,
+            root=self.source.root,
+        )
 
     def __iter__(self) -> Iterator[list[Any]]:
         """Yield the batches of the outputs, together; they may have no rows."""
-        with shown(self.source, self.behind) as add:
-            for frame in self.source.frames(self.behind, self._columns()):
+        with shown(self.source, self.start.skipped) as add:
+            for frame, place in self.source.frames(self.start, self._columns()):
                 if self.ended and len(frame):
                     raise ValueError(
                         "state is of rows that ended, and what was open has been answered; read those with ends=False"
                     )
-                yield self._advance(frame, False)
+                answers = self._advance(frame, False)
+                self.place = place
+                if place is not None and place.is_whole:
+                    self._read.append(place.fragment)
+                yield answers
                 add(frame)
         self.is_read = True
         if self.source.ends and not self.ended and any(step.has_end for step in self.steps):

@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import reduce
-from glob import glob, has_magic
-from os import PathLike, fspath
-from os.path import exists
 from typing import Any
 
 import pandas as pd
@@ -24,7 +21,10 @@ from ...frames.registry import (
 )
 from ...kernels.messages import shown
 from ..dask.compat import FrameBase
-from .files import Files, check_all_skipped, files, no_rows
+from .datasets import files_of_dataset, files_of_table
+from .files import Files, Place, check_all_skipped, files, no_rows
+from .fragments import Comparison, Fragment, Rules
+from .listing import listing_of
 from .progress import Size, size_of, without_bars
 from .state import State
 from .threads import read_ahead
@@ -56,6 +56,35 @@ def _as_it_is(batch: Any) -> Any:
 
 FRAMES = Format(is_frame, _as_it_is, lambda _, found: found, _as_it_is, has_labels=True)
 """Of batches that are frames."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a pass over a source begins.
+
+    Parameters
+    ----------
+    label : int
+        Number of the first row that is read.
+    behind : int
+        How many rows are left out: of the first file, or of all.
+    skipped : int
+        How many rows of the source lie ahead of the first one.
+    seen, rest : tuple of Fragment
+        Files that were read before, and those that are read now.
+    comparison : Comparison, optional
+        How files differ from those that were read before.
+    first : int, optional
+        Position, among those that were read before, of the first one that differs.
+    """
+
+    label: int = 0
+    behind: int = 0
+    skipped: int = 0
+    seen: tuple[Fragment, ...] = ()
+    rest: tuple[Fragment, ...] = ()
+    comparison: Comparison | None = None
+    first: int | None = None
 
 
 class Source:
@@ -124,8 +153,53 @@ class Source:
             raise TypeError("the source of the stream must be a Dask collection")
         return self._batches.collection
 
-    def frames(self, behind: int = 0, columns: Sequence[Any] | None = None) -> Iterator[Any]:
-        """Yield the batches as frames, behind so many rows; of files, only some columns if these are given.
+    @property
+    def files(self) -> Files | None:
+        """The files that batches come from; None if they come from elsewhere."""
+        return self._batches if isinstance(self._batches, Files) else None
+
+    @property
+    def root(self) -> str:
+        """The folder of its files."""
+        return self.files.listing.root if self.files else ""
+
+    def start(self, state: State | None = None) -> Start:
+        """Return where a pass begins: behind what a state of this source has seen, or behind the source's own state.
+
+        A source of files none of which the source's own state has seen follows what that has seen.
+        """
+        base = self.state
+        known, state = 0 if base is None else base.rows, base if state is None else state
+        rows = 0 if state is None else state.rows
+        if self.files is None:
+            fragments = () if state is None else state.fragments
+            return Start(rows, rows - known, rows - known, fragments)
+        seen, before = () if state is None else state.fragments, tuple[Fragment, ...]()
+        part = -1 if state is None else state.part
+        comparison = self.files.compare(seen, part >= 0)
+        skipped = rows
+        if base is not None and self._follows(base, comparison):
+            skipped -= known
+            before, seen = seen[: len(base.fragments)], seen[len(base.fragments) :]
+            part = -1 if state is base else part
+            comparison = self.files.compare(seen, part >= 0)
+        kept, rest = before + comparison.known, comparison.rest
+        if part >= 0:
+            kept, rest = kept[:-1], kept[-1:] + rest
+        first = None if comparison.first is None else len(before) + comparison.first
+        return Start(rows, max(part, 0), skipped, kept, rest, comparison, first)
+
+    def _follows(self, base: State, comparison: Comparison) -> bool:
+        """Return whether files are others than those that the source's own state has seen."""
+        facts, paths = comparison.facts, {one.path for one in base.fragments}
+        if paths.intersection(facts.seen):
+            return False
+        return not (paths.intersection(facts.changed) and base.root == self.root)
+
+    def frames(
+        self, start: Start, columns: Sequence[Any] | None = None
+    ) -> Iterator[tuple[Any, Place | None]]:
+        """Yield the batches as frames with the place behind each; of files, only some columns if these are given.
 
         Raises
         ------
@@ -133,28 +207,41 @@ class Source:
             For a batch with other columns, naming it, and for fewer rows.
         """
         meta = self.meta
-        if isinstance(self._batches, Files):
+        if self.files is not None:
             meta = meta if columns is None else meta[list(columns)]
-            batches: Iterator[Any] = read_ahead(self._batches.batches(behind, columns))
-            return self._read(batches, meta, behind)
-        return rows_behind(self._read(self._opened(), meta), behind)
+            found = self.files.batches(start.rest, start.behind, columns)
+            yield from self._read(read_ahead(found), meta, start.label)
+            return
+        behind = start.behind
+        pairs = ((batch, None) for batch in self._opened())
+        frames = (frame for frame, _ in self._read(pairs, meta, start.label - behind))
+        yield from ((frame, None) for frame in rows_behind(frames, behind))
 
-    def _read(self, batches: Iterator[Any], meta: Any, start: int = 0) -> Iterator[Any]:
+    def _read(
+        self, batches: Iterable[tuple[Any, Place | None]], meta: Any, start: int
+    ) -> Iterator[tuple[Any, Place | None]]:
         """Yield batches as frames, which have the columns of `meta`; rows without labels are numbered from `start`."""
         names, schema = names_of(meta) if meta.ndim == 2 else None, schema_of(meta)
-        for number, batch in enumerate(batches):
+        for number, (batch, place) in enumerate(batches):
             self._check_kind(number, batch)
             frame = self.format.read(batch)
             try:
                 frame = aligned(frame, names)
                 common_schema([schema, schema_of(frame)])
             except ValueError as error:
-                raise ValueError(f"batch {number}: {error}") from error
+                if place is None:
+                    raise ValueError(f"batch {number}: {error}") from error
+                way_out = (
+                    ""
+                    if self.files and self.files.schema
+                    else "; schema= says what all files are cast to"
+                )
+                raise ValueError(f"file {place.fragment.path!r}: {error}{way_out}") from error
             if not self.format.has_labels:
                 stop = start + len(frame)
                 frame.index = library_of(frame).range_index(start, stop)
                 start = stop
-            yield frame
+            yield frame, place
 
     def _check_kind(self, number: int, batch: Any) -> None:
         if not self.format.accepts(batch):
@@ -242,19 +329,34 @@ class Partitions:
             yield found
 
 
-def batches_of(source: Any) -> Iterable[Any]:
-    """Return the batches of a source, in order.
+def batches_of(
+    source: Any, order: Any = None, schema: pa.Schema | None = None, rules: Rules | None = None
+) -> Iterable[Any]:
+    """Return the batches of a source, in order; `order`, `schema` and `rules` are of files.
 
     Raises
     ------
     TypeError
         For what has no batches.
+    ValueError
+        For options of files where there are none.
     FileNotFoundError
         For a path, or a pattern, without files.
     """
-    paths = _paths(source)
-    if paths is not None:
-        return files(paths)
+    of_files = {} if rules is None else {"rules": rules}
+    table = files_of_table(source, order, schema=schema, **of_files)
+    if table is not None:
+        return table
+    listing = listing_of(source, order)
+    if listing is not None:
+        return files(listing, schema=schema, **of_files)
+    dataset = files_of_dataset(source, order, schema=schema, **of_files)
+    if dataset is not None:
+        return dataset
+    if schema is not None or order is not None or rules not in (None, Rules()):
+        raise ValueError(
+            f"order, schema, changed, removed and late are for sources of files, found {shown(source)}"
+        )
     is_scalar = pd.api.types.is_scalar(source)  # as NaT is, which pandas defines, too
     if is_frame(source) and not is_scalar:
         return [source]
@@ -281,17 +383,3 @@ def batches_of(source: Any) -> Iterable[Any]:
         f"source must be an iterable of frames or record batches, paths of Parquet or Arrow files, a dataset, a "
         f"LazyFrame, a Dask collection, or speak Arrow by __arrow_c_stream__, found {shown(source)}"
     )
-
-
-def _paths(source: Any) -> Sequence[str] | None:
-    """Return the paths that a source names; None if it is something else."""
-    given = source if isinstance(source, (list, tuple)) and source else [source]
-    if not all(isinstance(path, (str, PathLike)) for path in given):
-        return None
-    found: list[str] = []
-    for path in map(fspath, given):
-        named = sorted(glob(path)) if has_magic(path) and not exists(path) else [path]
-        if not named:
-            raise FileNotFoundError(f"no file is called {path}")
-        found += named
-    return found

@@ -26,12 +26,16 @@ from ...kernels.messages import shown
 from ...ops.groupby.hashed import Table
 from ...ops.time.sessions import last_times
 from ...ops.windows.halo import RowArrays
+from .fragments import Fragment, columns_of_fragments, fragments_of_columns
 from .moving import moved, moved_schema
 from .values import read_value, write_value
 from .whole_files import read_whole, write_whole
 
-VERSION = 2
-"""The version of the files, which are read by no other."""
+VERSION = 3
+"""The version of the files."""
+
+READ_VERSIONS = (2, VERSION)
+"""Those of version 2 do not say which files were read."""
 
 _UNSIGNED = b"0" * 64
 """Stands in a file for its digest where the digest is made of it."""
@@ -76,11 +80,17 @@ class State:
     rows : int
         How many rows were read.
     files : int, default 0
-        How many files of a directory were written; see `Stream.to_parquet`.
+        How many files of a directory were written: of states of version 2 alone.
     ended : bool, default False
         Whether runs and groups that were open have been answered, as no rows were to follow.
     library : Library, optional
         Of the frames that were seen; files are of pandas. Streams of other frames go on as well.
+    fragments : tuple of Fragment
+        The files that were read, in their order.
+    part : int, default -1
+        How many rows of the last one were read; -1 if all were.
+    root : str
+        The folder of these files.
 
     Examples
     --------
@@ -101,6 +111,9 @@ class State:
     files: int = 0
     ended: bool = False
     library: Library = PANDAS
+    fragments: tuple[Fragment, ...] = ()
+    part: int = -1
+    root: str = ""
 
     def __repr__(self) -> str:
         return f"<State of {_listed(self.names)} after {self.rows} rows>"
@@ -200,6 +213,10 @@ class State:
         ValueError
             For a URL that cannot be opened.
         """
+        write_whole(path, self.content(), private=True)
+
+    def content(self) -> bytes:
+        """Return the bytes of its file."""
         shape, leaves = self._of_pandas()._written()
         columns = [pa.LargeListArray.from_arrays([0, len(leaf)], leaf) for leaf in leaves]
         named = [pa.field(f"array {i}", column.type) for i, column in enumerate(columns)]
@@ -209,9 +226,9 @@ class State:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, schema) as writer:
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
-        content = sink.getvalue().to_pybytes()
+        content: bytes = sink.getvalue().to_pybytes()
         digest = _digest(content.replace(place.encode(), _UNSIGNED))
-        write_whole(path, content.replace(place.encode(), digest), private=True)
+        return content.replace(place.encode(), digest)
 
     def _written(self) -> tuple[Any, list[pa.Array]]:
         """Return the state as a value of JSON, and the arrays that it names by number."""
@@ -226,6 +243,9 @@ class State:
         schema = _written(self.schema, leaves, "of a source with such names")
         counts = {"rows": self.rows, "files": self.files, "ended": self.ended}
         shape = {"version": VERSION, "schema": schema, "operations": operations, "counts": counts}
+        if self.fragments:
+            columns = columns_of_fragments(self.fragments)
+            shape["fragments"] = {"columns": columns, "part": self.part, "root": self.root}
         return shape, leaves
 
     def _of_pandas(self) -> State:
@@ -363,7 +383,11 @@ def load_state(path: str | os.PathLike[str]) -> State:
     >>> state.names, state.rows
     (['cumsum'], 2)
     """
-    found = read_whole(path)
+    return state_of(read_whole(path), path)
+
+
+def state_of(found: bytes, path: str | os.PathLike[str]) -> State:
+    """Return the state that the bytes of a file hold; `path` is for messages."""
     try:
         with pa.ipc.open_file(found) as reader:
             batch = reader.get_batch(0)
@@ -373,8 +397,9 @@ def load_state(path: str | os.PathLike[str]) -> State:
         version = shape["version"]
     except (pa.ArrowException, KeyError, ValueError, TypeError, OSError, MemoryError) as error:
         raise ValueError(f"{path} holds no state of a stream, or was cut off") from error
-    if version != VERSION:
-        raise ValueError(f"{path} is of version {version!r} of states, and {VERSION} is read")
+    if version not in READ_VERSIONS:
+        known = " and ".join(map(str, READ_VERSIONS))
+        raise ValueError(f"{path} is of version {version!r} of states, and {known} are read")
     if len(digest) != len(_UNSIGNED) or _digest(found.replace(digest, _UNSIGNED)) != digest:
         raise ValueError(f"{path} was changed after it was written: its digest is another")
     try:
@@ -383,7 +408,15 @@ def load_state(path: str | os.PathLike[str]) -> State:
             Operation(**{name: read_value(one[name], leaves) for name in OPERATION})
             for one in shape["operations"]
         ]
-        return State(read_value(shape["schema"], leaves), tuple(operations), **shape["counts"])
+        files = shape.get("fragments", {"columns": [], "part": -1, "root": ""})
+        return State(
+            read_value(shape["schema"], leaves),
+            tuple(operations),
+            **shape["counts"],
+            fragments=fragments_of_columns(files["columns"]),
+            part=int(files["part"]),
+            root=str(files["root"]),
+        )
     except _NOT_UNDERSTOOD as error:
         raise ValueError(f"{path} holds a state that is not understood: {error}") from error
 

@@ -6,16 +6,20 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from os import PathLike
-from pathlib import Path
+from operator import index
+from os import PathLike, fspath
 from typing import Any, ClassVar
+
+from dask.utils import parse_bytes
 
 from ...frames.messages import ColumnError, column_title
 from ...frames.registry import choose_columns, names_of
 from ...kernels.messages import not_among, shown
+from .directory_sink import CHECKPOINTS, Options, progress, to_directory
+from .fragments import Progress
 from .passes import Pass, begun, computed, in_order
 from .row_methods import RowMethods
-from .sinks import ROWS_PER_FILE, reader, to_directory, to_file, to_polars
+from .sinks import ROWS_PER_FILE, reader, to_file, to_polars
 from .sources import Source
 from .state import State
 from .steps import Each, EachWaiting, Input, Step
@@ -246,41 +250,68 @@ class Stream(RowMethods):
         self,
         path: str | PathLike[str],
         *,
-        state: str | PathLike[str] | None = None,
+        state: bool | str | PathLike[str] | None = None,
+        files: str | None = None,
         rows_per_file: int = ROWS_PER_FILE,
+        checkpoints: int | str = CHECKPOINTS,
+        dry_run: bool = False,
         **options: Any,
-    ) -> None:
-        """Write the rows to a file of Parquet; or to files of a directory, with a state from which another run goes on.
+    ) -> Progress | None:
+        """Write the rows to a file of Parquet; or to a directory, from which another run goes on.
 
         Parameters
         ----------
         path : path
-            Of the file, which is there once it is whole; with `state`, of the directory.
-        state : path, optional
-            Of a file for the state, which is written behind each file of the directory. A run that finds it goes on
-            behind the rows that it has seen, whether the run before ended or was killed: the source must begin with
-            the rows that it had then, and may have more.
+            Of the file, which is there once it is whole; with `state`, of the directory, which may be a URL of
+            ``memory://``.
+        state : True or path, optional
+            True writes a directory that holds its state: a run goes on behind the rows that the one before has seen,
+            whether that ended or was killed. A path, or a URL, is where the state is written besides.
+        files : "source", optional
+            Write one file for each file of the source, with its name behind a number. By default, files end after
+            so many rows.
         rows_per_file : int
             Rows after which a file of the directory is closed; it ends with a batch.
+        checkpoints : int or str
+            How many bytes the states behind files of the source may take, which are kept so that ``changed="redo"``
+            goes back to one of them; 0 keeps none.
+        dry_run : bool, default False
+            Write nothing, and return what a run would find; with `state`.
         **options
             Of `pyarrow.parquet.ParquetWriter`.
 
+        Returns
+        -------
+        Progress or None
+            With `dry_run`: the files of the source that were read, and those that are new, changed, removed or late.
+
         Raises
         ------
+        ChangedSourceError
+            If files of the source are not as they were when they were read; see `stream`.
+        RuntimeError
+            If another run writes to the directory.
         ValueError
-            For a directory with files and without their state, and a state of other columns or operations.
+            For a directory of other columns, operations or options; for one whose files are not those that a run has
+            written; for a state that is not that of the directory; and for a URL of a store that cannot replace files
+            in one step. In each case nothing is changed.
+
+        See Also
+        --------
+        to_delta : A table whose commits hold rows and state, on any store.
 
         Examples
         --------
         >>> import os, tempfile, pandas as pd, dask_gpuscan
-        >>> days = [pd.DataFrame({"sold": [4, 2]}), pd.DataFrame({"sold": [5]})]
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     for known in (days[:1], days):  # a day later, there is one more
-        ...         totals = dask_gpuscan.stream(known, ends=False).gpuscan.cumsum()
-        ...         totals.to_parquet(f"{folder}/totals", state=f"{folder}/state.arrow")
+        ...     os.mkdir(f"{folder}/days")
+        ...     for day, sold in ((9, [4, 2]), (10, [5])):  # a day later, there is one more file
+        ...         pd.DataFrame({"sold": sold}).to_parquet(f"{folder}/days/{day}.parquet")
+        ...         totals = dask_gpuscan.stream(f"{folder}/days", ends=False).gpuscan.cumsum()
+        ...         totals.to_parquet(f"{folder}/totals", state=True)
         ...     print(sorted(os.listdir(f"{folder}/totals")))
         ...     print(pd.read_parquet(f"{folder}/totals")["sold"].tolist())
-        ['part-00000000.parquet', 'part-00000001.parquet']
+        ['_gpuscan', 'part-00000000.parquet', 'part-00000001.parquet']
         [4, 6, 11]
         """
         is_number = hasattr(rows_per_file, "__index__") and not getattr(rows_per_file, "ndim", 0)
@@ -288,9 +319,23 @@ class Stream(RowMethods):
             raise ValueError(
                 f"rows_per_file must be a positive integer, found {shown(rows_per_file)}"
             )
-        if state is None:
-            return to_file(self, Path(path), options)
-        return to_directory(self, Path(path), Path(state), int(rows_per_file), options)
+        if files not in (None, "source"):
+            raise ValueError(f"files must be 'source' or None, found {shown(files)}")
+        if state is None or state is False:
+            if files is not None or dry_run:
+                raise ValueError("files and dry_run are for directories, with state=True")
+            to_file(self, fspath(path), options)
+            return None
+        if files is not None and self._source.files is None:
+            raise ValueError("files='source' needs a source of files")
+        exported = None if state is True else fspath(state)
+        of_directory = Options(
+            int(rows_per_file), files is not None, _bytes(checkpoints), exported, options
+        )
+        if dry_run:
+            return progress(self, fspath(path), of_directory)
+        to_directory(self, fspath(path), of_directory)
+        return None
 
     def to_polars(self) -> Any:
         """Return the rows as a ``LazyFrame`` of polars, which reads the stream when it is collected.
@@ -373,6 +418,19 @@ def register_accessor(name: str) -> Callable[[Any], Any]:
 
 def _name_of(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__).lstrip("_")
+
+
+def _bytes(checkpoints: Any) -> int:
+    """Return how many bytes checkpoints may take."""
+    try:
+        found = parse_bytes(checkpoints) if isinstance(checkpoints, str) else index(checkpoints)
+        if found >= 0 and not isinstance(checkpoints, bool):
+            return int(found)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(
+        f"checkpoints must be a number of bytes, such as 0 or '256 MiB', found {shown(checkpoints)}"
+    )
 
 
 def _labelled(batch: Any, labels: Any) -> Any:

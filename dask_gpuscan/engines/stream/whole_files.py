@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,13 +34,14 @@ class NewFile:
     def __init__(self, path: str | os.PathLike[str], private: bool = False) -> None:
         self.path = Path(path)
         name = f".{self.path.name[:50]}.{secrets.token_hex(8)}.part"
-        self._part = self.path.with_name(name)
+        self.part = self.path.with_name(name)
+        """Where it is until then."""
         mode = 0o600 if private else 0o666
 
         def create(name: str, flags: int) -> int:
             return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), mode)
 
-        self.file: BinaryIO = open(self._part, "xb", opener=create)  # noqa: SIM115
+        self.file: BinaryIO = open(self.part, "xb", opener=create)  # noqa: SIM115
         """Open for bytes."""
 
     def close(self) -> None:
@@ -47,16 +49,16 @@ class NewFile:
         self.file.flush()
         os.fsync(self.file.fileno())
         self.file.close()
-        self._part.replace(self.path)
-        _sync_folder(self.path.parent)
+        self.part.replace(self.path)
+        sync_folder(self.path.parent)
 
     def abandon(self) -> None:
         """Remove the file if it does not have its name yet."""
         self.file.close()
-        self._part.unlink(missing_ok=True)
+        self.part.unlink(missing_ok=True)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Wait until the names of a folder are on disk."""
     if os.name != "posix":
         return
@@ -94,6 +96,13 @@ def write_whole(path: str | os.PathLike[str], content: bytes, private: bool = Fa
     except BaseException:
         new.abandon()
         raise
+
+
+def read_if_there(path: str | os.PathLike[str]) -> bytes | None:
+    """Return the content of a file, of a path or a URL; None if there is none."""
+    with suppress(FileNotFoundError):
+        return read_whole(path)
+    return None
 
 
 def read_whole(path: str | os.PathLike[str]) -> bytes:

@@ -50,8 +50,8 @@ def test_what_is_no_state(tmp_path: Path) -> None:
     path.write_bytes(whole[:at] + b"\x08" + whole[at + 1 :])
     with pytest.raises(ValueError, match="was changed after it was written"):
         dask_gpuscan.load_state(path)
-    path.write_bytes(whole.replace(b'"version": 2', b'"version": 7'))
-    with pytest.raises(ValueError, match="is of version 7 of states, and 2 is read"):
+    path.write_bytes(whole.replace(b'"version": 3', b'"version": 7'))
+    with pytest.raises(ValueError, match="is of version 7 of states, and 2 and 3 are read"):
         dask_gpuscan.load_state(path)
 
 

@@ -1,0 +1,103 @@
+"""Directories that a release before manifests has written: their rows were counted, and their files not known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from .directory import Directory, digest_of_state
+from .fragments import Fragment, digest_of, settled
+from .listing import natural, opened
+from .manifest import Exported, Manifest, Part
+from .sinks import no_rows_of
+from .state import State, state_of
+
+Stream = Any
+
+
+def adopted(stream: Stream, directory: Directory, content: bytes, path: str) -> Manifest:
+    """Return the manifest of a directory that an earlier release has written, with its state in a file.
+
+    Parameters
+    ----------
+    stream : Stream
+        Its source must begin with the files that were read.
+    directory : Directory
+    content : bytes
+        Of the state.
+    path : str
+        Of the state.
+
+    Raises
+    ------
+    ValueError
+        If the state is not of such a directory, or if the files were read in another order than that of now.
+    """
+    state = state_of(content, path)
+    names = directory.others(None)
+    if state.fragments or names != [f"part-{number:08}.parquet" for number in range(state.files)]:
+        raise ValueError(
+            f"{path} is a state, and {directory.path} is not the directory that was written with it. Nothing was "
+            f"changed. To go on from the state in a new directory, give load_state({path!r}) to stream(), and "
+            f"state=True here"
+        )
+    parts = tuple([_part(directory, name) for name in names])
+    fragments, part = _seen(stream, state, directory)
+    schema = no_rows_of(stream).schema
+    if names:
+        schema = pq.read_schema(directory.store.place(f"{directory.path}/{names[0]}"))
+    kept = directory.write_state(state, sum(one.rows for one in parts), schema)
+    return Manifest(
+        replace(kept, fragments=len(fragments) - (part >= 0)),
+        parts,
+        fragments=fragments,
+        part=part,
+        root=stream._source.root,
+        exported=Exported(digest_of_state(content)),
+        schema=schema,
+    )
+
+
+def _part(directory: Directory, name: str) -> Part:
+    path = f"{directory.path}/{name}"
+    facts = directory.store.facts(path)
+    assert facts is not None
+    rows = pq.read_metadata(directory.store.place(path)).num_rows
+    return Part(name, rows, *facts, directory.digest(path, facts[0]))
+
+
+def _seen(stream: Stream, state: State, directory: Directory) -> tuple[tuple[Fragment, ...], int]:
+    """Return the files that so many rows are of, and how many rows of the last one were read."""
+    files = stream._source.files
+    if files is None:
+        return (), -1
+    there = files.listing.fragments()
+    by_text = there if files.listing.in_list else sorted(there, key=lambda one: one.path)
+    found, rows, part = list[Fragment](), 0, -1
+    for one in by_text:
+        if rows >= state.rows:
+            break
+        count = files.rows_of(one)
+        with opened(one, files.listing.filesystem) as file:
+            digest = digest_of(file.read_at, one.size)
+        found.append(settled(one)._replace(rows=count, digest=digest))
+        rows += count
+        if rows > state.rows:
+            part = count - (rows - state.rows)
+    if rows < state.rows:
+        raise ValueError(f"state is of more rows than the source has: {state.rows - rows} more")
+    if _paths(found) != _paths(there[: len(found)]):
+        first = sorted(_paths(found), key=natural)
+        raise ValueError(
+            f"{directory.path} was written by a release that read files in the order of their names as texts: "
+            f"{', '.join(_paths(found)[:3])}, not {', '.join(first[:3])}. Rows may be missing, or there twice. Write a "
+            f"new directory"
+        )
+    return tuple(found), part
+
+
+def _paths(fragments: Sequence[Fragment]) -> list[str]:
+    return [one.path for one in fragments]

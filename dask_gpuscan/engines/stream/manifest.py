@@ -1,0 +1,179 @@
+"""The manifest of a directory that goes on: its parts, the state that they end with, and the files that that has seen.
+
+Nothing but the manifest says what a directory holds: it is replaced in one step once all that it names is on disk.
+Parts get their names after that, so that a run which finds some without moves them first (`Directory.finish`).
+
+Files of ours lie in a folder that readers of Parquet pass over. Some do not (polars), so that each is a file of Parquet
+of the schema of the parts without rows, which holds what is ours between its first bytes and its footer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .fragments import Fragment, columns_of_fragments, fragments_of_columns
+
+FOLDER = "_gpuscan"
+"""The folder in a directory that is ours."""
+
+NAME = "manifest.parquet"
+
+VERSION = 1
+
+MAGIC = b"PAR1"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of Parquet in a directory."""
+
+    name: str
+    rows: int
+    size: int
+    modified: int
+    digest: str
+    staged: str = ""
+    """Its name until it is moved to its place, which may have happened."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A state in a file of its own."""
+
+    name: str
+    size: int
+    fragments: int
+    """How many files it has seen."""
+    rows: int
+    """How many rows of answers lie before it."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The state that was written to a place of the user's."""
+
+    digest: str
+    before: str | None = None
+    """That of what was there before, which may be there still."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a directory holds."""
+
+    state: Kept
+    parts: tuple[Part, ...] = ()
+    leaving: tuple[Part, ...] = ()
+    """Parts that were replaced, and may be there still."""
+    checkpoints: tuple[Kept, ...] = ()
+    """States behind some of the files that were seen, oldest first."""
+    fragments: tuple[Fragment, ...] = ()
+    part: int = -1
+    """As that of `State`."""
+    root: str = ""
+    exported: Exported | None = None
+    base: str | None = None
+    """The digest of the state that the source began with."""
+    schema: pa.Schema | None = field(default=None, compare=False)
+    """Of the parts."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows the parts have."""
+        return sum(one.rows for one in self.parts)
+
+    def content(self) -> bytes:
+        """Return the manifest as bytes."""
+        shape = {
+            "version": VERSION,
+            "state": _values(self.state),
+            "parts": _columns(self.parts, Part),
+            "leaving": _columns(self.leaving, Part),
+            "checkpoints": _columns(self.checkpoints, Kept),
+            "fragments": columns_of_fragments(self.fragments),
+            "part": self.part,
+            "root": self.root,
+            "exported": None if self.exported is None else _values(self.exported),
+            "base": self.base,
+        }
+        written = json.dumps(shape).encode()
+        return hashlib.sha256(written).hexdigest().encode() + written
+
+
+def manifest_of(content: bytes, path: str) -> Manifest:
+    """Return what `Manifest.content` has written; `path` is for messages.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    digest, written = content[:64], content[64:]
+    if hashlib.sha256(written).hexdigest().encode() != digest:
+        raise ValueError(f"{path} was changed after it was written: its digest is another")
+    try:
+        shape = json.loads(written)
+        if shape["version"] != VERSION:
+            raise ValueError(f"it is of version {shape['version']!r}, and {VERSION} is read")
+        return Manifest(
+            Kept(*_checked(shape["state"], Kept)),
+            _rows(shape["parts"], Part),
+            _rows(shape["leaving"], Part),
+            _rows(shape["checkpoints"], Kept),
+            fragments_of_columns(shape["fragments"]),
+            int(shape["part"]),
+            str(shape["root"]),
+            None if shape["exported"] is None else Exported(*shape["exported"]),
+            shape["base"],
+        )
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no manifest that is understood: {error}") from error
+
+
+def _values(one: Any) -> list[Any]:
+    return list(vars(one).values())
+
+
+def _columns(rows: Sequence[Any], kind: Any) -> list[list[Any]]:
+    return [[getattr(one, name) for one in rows] for name in kind.__annotations__]
+
+
+def _rows(columns: Sequence[Sequence[Any]], kind: Any) -> tuple[Any, ...]:
+    return tuple([kind(*_checked(row, kind)) for row in zip(*columns, strict=True)])
+
+
+def _checked(row: Sequence[Any], kind: Any) -> Sequence[Any]:
+    """Return values that are as the annotations of a class say; names lead to no other folder."""
+    kinds = list(kind.__annotations__.values())
+    if [type(one).__name__ for one in row] != kinds:
+        raise ValueError(f"a {kind.__name__} of it has other values")
+    for one in row:
+        if isinstance(one, str) and ("/" in one or "\\" in one or one in (".", "..")):
+            raise ValueError(f"it names the file {one!r}, which is not in the directory")
+    return row
+
+
+# --- files without rows ------------------------------------------------------------------------------
+
+
+def without_rows(content: bytes, schema: pa.Schema, options: dict[str, Any]) -> bytes:
+    """Return a file of Parquet that has no rows, and holds some bytes that readers do not see."""
+    sink = pa.BufferOutputStream()
+    pq.ParquetWriter(sink, schema, **options).close()
+    empty: bytes = sink.getvalue().to_pybytes()
+    return MAGIC + content + empty[len(MAGIC) :]
+
+
+def held(found: bytes, path: str) -> bytes:
+    """Return the bytes that a file without rows holds; raises a ValueError for any other file."""
+    length = int.from_bytes(found[-8:-4], "little") + 8
+    if found[:4] != MAGIC or found[-4:] != MAGIC or length + 4 > len(found):
+        raise ValueError(f"{path} was cut off, or is no file of a directory that goes on")
+    return found[len(MAGIC) : -length]

@@ -1,0 +1,431 @@
+"""Directories that go on: what happens if files come, go or change, if runs meet, and if something is damaged."""
+
+import os
+import shutil
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+import dask_gpuscan
+from dask_gpuscan import ChangedSourceError
+from dask_gpuscan.engines.stream import directory_sink
+
+
+def day(number: int, rows: int = 4, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng([number, seed])
+    return pd.DataFrame(
+        {"day": number, "k": rng.integers(0, 3, rows), "x": rng.integers(-99, 99, rows)}
+    )
+
+
+class Days:
+    """A folder of files, one a day, and the directory of their totals."""
+
+    def __init__(self, folder: Path) -> None:
+        self.days, self.out = folder / "days", folder / "totals"
+        self.days.mkdir()
+        self.frames: dict[str, pd.DataFrame] = {}
+
+    def put(self, name: Any, frame: pd.DataFrame) -> None:
+        self.frames[str(name)] = frame
+        frame.to_parquet(self.days / f"{name}.parquet", row_group_size=3)
+
+    def remove(self, name: Any) -> None:
+        del self.frames[str(name)]
+        (self.days / f"{name}.parquet").unlink()
+
+    def stream(self, **options: Any) -> Any:
+        rows = dask_gpuscan.stream(self.days, ends=False, **options)
+        return rows.assign(
+            total=rows.gpuscan.groupby("k")["x"].cumsum(), row=rows.gpuscan.row_number()
+        )
+
+    def run(
+        self, files: Any = None, dry_run: bool = False, state: Any = True, **options: Any
+    ) -> Any:
+        rows = self.stream(**options)
+        return rows.to_parquet(self.out, state=state, files=files, rows_per_file=5, dry_run=dry_run)
+
+    def expected(self, names: Any) -> pd.DataFrame:
+        whole = pd.concat([self.frames[str(name)] for name in names], ignore_index=True)
+        return whole.assign(total=whole.groupby("k")["x"].cumsum(), row=range(len(whole)))
+
+    def check(self, *names: Any) -> None:
+        """Compare the directory, by three readers, with all days at once."""
+        expected = self.expected(names)
+        assert pd.read_parquet(self.out).equals(expected)
+        assert pl.read_parquet(self.out).to_pandas().equals(expected)
+        assert pl.read_parquet(f"{self.out}/*.parquet").to_pandas().equals(expected)
+        assert not [name for name in os.listdir(self.out.parent) if name.startswith(".")]
+
+    def everything(self) -> dict[str, bytes]:
+        return {str(path): path.read_bytes() for path in self.out.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def days(tmp_path: Path, monkeypatch: Any) -> Days:
+    monkeypatch.setattr(directory_sink, "COMMIT_SHARE", 0)  # commits, and keeps states, when it can
+    found = Days(tmp_path)
+    for number in (1, 2, 9):
+        found.put(number, day(number))
+    return found
+
+
+@pytest.fixture(params=[None, "source"])
+def files(request: Any) -> Any:
+    return request.param
+
+
+@pytest.fixture
+def untouched(days: Days) -> Iterator[None]:
+    """A run, and what its directory holds, which must be there behind the test."""
+    days.run()
+    before = days.everything()
+    yield
+    assert days.everything() == before
+
+
+def test_added(days: Days, files: Any) -> None:
+    days.run(files)
+    days.put(10, day(10))
+    found = days.run(files, dry_run=True)
+    assert (found.seen, found.new) == (["1.parquet", "2.parquet", "9.parquet"], ["10.parquet"])
+    days.run(files)
+    days.put(11, day(11, rows=0))
+    days.run(files)
+    days.run(files)
+    days.check(1, 2, 9, 10, 11)
+    if files:
+        names = ["00000000-1", "00000001-2", "00000002-9", "00000003-10", "00000004-11"]
+        assert sorted(path.name for path in days.out.glob("*")) == ["_gpuscan"] + [
+            f"part-{name}.parquet" for name in names
+        ]
+        assert pd.read_parquet(days.out / "part-00000002-9.parquet")["day"].unique() == [9]
+
+
+def test_late(days: Days, files: Any) -> None:
+    days.run(files)
+    days.put(3, day(3))
+    before = days.everything()
+    with pytest.raises(
+        ChangedSourceError, match=r"'3\.parquet' of the source is new, and comes before '9"
+    ):
+        days.run(files)
+    assert days.everything() == before
+    assert days.run(files, dry_run=True).late == ["3.parquet"]
+    days.run(files, late="append")
+    days.check(1, 2, 9, 3)
+    days.put(10, day(10))
+    with pytest.raises(ChangedSourceError, match="was read behind"):
+        days.run(files)
+    days.run(files, late="append")
+    days.check(1, 2, 9, 3, 10)
+    found = days.run(files, changed="redo", dry_run=True)
+    assert found.again == ["9.parquet", "3.parquet", "10.parquet"]
+    days.run(files, changed="redo")
+    days.check(1, 2, 3, 9, 10)
+
+
+def test_rewritten(days: Days, files: Any) -> None:
+    days.run(files)
+    days.put(10, day(10))
+    days.run(files)
+    days.put(2, day(2, seed=1))
+    before = days.everything()
+    with pytest.raises(
+        ChangedSourceError, match=r"'2\.parquet' of the source was changed"
+    ) as caught:
+        days.run(files)
+    assert caught.value.path == "2.parquet"
+    assert days.everything() == before
+    found = days.run(files, changed="redo", dry_run=True)
+    assert found.changed == ["2.parquet"]
+    assert found.again == ["2.parquet", "9.parquet", "10.parquet"]
+    days.run(files, changed="redo")
+    days.check(1, 2, 9, 10)
+    days.put(1, day(1, rows=7))
+    days.put(10, day(10, rows=1))
+    days.run(files, changed="redo")
+    days.check(1, 2, 9, 10)
+
+
+def test_kept_though_rewritten(days: Days) -> None:
+    days.run()
+    known = dict(days.frames)
+    days.put(2, day(2, seed=1))
+    days.put(10, day(10))
+    days.run(changed="keep")
+    days.run()  # the file is known as it is now
+    days.frames = {**days.frames, **known}
+    days.check(1, 2, 9, 10)
+
+
+def test_more_rows_in_the_last_file(days: Days) -> None:
+    days.run()
+    days.put(9, day(9, rows=9))
+    with pytest.raises(ChangedSourceError, match=r"'9\.parquet' of the source was changed"):
+        days.run()
+    days.run(changed="redo")
+    days.check(1, 2, 9)
+
+
+def test_same_size_and_times(days: Days) -> None:
+    """The digest of a file tells what its size and its time do not."""
+    days.run()
+    path = days.days / "2.parquet"
+    facts = path.stat()
+    days.put(2, days.frames["2"].assign(x=days.frames["2"]["x"].to_numpy()[::-1]))
+    assert path.stat().st_size == facts.st_size
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    with pytest.raises(ChangedSourceError, match=r"'2\.parquet' of the source was changed"):
+        days.run()
+
+
+def test_written_again_as_it_was(days: Days) -> None:
+    days.run()
+    for name in ("1", "2"):
+        path = days.days / f"{name}.parquet"
+        content = path.read_bytes()
+        path.unlink()
+        path.write_bytes(content)
+        os.utime(path, (0, 0))
+    days.put(10, day(10))
+    days.run()
+    days.check(1, 2, 9, 10)
+
+
+def test_removed(days: Days, files: Any) -> None:
+    days.run(files)
+    frame = days.frames["1"]
+    days.remove(1)
+    with pytest.raises(
+        ChangedSourceError, match=r"'1\.parquet' of the source was read before, and is not there"
+    ):
+        days.run(files)
+    days.put(10, day(10))
+    days.run(files, removed="keep")
+    days.frames["1"] = frame
+    days.check(1, 2, 9, 10)
+    days.run(files, changed="redo")
+    days.check(2, 9, 10)
+
+
+def test_renamed(days: Days, untouched: None) -> None:
+    (days.days / "9.parquet").rename(days.days / "09b.parquet")
+    with pytest.raises(ChangedSourceError, match=r"may be called '09b\.parquet' now"):
+        days.run()
+
+
+def test_a_list_in_another_order(days: Days) -> None:
+    paths = [days.days / f"{name}.parquet" for name in (9, 1, 2)]
+    for given in (paths[:2], paths):
+        dask_gpuscan.stream(given, ends=False).gpuscan.cumsum().to_parquet(days.out, state=True)
+    assert pd.read_parquet(days.out)["day"].tolist() == [9 + 9 * i for i in range(4)] + [
+        36 + 1 + i for i in range(4)
+    ] + [40 + 2 * (i + 1) for i in range(4)]
+    with pytest.raises(ChangedSourceError, match="Give files in the order in which they were read"):
+        dask_gpuscan.stream(sorted(paths), ends=False).gpuscan.cumsum().to_parquet(
+            days.out, state=True
+        )
+    with pytest.raises(ValueError, match="must name each file once"):
+        dask_gpuscan.stream([paths[0], paths[0]]).compute()
+
+
+@pytest.mark.parametrize("order", ["modified", lambda path: -int(path.partition(".")[0])])
+def test_orders(days: Days, order: Any) -> None:
+    for number, name in enumerate((9, 2, 1)):
+        os.utime(days.days / f"{name}.parquet", (number, number))
+    days.run(order=order)
+    days.check(9, 2, 1)
+    days.put(0, day(0))
+    days.run(order=order)
+    days.check(9, 2, 1, 0)
+    with pytest.raises(ChangedSourceError):
+        days.run()
+
+
+def test_two_runs_at_once(days: Days) -> None:
+    first = rf"another run writes to .*: process {os.getpid()} on"
+
+    def meanwhile(batch: Any) -> Any:
+        if len(batch):
+            with pytest.raises(RuntimeError, match=first):
+                days.run()
+        return batch["x"]
+
+    days.stream().assign(y=meanwhile).to_parquet(days.out, state=True)
+    assert len(pd.read_parquet(days.out)) == 12
+
+
+def test_another_query(days: Days, untouched: None) -> None:
+    with pytest.raises(ValueError, match="state is of the operations"):
+        dask_gpuscan.stream(days.days).gpuscan.cumsum().to_parquet(days.out, state=True)
+    rows = days.stream(changed="redo")
+    days.put(1, day(1, seed=3))
+    with pytest.raises(ValueError, match="state is of the operations"):
+        rows.gpuscan.cumsum().to_parquet(days.out, state=True)
+    with pytest.raises(TypeError, match="has no 'colour'"):
+        days.stream().to_parquet(days.out, state=True, colour="red")
+
+
+def test_another_state(days: Days, tmp_path: Path) -> None:
+    path = tmp_path / "state.arrow"
+    days.run(state=path)
+    days.put(10, day(10))
+    days.run(state=path)
+    days.check(1, 2, 9, 10)
+    before, state = days.everything(), path.read_bytes()
+    other = dask_gpuscan.stream(days.days).gpuscan.cumsum()
+    other.compute()
+    other.state.save(path)
+    with pytest.raises(ValueError, match=r"state\.arrow is not the state that .* was written with"):
+        days.run(state=path)
+    with pytest.raises(ValueError, match="is not the directory that was written with it"):
+        days.stream().to_parquet(tmp_path / "fresh", state=path)
+    assert not (tmp_path / "fresh").exists()
+    assert days.everything() == before
+    path.write_bytes(state)
+    days.run(state=path)
+    path.unlink()
+    days.run(state=path)
+    assert dask_gpuscan.load_state(path).rows == 16
+
+
+def test_a_part_that_is_gone_or_changed(days: Days, files: Any) -> None:
+    days.put(10, day(10))
+    days.run(files)
+    for harm in (Path.unlink, lambda path: path.write_bytes(b"PAR1")):
+        part = sorted(days.out.glob("*.parquet"))[1]
+        harm(part)
+        before = days.everything()
+        with pytest.raises(ValueError, match=f"{part.name} is not there as it was written"):
+            days.run(files)
+        assert days.everything() == before
+        days.run(files, changed="redo")
+        shutil.rmtree(days.out / "left", ignore_errors=True)
+        if part.exists():
+            part.unlink()  # it is not ours any more
+        days.check(1, 2, 9, 10)
+
+
+def test_files_of_others(days: Days) -> None:
+    days.run()
+    other = days.out / "part-99999999.parquet"
+    day(7).to_parquet(other)
+    days.put(10, day(10))
+    with pytest.warns(UserWarning, match=r"part-99999999\.parquet, which no run has written"):
+        days.run()
+    assert pd.read_parquet(other).equals(day(7))
+    other.unlink()
+    days.check(1, 2, 9, 10)
+    fresh = days.out.with_name("fresh")
+    fresh.mkdir()
+    day(7).to_parquet(fresh / "mine.parquet")
+    with pytest.raises(ValueError, match=r"holds mine\.parquet, and nothing says from which rows"):
+        days.stream().to_parquet(fresh, state=True)
+    assert [path.name for path in fresh.iterdir()] == ["mine.parquet"]
+
+
+def test_a_source_that_fails(days: Days) -> None:
+    """A file that is no file of Parquet ends the run, and what was there stays."""
+    days.run()
+    before = days.everything()
+    days.put(10, day(10))
+    (days.days / "11.parquet").write_bytes(b"PAR1 is cut")
+    with pytest.raises(Exception, match="11|Parquet"):
+        days.run()
+    days.put(2, day(2, seed=2))
+    with pytest.raises(Exception, match="11|Parquet"):
+        days.run(changed="redo")
+    assert days.everything() == before
+    (days.days / "11.parquet").unlink()
+    days.run(changed="redo")
+    days.check(1, 2, 9, 10)
+
+
+def test_a_file_that_grows_while_it_is_read(days: Days) -> None:
+    def meanwhile(batch: Any) -> Any:
+        if len(batch):
+            days.put(2, day(2, rows=9))
+        return batch["x"]
+
+    for number in range(10, 30):  # more than are read ahead
+        days.put(number, day(number))
+    days.put(2, day(2, rows=4_000))
+    rows = days.stream().assign(y=meanwhile)
+    with pytest.raises(
+        Exception, match="was written to, or removed, while it was read|Parquet|File"
+    ):
+        rows.to_parquet(days.out, state=True)
+    assert not days.out.exists()
+
+
+def test_a_directory_moves(days: Days, tmp_path: Path) -> None:
+    days.run()
+    for name in ("days", "totals"):
+        shutil.copytree(tmp_path / name, tmp_path / "copy" / name)
+    days.days, days.out = tmp_path / "copy" / "days", tmp_path / "copy" / "totals"
+    days.put(10, day(10))
+    days.run()
+    days.check(1, 2, 9, 10)
+
+
+def test_checkpoints_take_few_bytes(days: Days) -> None:
+    for number in range(10, 40):
+        days.put(number, day(number))
+        days.stream().to_parquet(days.out, state=True, checkpoints=30_000)
+    kept = list((days.out / "_gpuscan").glob("state-*"))
+    assert sum(path.stat().st_size for path in kept) < 35_000
+    days.put(30, day(30, seed=1))
+    found = days.run(changed="redo", dry_run=True)
+    assert 10 <= len(found.again) < 20
+    days.run(changed="redo")
+    days.check(1, 2, 9, *range(10, 40))
+    with pytest.raises(ValueError, match="checkpoints must be a number of bytes"):
+        days.stream().to_parquet(days.out, state=True, checkpoints="many")
+
+
+def test_a_directory_of_totals_is_a_source(days: Days, tmp_path: Path) -> None:
+    days.run()
+    rows = dask_gpuscan.stream(days.out)
+    assert rows.compute().to_pandas().equals(days.expected([1, 2, 9]))
+
+
+def test_in_memory(days: Days) -> None:
+    url = f"memory://{days.out.name}-{time.time_ns()}"
+    for name in (10, 11):
+        days.stream().to_parquet(url, state=True)
+        days.put(name, day(name))
+    days.stream().to_parquet(url, state=True)
+    found = dask_gpuscan.stream(url).compute().to_pandas()
+    assert found.equals(days.expected([1, 2, 9, 10, 11]))
+
+
+def test_stores_of_objects_are_refused(days: Days) -> None:
+    with pytest.raises(ValueError, match="use to_delta"):
+        days.stream().to_parquet("s3://bucket/totals", state=True)
+    with pytest.raises(ValueError, match="to_parquet writes to local paths"):
+        days.stream().to_parquet("s3://bucket/totals.parquet")
+
+
+def test_no_warning_and_no_rest(days: Days) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        days.run()
+        days.run(changed="redo")
+    names = sorted(path.name for path in (days.out / "_gpuscan").iterdir())
+    assert {name.partition("-")[0].partition(".")[0] for name in names} == {
+        "lock",
+        "manifest",
+        "state",
+    }
+    assert (days.out / "_gpuscan" / "lock").read_bytes() == b""
+    assert pq.read_table(days.out / "_gpuscan" / "manifest.parquet").num_rows == 0
