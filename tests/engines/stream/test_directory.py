@@ -340,10 +340,10 @@ def test_a_source_that_fails(days: Days) -> None:
     before = days.everything()
     days.put(10, day(10))
     (days.days / "11.parquet").write_bytes(b"PAR1 is cut")
-    with pytest.raises(Exception, match="11|Parquet"):
+    with pytest.raises(ValueError, match=r"'11\.parquet' of the source cannot be read"):
         days.run()
     days.put(2, day(2, seed=2))
-    with pytest.raises(Exception, match="11|Parquet"):
+    with pytest.raises(ValueError, match=r"'11\.parquet' of the source cannot be read"):
         days.run(changed="redo")
     assert days.everything() == before
     (days.days / "11.parquet").unlink()
@@ -361,9 +361,7 @@ def test_a_file_that_grows_while_it_is_read(days: Days) -> None:
         days.put(number, day(number))
     days.put(2, day(2, rows=4_000))
     rows = days.stream().assign(y=meanwhile)
-    with pytest.raises(
-        Exception, match="was written to, or removed, while it was read|Parquet|File"
-    ):
+    with pytest.raises(ChangedSourceError, match="written to, or removed, while it was read"):
         rows.to_parquet(days.out, state=True)
     assert not days.out.exists()
 
