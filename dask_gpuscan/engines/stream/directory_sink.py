@@ -67,7 +67,8 @@ def to_directory(stream: Stream, path: str, options: Options) -> None:
     with directory.locked():
         begin = _begin(stream, directory, options)
         begin.check()
-        passing = stream.begin(begin.state)
+        passing = stream.begin(begin.state, None if begin.redo else begin.start)
+        _ = passing.start  # checks the files that are computed again
         make = TableMaker(stream, begin.schema)
         writing = _Writing(directory, begin, options, empty.schema)
         try:
@@ -231,7 +232,10 @@ def _items(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield what is written, in order: a method of `_Writing` with its arguments."""
     rows = closed = 0
+    behind_file: State | None = None
     for (batch,) in passing:
+        if behind_file is not None:
+            yield writing.keep, behind_file
         table = make(batch)
         if table is not None:
             rows += table.num_rows
@@ -246,9 +250,8 @@ def _items(
             rows, closed = 0, closed + 1
         if rows == 0 and closed and writing.should_commit():
             yield writing.commit, passing.state
-            closed = 0
-        elif at_end and writing.should_keep():
-            yield writing.keep, passing.state
+            closed, at_end = 0, False
+        behind_file = passing.state if at_end and writing.should_keep() else None
 
 
 def _stem(path: str) -> str:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from ...kernels.messages import not_among, shown
@@ -46,23 +47,39 @@ class Fragment(NamedTuple):
 
 
 def columns_of_fragments(fragments: Sequence[Fragment]) -> list[list[Any]]:
-    """Return the identities of files as a list for each part of one, which JSON can hold."""
-    return [list(column) for column in zip(*fragments, strict=True)][:6]
+    """Return the identities of files as a list for each part of one, which JSON can hold.
+
+    Times are written as what they differ from the one before, or from each other, which takes fewer digits.
+    """
+    if not fragments:
+        return []
+    path, size, modified, changed, rows, digest, _ = zip(*fragments, strict=True)
+    steps = [now - before for before, now in pairwise((0, *modified))]
+    lags = [c - m if c > 0 else c - _NEVER for m, c in zip(modified, changed, strict=True)]
+    return [list(column) for column in (path, size, steps, lags, rows, digest)]
+
+
+_NEVER = 1 << 62
+"""Stands for what no two times differ by."""
 
 
 def fragments_of_columns(columns: Sequence[Sequence[Any]]) -> tuple[Fragment, ...]:
     """Return the files whose identities `columns_of_fragments` has written; raises a ValueError for anything else."""
     kinds = (str, int, int, int, int, str)
-    if len(columns) not in (0, 6) or len({len(column) for column in columns}) > 1:
+    if not columns:
+        return ()
+    if len(columns) != len(kinds) or len({len(column) for column in columns}) > 1:
         raise ValueError("its files are not those of a source")
-    for kind, column in zip(kinds, columns, strict=False):
+    for kind, column in zip(kinds, columns, strict=True):
         if any(type(one) is not kind for one in column):
             raise ValueError("its files are not those of a source")
-    return (
-        tuple(map(Fragment._make, zip(*columns, ["" for _ in columns[0]], strict=True)))
-        if columns
-        else ()
-    )
+    path, size, steps, lags, rows, digest = columns
+    modified = list(accumulate(steps))
+    changed = [
+        lag + _NEVER if lag <= -_NEVER // 2 else lag + m
+        for m, lag in zip(modified, lags, strict=True)
+    ]
+    return tuple(map(Fragment, path, size, modified, changed, rows, digest))
 
 
 class ChangedSourceError(ValueError):

@@ -38,9 +38,14 @@ def natural(path: str) -> tuple[Any, ...]:
 
 
 def _natural(text: str) -> tuple[Any, ...]:
-    pieces = re.split(r"([0-9]+)", text)
-    pieces[1::2] = [(len(one.lstrip("0")), one.lstrip("0")) for one in pieces[1::2]]
+    pieces: list[Any] = _NUMBERS.split(text)
+    if len(pieces) > 1:
+        numbers = [one.lstrip("0") for one in pieces[1::2]]
+        pieces[1::2] = zip(map(len, numbers), numbers, strict=True)
     return tuple(pieces)
+
+
+_NUMBERS = re.compile("([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -130,17 +135,18 @@ class Listing:
     def _local(self, path: str) -> Iterator[tuple[Any, ...]]:
         root = self._root(path)
         if os.path.isdir(path):
-            places: Iterable[str] = _walk(path)
+            places: Iterable[str] = _walk(root)
         elif has_magic(path) and not os.path.exists(path):
             places = [one for one in glob(path, recursive=True) if os.path.isfile(one)]
         else:
             if not os.path.exists(path):
                 raise FileNotFoundError(f"no file is called {path}")
             places = [path]
+        behind = len(root) + (root not in ("", "/"))
         for place in places:
             facts = stat_local(place)
             if facts is not None:  # not removed meanwhile
-                yield os.path.relpath(place, root or ".").replace(os.sep, "/"), place, *facts
+                yield place[behind:].replace(os.sep, "/"), place, *facts
 
     def _remote(self, path: str) -> Iterator[tuple[Any, ...]]:
         filesystem, inner = filesystem_of(path)

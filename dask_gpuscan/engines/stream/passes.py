@@ -26,11 +26,13 @@ class Pass:
     ----------
     outputs : sequence of Stream
         Of one source.
-    state : State, optional
+    state, start : State and Start, optional
         As for `Stream.begin`.
     """
 
-    def __init__(self, outputs: Sequence[Stream], state: State | None = None) -> None:
+    def __init__(
+        self, outputs: Sequence[Stream], state: State | None = None, start: Start | None = None
+    ) -> None:
         self.outputs, self.source = outputs, outputs[0]._source
         self.nodes = in_order(outputs)
         pairs = [(node._step, node._inputs) for node in self.nodes if node._step is not None]
@@ -48,14 +50,14 @@ class Pass:
         if state is None:
             each = zip(self.steps, self.seen, strict=True)
             self.seen = [step.of_others(seen) for step, seen in each]
-        self._behind = state
+        self._behind, self._known = state, start
         self.place: Place | None = None
         """How far the source was read, if that is of files."""
 
     @cached_property
     def start(self) -> Start:
         """Where the source is read from; raises a ChangedSourceError if its files are not as they were."""
-        found: Start = self.source.start(self._behind)
+        found: Start = self._known or self.source.start(self._behind)
         if found.comparison is not None:
             found.comparison.check()
         return found
@@ -149,9 +151,11 @@ def in_order(outputs: Iterable[Stream]) -> list[Stream]:
     return list(found)
 
 
-def begun(streams: Sequence[Stream], state: State | None = None) -> Pass:
+def begun(
+    streams: Sequence[Stream], state: State | None = None, start: Start | None = None
+) -> Pass:
     """Return a new pass over the source of some streams, whose state is from now on that of each of them."""
-    passing = Pass(streams, state)
+    passing = Pass(streams, state, start)
     for one in streams:
         one._pass = passing
     return passing

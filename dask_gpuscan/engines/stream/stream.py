@@ -20,7 +20,7 @@ from .fragments import Progress
 from .passes import Pass, begun, computed, in_order
 from .row_methods import RowMethods
 from .sinks import ROWS_PER_FILE, reader, to_file, to_polars
-from .sources import Source
+from .sources import Source, Start
 from .state import State
 from .steps import Each, EachWaiting, Input, Step
 
@@ -214,15 +214,17 @@ class Stream(RowMethods):
 
     # --- passes -----------------------------------------------------------------------------------
 
-    def begin(self, state: State | None = None) -> Pass:
+    def begin(self, state: State | None = None, start: Start | None = None) -> Pass:
         """Return a new pass over the source, whose state is from now on that of the stream.
 
         Parameters
         ----------
         state : State, optional
             Of this stream and source, behind whose rows it goes on; default the one that the source begins with.
+        start : Start, optional
+            What `Source.start` has returned for the state.
         """
-        return begun([self], state)
+        return begun([self], state, start)
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the batches, as frames of the source's kind."""
