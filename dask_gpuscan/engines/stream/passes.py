@@ -46,13 +46,14 @@ class Pass:
         if state is None:
             each = zip(self.steps, self.seen, strict=True)
             self.seen = [step.of_others(seen) for step, seen in each]
-        self.behind = self.rows - known
+        self.known, self.behind = known, self.rows - known
 
     @property
     def state(self) -> State:
         """What was seen with the last batches."""
-        if self.is_read:
-            self.seen = [s.finished(seen) for s, seen in zip(self.steps, self.seen, strict=True)]
+        rows = None if self.is_read else self.rows - self.known
+        each = zip(self.steps, self.seen, strict=True)
+        self.seen = [step.finished(seen, rows) for step, seen in each]
         found = zip(self.operations, self.seen, self.kept_by, strict=True)
         operations = tuple(Operation(*what, seen, *kept_by) for what, seen, kept_by in found)
         schema, library = self.source.schema, self.library
