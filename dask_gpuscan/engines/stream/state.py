@@ -6,10 +6,7 @@ say what the arrays are parts of. Nothing in a file is ever run: values are of t
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import secrets
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
@@ -26,15 +23,15 @@ from ...kernels.messages import shown
 from ...ops.groupby.hashed import Table
 from ...ops.time.sessions import last_times
 from ...ops.windows.halo import RowArrays
+from .consistent import is_count, is_dtype, require
+from .filesystems import shown_url
 from .moving import moved, moved_schema
+from .state_files import NotRead, packed, unpacked
 from .values import read_value, write_value
 from .whole_files import read_whole, write_whole
 
 VERSION = 2
 """The version of the files, which are read by no other."""
-
-_UNSIGNED = b"0" * 64
-"""Stands in a file for its digest where the digest is made of it."""
 
 
 @dataclass(frozen=True)
@@ -200,18 +197,7 @@ class State:
         ValueError
             For a URL that cannot be opened.
         """
-        shape, leaves = self._of_pandas()._written()
-        columns = [pa.LargeListArray.from_arrays([0, len(leaf)], leaf) for leaf in leaves]
-        named = [pa.field(f"array {i}", column.type) for i, column in enumerate(columns)]
-        place = secrets.token_hex(32)  # which stands nowhere else in the file
-        metadata = {"dask_gpuscan.state": json.dumps(shape), "dask_gpuscan.digest": place}
-        schema = pa.schema(named, metadata)
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_file(sink, schema) as writer:
-            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
-        content = sink.getvalue().to_pybytes()
-        digest = _digest(content.replace(place.encode(), _UNSIGNED))
-        write_whole(path, content.replace(place.encode(), digest), private=True)
+        write_whole(path, packed(*self._of_pandas()._written()), private=True)
 
     def _written(self) -> tuple[Any, list[pa.Array]]:
         """Return the state as a value of JSON, and the arrays that it names by number."""
@@ -345,7 +331,7 @@ def load_state(path: str | os.PathLike[str]) -> State:
     Raises
     ------
     ValueError
-        For a file that holds no state, was changed or cut off, or is of another version.
+        For a file that holds no state, was changed or cut off, or is of another version. It names the file.
 
     See Also
     --------
@@ -363,37 +349,33 @@ def load_state(path: str | os.PathLike[str]) -> State:
     >>> state.names, state.rows
     (['cumsum'], 2)
     """
-    found = read_whole(path)
+    content, name = read_whole(path), shown_url(path)
     try:
-        with pa.ipc.open_file(found) as reader:
-            batch = reader.get_batch(0)
-        metadata = batch.schema.metadata or {}
-        shape = json.loads(metadata[b"dask_gpuscan.state"])
-        digest = metadata[b"dask_gpuscan.digest"]
+        shape, leaves = unpacked(content)
         version = shape["version"]
-    except (pa.ArrowException, KeyError, ValueError, TypeError, OSError, MemoryError) as error:
-        raise ValueError(f"{path} holds no state of a stream, or was cut off") from error
-    if version != VERSION:
-        raise ValueError(f"{path} is of version {version!r} of states, and {VERSION} is read")
-    if len(digest) != len(_UNSIGNED) or _digest(found.replace(digest, _UNSIGNED)) != digest:
-        raise ValueError(f"{path} was changed after it was written: its digest is another")
-    try:
-        leaves = [column.values for column in batch.columns]
-        operations = [
-            Operation(**{name: read_value(one[name], leaves) for name in OPERATION})
-            for one in shape["operations"]
-        ]
-        return State(read_value(shape["schema"], leaves), tuple(operations), **shape["counts"])
-    except _NOT_UNDERSTOOD as error:
-        raise ValueError(f"{path} holds a state that is not understood: {error}") from error
+        if version != VERSION:
+            raise NotRead(f"is of version {shown(version)} of states, and {VERSION} is read")
+        return _read(shape, leaves)
+    except NotRead as error:
+        raise ValueError(f"{name} {error}") from error
+    except Exception as error:  # whatever libraries say of values that no state has
+        raise ValueError(f"{name} holds a state that is not understood: {error}") from error
 
 
-_NOT_UNDERSTOOD = (
-    *(pa.ArrowException, LookupError, ValueError, TypeError, AttributeError),
-    *(ArithmeticError, MemoryError, RecursionError),
-)
-"""What is raised where values of a file are not those of a state."""
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.sha256(content).hexdigest().encode()
+def _read(shape: Any, leaves: list[Any]) -> State:
+    """Return a state of the values of a file; raises an error of any kind if these are not those of one."""
+    schema, counts = read_value(shape["schema"], leaves), shape["counts"]
+    operations = [
+        Operation(**{name: read_value(one[name], leaves) for name in OPERATION})
+        for one in shape["operations"]
+    ]
+    require(isinstance(schema, Schema), "a schema")
+    require(counts.keys() == {"rows", "files", "ended"}, "numbers of rows and files")
+    require(is_count(counts["rows"]) and is_count(counts["files"]), "numbers of rows and files")
+    require(type(counts["ended"]) is bool, "whether rows ended")
+    for one in operations:
+        require(isinstance(one.name, str) and isinstance(one.options, str), "an operation")
+        require(isinstance(one.by, tuple), "keys")
+        require(all(isinstance(name, Hashable) for name in one.by), "names of keys")
+        require(one.times is None or is_dtype(one.times), "a dtype of times")
+    return State(schema, tuple(operations), **counts)
