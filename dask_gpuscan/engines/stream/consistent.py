@@ -104,7 +104,6 @@ def _scalar(found: HostScalar) -> None:
     require(is_dtype(found.dtype), "a dtype")
     if found.row is not None:
         check_arrays([found.row], 1, "a value")
-        require(found.row.dtype == found.dtype, "a value of its dtype")
 
 
 def _span(found: Span) -> None:

@@ -375,7 +375,9 @@ def _read(shape: Any, leaves: list[Any]) -> State:
     require(type(counts["ended"]) is bool, "whether rows ended")
     for one in operations:
         require(isinstance(one.name, str) and isinstance(one.options, str), "an operation")
-        require(isinstance(one.by, tuple), "keys")
+        require(isinstance(one.by, tuple), "names of keys")
         require(all(isinstance(name, Hashable) for name in one.by), "names of keys")
+        if one.by and isinstance(one.seen, (RowArrays, Table)):
+            require(len(one.by) == len(one.seen.keys or []), "a name for each key")
         require(one.times is None or is_dtype(one.times), "a dtype of times")
     return State(schema, tuple(operations), **counts)
