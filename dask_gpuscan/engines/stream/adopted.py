@@ -13,7 +13,7 @@ from .fragments import Fragment, digest_of, settled
 from .listing import natural, opened
 from .manifest import Exported, Manifest, Part
 from .sinks import no_rows_of
-from .state import State, state_of
+from .state import State, state_in
 
 Stream = Any
 
@@ -36,7 +36,7 @@ def adopted(stream: Stream, directory: Directory, content: bytes, path: str) -> 
     ValueError
         If the state is not of such a directory, or if the files were read in another order than that of now.
     """
-    state = state_of(content, path)
+    state = state_in(content, path)
     names = directory.others(None)
     if state.fragments or names != [f"part-{number:08}.parquet" for number in range(state.files)]:
         raise ValueError(

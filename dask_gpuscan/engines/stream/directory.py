@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from .fragments import digest_of
 from .manifest import FOLDER, NAME, Kept, Manifest, Part, held, manifest_of, without_rows
 from .sinks import check_writer
-from .state import State, state_of
+from .state import State, state_in
 from .stores import owner, store_of, token, told_owner
 
 SUFFIX = ".parquet"
@@ -150,7 +150,7 @@ class Directory:
                 f"{path}, which the manifest of {self.path} names, is not there as it was written; restore the "
                 f"directory, or remove it to begin again"
             )
-        state = state_of(held(self.store.read(path), path), path)
+        state = state_in(held(self.store.read(path), path), path)
         part = manifest.part if kept is manifest.state else -1
         fragments = manifest.fragments[: kept.fragments]
         return replace(state, fragments=fragments, part=part, root=manifest.root)

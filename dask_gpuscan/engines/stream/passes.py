@@ -51,6 +51,9 @@ class Pass:
             each = zip(self.steps, self.seen, strict=True)
             self.seen = [step.of_others(seen) for step, seen in each]
         self._behind, self._known = state, start
+        base = self.source.state
+        self.known = 0 if base is None else base.rows
+        """How many rows the source's own state has seen."""
         self.place: Place | None = None
         """How far the source was read, if that is of files."""
 
@@ -70,13 +73,14 @@ class Pass:
     @property
     def state(self) -> State:
         """What was seen with the last batches."""
-        if self.is_read:
-            self.seen = [s.finished(seen) for s, seen in zip(self.steps, self.seen, strict=True)]
+        rows = None if self.is_read else self.rows - self.known
+        each = zip(self.steps, self.seen, strict=True)
+        self.seen = [step.finished(seen, rows) for step, seen in each]
         found = zip(self.operations, self.seen, self.kept_by, strict=True)
         operations = tuple(Operation(*what, seen, *kept_by) for what, seen, kept_by in found)
         schema, library, place = self.source.schema, self.library, self.place
         part = -1 if place is None or place.is_whole else place.rows
-        fragments = tuple(self._read) + (() if part < 0 else (place.fragment,))  # type: ignore[union-attr]
+        fragments = tuple(self._read) + (() if part < 0 else (place.fragment._replace(place=""),))  # type: ignore[union-attr]
         return State(
             schema,
             operations,
@@ -99,7 +103,7 @@ class Pass:
                 answers = self._advance(frame, False)
                 self.place = place
                 if place is not None and place.is_whole:
-                    self._read.append(place.fragment)
+                    self._read.append(place.fragment._replace(place=""))
                 yield answers
                 add(frame)
         self.is_read = True

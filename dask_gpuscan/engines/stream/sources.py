@@ -189,6 +189,12 @@ class Source:
         first = None if comparison.first is None else len(before) + comparison.first
         return Start(rows, max(part, 0), skipped, kept, rest, comparison, first)
 
+    def goes_on(self, state: State) -> bool:
+        """Return whether a state has seen some of the files of the source."""
+        if self.files is None or not state.fragments:
+            return False
+        return not self._follows(state, self.files.compare(state.fragments))
+
     def _follows(self, base: State, comparison: Comparison) -> bool:
         """Return whether files are others than those that the source's own state has seen."""
         facts, paths = comparison.facts, {one.path for one in base.fragments}

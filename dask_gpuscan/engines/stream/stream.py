@@ -17,7 +17,7 @@ from ...frames.registry import choose_columns, names_of
 from ...kernels.messages import not_among, shown
 from .directory_sink import CHECKPOINTS, Options, progress, to_directory
 from .fragments import Progress
-from .passes import Pass, begun, computed, in_order
+from .passes import Pass, begun, computed
 from .row_methods import RowMethods
 from .sinks import ROWS_PER_FILE, reader, to_file, to_polars
 from .sources import Source, Start
@@ -191,13 +191,11 @@ class Stream(RowMethods):
         return type(self)(self._source, meta, step, (self, *others), rows, pace)
 
     def beside(self, other: Stream) -> Stream:
-        """Return this stream, to be read while another is; of the other's source, without a state that is of both.
+        """Return this stream, to be read while another is; of the other's source, without the state of that stream.
 
-        A source that goes on from a state has one for all that is computed of it: what keeps nothing needs none.
+        What its own operations have seen is a part of that state.
         """
         if self._source is not other._source or self._source.state is None:
-            return self
-        if any(type(one._step) not in (Each, type(None)) for one in in_order([self])):
             return self
         found = copy(self)
         found._source = self._source.again()
