@@ -96,6 +96,10 @@ class AsOfStep(Step):
             root=source.root,
         )
 
+    def check_sources(self, seen: Seen) -> None:
+        if seen is not None and seen.source is not None:
+            Pass([self.right], self._state(seen)).check_sources()
+
     def of_others(self, seen: Seen) -> Seen:
         if seen is None:
             return None

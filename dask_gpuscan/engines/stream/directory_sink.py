@@ -6,6 +6,7 @@ The thread that computes decides when parts end, and another one writes them (`_
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 
 from .adopted import adopted
 from .directory import Directory, digest_of_state
-from .fragments import Progress, columns_of_fragments
+from .fragments import ChangedSourceError, Progress, columns_of_fragments
 from .manifest import Exported, Kept, Manifest, Part
 from .passes import Pass
 from .sinks import TableMaker, no_rows_of
@@ -68,7 +69,7 @@ def to_directory(stream: Stream, path: str, options: Options) -> None:
         begin = _begin(stream, directory, options)
         begin.check()
         passing = stream.begin(begin.state, None if begin.redo else begin.start)
-        _ = passing.start  # checks the files that are computed again
+        passing.check_sources()
         make = TableMaker(stream, begin.schema)
         writing = _Writing(directory, begin, options, empty.schema)
         try:
@@ -179,7 +180,7 @@ def _begin(stream: Stream, directory: Directory, options: Options, look: bool = 
         manifest.schema,
         start=start,
     )
-    Pass([stream], state)  # checks the query
+    of_sides = _sides(Pass([stream], state))  # checks the query
     redo = source.files is not None and source.files.rules.changed == "redo"
     if damaged is not None and not redo:
         name = manifest.parts[damaged].name
@@ -187,9 +188,21 @@ def _begin(stream: Stream, directory: Directory, options: Options, look: bool = 
             f"{directory.path}: {name} is not there as it was written; restore it, or write all that follows again "
             f'with stream(..., changed="redo")'
         )
-    elif (at is not None or damaged is not None) and redo:
-        _go_back(begin, directory, manifest, at, damaged)
+    elif redo and not (at is None and damaged is None and of_sides is None):
+        _go_back(begin, stream, directory, manifest, at, damaged)
+    elif of_sides is not None:
+        begin.error = of_sides
     return begin
+
+
+def _sides(passing: Pass) -> ChangedSourceError | None:
+    """Return the error of files that another side of the query has read, and that are not as they were."""
+    try:
+        for step, seen in zip(passing.steps, passing.seen, strict=True):
+            step.check_sources(seen)
+    except ChangedSourceError as error:
+        return error
+    return None
 
 
 def _check_exported(directory: Directory, manifest: Manifest, digest: str, path: str) -> None:
@@ -202,7 +215,12 @@ def _check_exported(directory: Directory, manifest: Manifest, digest: str, path:
 
 
 def _go_back(
-    begin: _Begin, directory: Directory, manifest: Manifest, at: int | None, damaged: int | None
+    begin: _Begin,
+    stream: Stream,
+    directory: Directory,
+    manifest: Manifest,
+    at: int | None,
+    damaged: int | None,
 ) -> None:
     """Go back to the last state before the first file that differs, and before the first part that is damaged."""
     most = len(manifest.fragments) if at is None else at
@@ -211,12 +229,15 @@ def _go_back(
         bounds.append(bounds[-1] + part.rows)
     limit = bounds[-1] if damaged is None else bounds[damaged]
     kept = [one for one in manifest.checkpoints if one.fragments <= most and one.rows <= limit]
-    begin.redo = True
+    begin.redo, rows = True, 0
+
+    def is_other(one: Kept) -> bool:
+        return _sides(Pass([stream], directory.state(manifest, one))) is not None
+
+    kept = kept[: bisect_left(kept, True, key=is_other)]
+    begin.state = None
     if kept:
-        begin.state = directory.state(manifest, kept[-1])
-        rows = kept[-1].rows
-    else:
-        begin.state, rows = None, 0
+        begin.state, rows = directory.state(manifest, kept[-1]), kept[-1].rows
     begin.checkpoints = tuple(kept)
     whole = sum(stop <= rows for stop in bounds[1:])
     begin.parts, begin.leaving = manifest.parts[:whole], manifest.parts[whole:]

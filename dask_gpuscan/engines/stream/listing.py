@@ -92,7 +92,7 @@ class Listing:
         FileNotFoundError
             For a path, a folder or a pattern without files.
         """
-        found = list[Fragment]()
+        found, _ = list[Fragment](), self.filesystem  # which refuses several
         for path in self.given:
             some = sorted(self._of(path), key=lambda one: natural(one.path))
             if not some:

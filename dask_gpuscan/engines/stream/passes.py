@@ -65,6 +65,12 @@ class Pass:
             found.comparison.check()
         return found
 
+    def check_sources(self) -> None:
+        """Raise a ChangedSourceError if files of a source, or of those that steps read, are not as they were."""
+        _ = self.start
+        for step, seen in zip(self.steps, self.seen, strict=True):
+            step.check_sources(seen)
+
     @cached_property
     def _read(self) -> list[Fragment]:
         """The files that were read to their ends."""

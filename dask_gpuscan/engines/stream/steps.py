@@ -63,6 +63,9 @@ class Step:
         """Return what was seen once so many rows of its source are read, or all, for rows of others that follow."""
         return seen
 
+    def check_sources(self, seen: Seen) -> None:
+        """Raise a ChangedSourceError if a source that it reads itself is not as it was."""
+
     def of_others(self, seen: Seen) -> Seen:
         """Return what was seen, where the sources are others, whose rows follow."""
         return seen

@@ -5,6 +5,7 @@ import shutil
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
-from dask_gpuscan.engines.stream import directory_sink
+from dask_gpuscan.engines.stream import directory_sink, state
 
 
 def day(number: int, rows: int = 4, seed: int = 0) -> pd.DataFrame:
@@ -427,3 +428,129 @@ def test_no_warning_and_no_rest(days: Days) -> None:
     }
     assert (days.out / "_gpuscan" / "lock").read_bytes() == b""
     assert pq.read_table(days.out / "_gpuscan" / "manifest.parquet").num_rows == 0
+
+
+# --- as-of merges of two sources of files ------------------------------------------------------------
+
+
+class Quotes:
+    """Trades and quotes, files of each, and the directory of trades with their quotes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, kind: str, number: int, seed: int = 0) -> None:
+        rng = np.random.default_rng([number, seed, len(kind)])
+        times = np.sort(rng.integers(100 * number, 100 * number + 100, 20))
+        frame = pd.DataFrame(
+            {"t": times, "k": rng.integers(0, 3, 20), kind: rng.integers(0, 99, 20)}
+        )
+        (self.folder / kind).mkdir(exist_ok=True)
+        frame.to_parquet(self.folder / kind / f"{number}.parquet", row_group_size=7)
+
+    def run(self, **options: Any) -> None:
+        left, right = (
+            dask_gpuscan.stream(self.folder / kind, ends=False, **options)
+            for kind in ("trade", "quote")
+        )
+        right = right.assign(sum=right.gpuscan.groupby("k")["quote"].cumsum())
+        merged = dask_gpuscan.merge_asof(left, right, on="t", by="k")
+        merged.to_parquet(self.folder / "out", state=True)
+
+    def check(self) -> None:
+        left, right = (
+            pd.concat(
+                [
+                    pd.read_parquet(path)
+                    for path in sorted(
+                        (self.folder / kind).iterdir(), key=lambda path: int(path.stem)
+                    )
+                ]
+            )
+            for kind in ("trade", "quote")
+        )
+        right["sum"] = right.groupby("k")["quote"].cumsum()
+        expected = pd.merge_asof(left, right, on="t", by="k")
+        found = pd.read_parquet(self.folder / "out")
+        pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+
+
+def test_the_other_side_of_a_merge(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(directory_sink, "COMMIT_SHARE", 0)
+    both = Quotes(tmp_path)
+    for number in (1, 2, 9, 10):
+        both.put("quote", number)
+        both.put("trade", number)
+        both.run()
+        both.check()
+    both.put("quote", 11)
+    both.run()
+    both.put("trade", 11)
+    both.run()
+    both.check()
+    both.put("quote", 5)
+    with pytest.raises(ChangedSourceError, match=r"'5\.parquet' of the source is new"):
+        both.run()
+    both.run(changed="redo")
+    both.check()
+    both.put("quote", 2, seed=1)
+    with pytest.raises(ChangedSourceError, match=r"'2\.parquet' of the source was changed"):
+        both.run()
+    both.put("trade", 9, seed=1)
+    both.run(changed="redo")
+    both.check()
+
+
+# --- what the last release wrote ---------------------------------------------------------------------
+
+
+def as_before(folder: Path, monkeypatch: Any, *numbers: int, rows: int | None = None) -> None:
+    """Write a directory, and a state beside it, as the release before manifests did for some files in this order."""
+    paths = [folder / "days" / f"{number}.parquet" for number in numbers]
+    frame = pd.concat(map(pd.read_parquet, paths), ignore_index=True)[:rows]
+    found = dask_gpuscan.stream([frame], ends=False)
+    found = found.assign(
+        total=found.gpuscan.groupby("k")["x"].cumsum(), row=found.gpuscan.row_number()
+    )
+    (folder / "totals").mkdir()
+    found.to_parquet(folder / "totals" / "part-00000000.parquet")
+    monkeypatch.setattr(state, "VERSION", 2)
+    replace(found.state, files=1).save(folder / "state.arrow")
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("rows", [None, 7])
+def test_a_directory_of_the_last_release(
+    days: Days, tmp_path: Path, monkeypatch: Any, rows: Any
+) -> None:
+    as_before(tmp_path, monkeypatch, 1, 2, 9, rows=rows)
+    days.put(10, day(10))
+    days.run(state=tmp_path / "state.arrow")
+    days.check(1, 2, 9, 10)
+    days.put(9, day(9, seed=1))
+    days.run(changed="redo")
+    days.check(1, 2, 9, 10)
+
+
+def test_a_directory_that_the_last_release_got_wrong(
+    days: Days, tmp_path: Path, monkeypatch: Any
+) -> None:
+    days.put(10, day(10))
+    as_before(tmp_path, monkeypatch, 1, 10)
+    before = days.everything()
+    with pytest.raises(
+        ValueError, match=r"in the order of their names as texts: 1\.parquet, 10\.parquet"
+    ):
+        days.run(state=tmp_path / "state.arrow")
+    assert days.everything() == before
+
+
+def test_other_directories_beside_a_state(days: Days, tmp_path: Path, monkeypatch: Any) -> None:
+    as_before(tmp_path, monkeypatch, 1, 2)
+    day(3).to_parquet(days.out / "part-00000001.parquet")
+    before = days.everything()
+    with pytest.raises(
+        ValueError, match="is not the directory that was written with it. Nothing was changed"
+    ):
+        days.run(state=tmp_path / "state.arrow")
+    assert days.everything() == before
