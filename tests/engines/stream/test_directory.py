@@ -524,6 +524,7 @@ def test_a_directory_of_the_last_release(
     days: Days, tmp_path: Path, monkeypatch: Any, rows: Any
 ) -> None:
     as_before(tmp_path, monkeypatch, 1, 2, 9, rows=rows)
+    time.sleep(0.05)  # so that the next file is newer than the state
     days.put(10, day(10))
     days.run(state=tmp_path / "state.arrow")
     days.check(1, 2, 9, 10)
@@ -538,9 +539,7 @@ def test_a_directory_that_the_last_release_got_wrong(
     days.put(10, day(10))
     as_before(tmp_path, monkeypatch, 1, 10)
     before = days.everything()
-    with pytest.raises(
-        ValueError, match=r"in the order of their names as texts: 1\.parquet, 10\.parquet"
-    ):
+    with pytest.raises(ValueError, match=r"'10\.parquet' where '2\.parquet' is next"):
         days.run(state=tmp_path / "state.arrow")
     assert days.everything() == before
 
@@ -549,8 +548,6 @@ def test_other_directories_beside_a_state(days: Days, tmp_path: Path, monkeypatc
     as_before(tmp_path, monkeypatch, 1, 2)
     day(3).to_parquet(days.out / "part-00000001.parquet")
     before = days.everything()
-    with pytest.raises(
-        ValueError, match="is not the directory that was written with it. Nothing was changed"
-    ):
+    with pytest.raises(ValueError, match="is not the directory that was written with it"):
         days.run(state=tmp_path / "state.arrow")
     assert days.everything() == before
