@@ -152,7 +152,7 @@ class Directory:
             )
         state = state_in(held(self.store.read(path), path), path)
         part = manifest.part if kept is manifest.state else -1
-        fragments = manifest.fragments[: kept.fragments]
+        fragments = manifest.fragments[: kept.fragments + (part >= 0)]
         return replace(state, fragments=fragments, part=part, root=manifest.root)
 
     def finish(self, manifest: Manifest) -> None:

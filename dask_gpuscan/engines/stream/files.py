@@ -145,10 +145,12 @@ class Files:
         for fragment in fragments:
             try:
                 yield from self._of_file(fragment, behind, columns)
-            except (pa.ArrowException, OSError) as error:
+            except (pa.ArrowException, OSError, ValueError) as error:
                 there = now(fragment, self.listing.filesystem)
                 if there is None or there[:3] != fragment[:3]:
                     raise _moved(fragment) from error
+                if not isinstance(error, (pa.ArrowException, OSError)):
+                    raise
                 raise ValueError(
                     f"file {fragment.path!r} of the source cannot be read: {error}"
                 ) from error

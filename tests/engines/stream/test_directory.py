@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -508,7 +509,7 @@ def as_before(folder: Path, monkeypatch: Any, *numbers: int, rows: int | None = 
     """Write a directory, and a state beside it, as the release before manifests did for some files in this order."""
     paths = [folder / "days" / f"{number}.parquet" for number in numbers]
     frame = pd.concat(map(pd.read_parquet, paths), ignore_index=True)[:rows]
-    found = dask_gpuscan.stream([frame], ends=False)
+    found = dask_gpuscan.stream([pa.Table.from_pandas(frame)], ends=False)
     found = found.assign(
         total=found.gpuscan.groupby("k")["x"].cumsum(), row=found.gpuscan.row_number()
     )
