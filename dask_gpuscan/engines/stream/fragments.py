@@ -92,6 +92,8 @@ class ChangedSourceError(ValueError):
         Of the first file that differs.
     """
 
+    __module__ = "dask_gpuscan"
+
     def __init__(self, message: str, path: str = "") -> None:
         super().__init__(message)
         self.path = path
