@@ -15,7 +15,8 @@ from dask.utils import parse_bytes
 from ...frames.messages import ColumnError, column_title
 from ...frames.registry import choose_columns, names_of
 from ...kernels.messages import not_among, shown
-from .directory_sink import CHECKPOINTS, Options, progress, to_directory
+from .directory_sink import CHECKPOINTS, progress, to_directory
+from .directory_start import Options
 from .fragments import Progress
 from .passes import Pass, begun, computed
 from .row_methods import RowMethods
