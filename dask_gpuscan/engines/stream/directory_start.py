@@ -41,6 +41,8 @@ class Begin:
 
     state: State | None
     """None for the beginning."""
+    start: Start
+    """Where the source begins, and how it differs."""
     parts: tuple[Part, ...] = ()
     """Those that stay."""
     leaving: tuple[Part, ...] = ()
@@ -52,8 +54,6 @@ class Begin:
     base: str | None = None
     schema: pa.Schema | None = None
     redo: bool = False
-    start: Start = Start()
-    """Where the source begins, and how it differs."""
     error: Exception | None = None
 
     def check(self) -> None:
@@ -95,7 +95,7 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
                 f"remove the files"
             )
         Pass([stream])  # checks the query
-        return Begin(None, base=base, start=source.start())
+        return Begin(None, source.start(), base=base)
     if not look:
         directory.finish(manifest)
         directory.warn_of_others(manifest)
@@ -114,14 +114,12 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
     )
     begin = Begin(
         state,
+        start,
         manifest.parts,
-        (),
-        manifest.checkpoints,
-        None,
-        exported,
-        base,
-        manifest.schema,
-        start=start,
+        checkpoints=manifest.checkpoints,
+        exported=exported,
+        base=base,
+        schema=manifest.schema,
     )
     of_sides = _sides(Pass([stream], state))  # checks the query
     redo = source.files is not None and source.files.rules.changed == "redo"

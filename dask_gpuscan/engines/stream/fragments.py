@@ -90,6 +90,25 @@ class ChangedSourceError(ValueError):
     message : str
     path : str
         Of the first file that differs.
+
+    See Also
+    --------
+    stream : Says what to do: its arguments ``changed``, ``removed`` and ``late``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, pandas as pd, dask_gpuscan
+    >>> days = pathlib.Path(tempfile.mkdtemp())
+    >>> pd.DataFrame({"sold": [4, 2]}).to_parquet(days / "1.parquet")
+    >>> totals = dask_gpuscan.stream(days).gpuscan.cumsum()
+    >>> totals.compute().to_pydict()
+    {'sold': [4, 6]}
+    >>> pd.DataFrame({"sold": [5, 2]}).to_parquet(days / "1.parquet")
+    >>> try:
+    ...     dask_gpuscan.stream(days, state=totals.state).gpuscan.cumsum().compute()
+    ... except dask_gpuscan.ChangedSourceError as error:
+    ...     print(error.path)
+    1.parquet
     """
 
     __module__ = "dask_gpuscan"
@@ -185,6 +204,19 @@ class Progress:
         Files that would be read once more, by ``changed="redo"``.
     error : str or None
         Why the run would be refused.
+
+    See Also
+    --------
+    Stream.to_parquet : Returns it for ``dry_run=True``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, pandas as pd, dask_gpuscan
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> pd.DataFrame({"sold": [4, 2]}).to_parquet(folder / "1.parquet")
+    >>> totals = dask_gpuscan.stream(folder / "*.parquet").gpuscan.cumsum()
+    >>> totals.to_parquet(folder / "totals", state=True, dry_run=True).new
+    ['1.parquet']
     """
 
     seen: list[str] = field(default_factory=list)
