@@ -82,7 +82,8 @@ def store(uri: str, storage_options: dict[str, str] | None) -> fs.FileSystem:
 
     class Handler(DeltaStorageHandler):  # type: ignore[misc]
         def open_output_stream(self, path: str, metadata: Any = None) -> pa.NativeFile:
-            return pa.PythonFile(_OfBytes(self._handler.open_output_stream(path, metadata)))
+            file = _OfBytes(self._handler.open_output_stream(path, metadata))
+            return pa.PythonFile(file, mode="w")
 
     return fs.PyFileSystem(Handler(uri, storage_options))
 
