@@ -80,6 +80,23 @@ def write(stream: Any, target: Target, rows: int | None, begin_anew: bool) -> No
     commit(passing.state)
 
 
+def in_microseconds(schema: pa.Schema) -> pa.Schema:
+    """Return a schema whose times are as tables have them: in microseconds, and of UTC if they have a time zone."""
+    return pa.schema([field.with_type(_in_microseconds(field.type)) for field in schema])
+
+
+def _in_microseconds(kind: pa.DataType) -> pa.DataType:
+    return pa.timestamp("us", kind.tz and "UTC") if pa.types.is_timestamp(kind) else kind
+
+
+def check_names(known: pa.Schema, found: pa.Schema, uri: str) -> None:
+    """Check that a stream has the columns of a table, in any order; raises a ValueError if not."""
+    if sorted(known.names) != sorted(found.names):
+        raise ValueError(
+            f"table {uri} has the columns {', '.join(known.names)}, and the stream {', '.join(found.names)}"
+        )
+
+
 # --- versions of states ------------------------------------------------------------------------------
 
 

@@ -15,7 +15,9 @@ from pyarrow import fs
 
 from .commits import (
     FOLDER,
+    check_names,
     checked_name,
+    in_microseconds,
     lost_to_another,
     number_of,
     place_of,
@@ -137,7 +139,7 @@ class DeltaTarget:
 
     def _fitted(self, rows: pa.Table) -> pa.Table:
         """Return rows as one record batch, with the columns of the table in their order."""
-        schema = pa.schema([field.with_type(_stored_type(field.type)) for field in rows.schema])
+        schema = in_microseconds(rows.schema)
         stored = _stored(self.package.Schema.from_arrow(schema))
         if self.table is not None and "schema_mode" not in self.options:
             known = _stored(self.table.schema())
@@ -170,18 +172,8 @@ def _stored(schema: Any) -> pa.Schema:
     return pa.schema(schema.to_arrow())
 
 
-def _stored_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type of Arrow for one that tables of Delta Lake do not have: times are in microseconds, and of UTC."""
-    if pa.types.is_timestamp(kind):
-        return pa.timestamp("us", kind.tz and "UTC")
-    return kind
-
-
 def _check_columns(known: pa.Schema, found: pa.Schema, uri: str) -> None:
-    if sorted(known.names) != sorted(found.names):
-        raise ValueError(
-            f"table {uri} has the columns {', '.join(known.names)}, and the stream {', '.join(found.names)}"
-        )
+    check_names(known, found, uri)
     for field in found:
         if known.field(field.name).type != field.type:
             raise ValueError(

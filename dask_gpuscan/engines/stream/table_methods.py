@@ -7,6 +7,7 @@ from typing import Any
 
 from .commits import ROWS_PER_COMMIT, checked_rows
 from .delta_sink import to_delta
+from .iceberg import to_iceberg
 
 
 class TableMethods:
@@ -80,3 +81,59 @@ class TableMethods:
         """
         rows = checked_rows(rows_per_commit) if state else None
         to_delta(self, table, name, rows, begin_anew, options)
+
+    def to_iceberg(
+        self,
+        table: Any,
+        *,
+        state: bool = True,
+        name: str | None = None,
+        rows_per_commit: int = ROWS_PER_COMMIT,
+        begin_anew: bool = False,
+    ) -> None:
+        """Write the rows to a table of Iceberg, with a state in each transaction from which another run goes on.
+
+        Parameters
+        ----------
+        table : Table
+            Of `pyiceberg`: it must be there, with the columns of the stream.
+        state, name, rows_per_commit, begin_anew
+            As for `to_delta`.
+
+        Raises
+        ------
+        RuntimeError
+            If another writer of the same name has written meanwhile: rows of this transaction were not written.
+        TypeError
+            For what is no table of `pyiceberg`.
+        ValueError
+            As for `to_delta`.
+
+        See Also
+        --------
+        to_delta : More about states in tables.
+
+        Notes
+        -----
+        The property ``dask_gpuscan.`` with the name of the writer behind it names the last two states, which are files
+        in the folder ``_gpuscan`` of the table. It changes with the rows, in one transaction of the catalog, and stays
+        when snapshots expire. A table that was rolled back has fewer rows than its state has seen: write to it with
+        ``begin_anew=True``.
+
+        Examples
+        --------
+        >>> import tempfile, pandas as pd, pyarrow as pa, dask_gpuscan
+        >>> from pyiceberg.catalog.memory import InMemoryCatalog
+        >>> days = [pd.DataFrame({"sold": [4, 2]}), pd.DataFrame({"sold": [5]})]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     catalog = InMemoryCatalog("sales", warehouse=f"file://{folder}")
+        ...     catalog.create_namespace("shop")
+        ...     table = catalog.create_table("shop.totals", pa.schema([("sold", pa.int64())]))
+        ...     for known in (days[:1], days):  # a day later, there is one more
+        ...         totals = dask_gpuscan.stream(known, ends=False).gpuscan.cumsum()
+        ...         totals.to_iceberg(table)
+        ...     len(table.snapshots()), sorted(table.scan().to_arrow()["sold"].to_pylist())
+        (2, [4, 6, 11])
+        """
+        rows = checked_rows(rows_per_commit) if state else None
+        to_iceberg(self, table, name, rows, begin_anew)

@@ -18,6 +18,7 @@ import dask_gpuscan
 from dask_gpuscan.engines.stream.delta import delta_files, is_delta
 from dask_gpuscan.engines.stream.delta_sink import DeltaTarget
 from dask_gpuscan.engines.stream.table_files import behind_rewrites
+from helpers.kills import KilledError, before, behind
 
 deltalake = pytest.importorskip("deltalake")
 DeltaTable, write_deltalake = deltalake.DeltaTable, deltalake.write_deltalake
@@ -216,37 +217,8 @@ def test_vacuum_leaves_states_alone(tmp_path: Path) -> None:
 # --- kills, and other writers ------------------------------------------------------------------------
 
 
-class KilledError(BaseException):
-    pass
-
-
-def _before(call: Callable[..., Any], at: int) -> Callable[..., Any]:
-    left = [at]
-
-    def wrapped(*args: Any, **options: Any) -> Any:
-        left[0] -= 1
-        if left[0] < 0:
-            raise KilledError
-        return call(*args, **options)
-
-    return wrapped
-
-
-def _behind(call: Callable[..., Any], at: int) -> Callable[..., Any]:
-    left = [at]
-
-    def wrapped(*args: Any, **options: Any) -> Any:
-        found = call(*args, **options)
-        left[0] -= 1
-        if left[0] < 0:
-            raise KilledError
-        return found
-
-    return wrapped
-
-
 @pytest.mark.parametrize("at", [0, 1, 3])
-@pytest.mark.parametrize("kill", [_before, _behind])
+@pytest.mark.parametrize("kill", [before, behind])
 @pytest.mark.parametrize("step", ["_put", "_write", "_clean"])
 def test_kills(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, kill: Any, at: int
@@ -389,13 +361,13 @@ def test_files_are_in_the_order_of_commits(tmp_path: Path) -> None:
 def test_a_log_that_was_cleaned_up(tmp_path: Path) -> None:
     for part in range(6):
         write_deltalake(tmp_path, pa.table({"i": [part]}), mode="append")
-    before = [one.path for one in delta_files(tmp_path).files]
+    known = [one.path for one in delta_files(tmp_path).files]
     DeltaTable(tmp_path).create_checkpoint()
     for version in range(4):
         (tmp_path / "_delta_log" / f"{version:020}.json").unlink()
     write_deltalake(tmp_path, pa.table({"i": [6]}), mode="append")
     found = delta_files(tmp_path).files
-    assert [one.path for one in found][:6] == before
+    assert [one.path for one in found][:6] == known
     assert [one.version for one in found] == [-1] * 4 + [4, 5, 6]
     assert rows_of(tmp_path)["i"].tolist() == list(range(7))
 
