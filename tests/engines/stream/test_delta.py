@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import string
+import struct
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +30,9 @@ ROWS = 1_000
 FRAME = pd.DataFrame(
     {"i": range(ROWS), "k": np.random.default_rng(3).integers(0, 9, ROWS), "x": np.random.default_rng(4).random(ROWS)}
 )  # fmt: skip
+
+
+Z85 = f"{string.digits}{string.ascii_lowercase}{string.ascii_uppercase}.-:+=^!/*?&<>()[]{{}}@%$#"
 
 
 def totals(count: int = ROWS, ends: bool = True) -> Any:
@@ -426,7 +431,7 @@ def test_files_behind_optimize(tmp_path: Path) -> None:
 
 
 def test_tables_that_would_be_read_wrongly(tmp_path: Path) -> None:
-    write_deltalake(tmp_path / "plain", pa.table({"i": [1]}))
+    write_deltalake(tmp_path / "plain", pa.table({"i": range(40)}))
 
     def changed(name: str, change: Callable[[list[Any]], None]) -> Path:
         path = tmp_path / name
@@ -445,6 +450,30 @@ def test_tables_that_would_be_read_wrongly(tmp_path: Path) -> None:
         (added,) = [one["add"] for one in actions if "add" in one]
         added["path"] = f"file://{tmp_path}/plain/{added['path']}"
 
+    def featured(name: str) -> Callable[[list[Any]], None]:
+        def change(actions: list[Any]) -> None:
+            (protocol,) = [one["protocol"] for one in actions if "protocol" in one]
+            features = {"readerFeatures": [name], "writerFeatures": [name]}
+            protocol.update(minReaderVersion=3, minWriterVersion=7, **features)
+
+        return change
+
+    def deleted(actions: list[Any]) -> None:
+        featured("deletionVectors")(actions)
+        (added,) = [one["add"] for one in actions if "add" in one]
+        numbers = struct.pack("<IqIIIHHIHH", 1681511377, 1, 0, 12346, 1, 0, 1, 16, 3, 4)
+        words = struct.unpack(">9I", numbers)  # a bitmap of the rows 3 and 4, in base 85
+        vector = "".join(
+            Z85[word // 85**power % 85] for word in words for power in range(4, -1, -1)
+        )
+        facts = {"sizeInBytes": 36, "cardinality": 2}
+        added["deletionVector"] = {"storageType": "i", "pathOrInlineDv": vector, **facts}
+
+    assert len(delta_files(changed("no vectors", featured("deletionVectors"))).files) == 1
+    with pytest.raises(ValueError, match="has deletion vectors, which are not read"):
+        delta_files(changed("vectors", deleted))
+    with pytest.raises(ValueError, match="has variantType, which is not read"):
+        delta_files(changed("variants", featured("variantType")))
     with pytest.raises(ValueError, match=r"has column mapping \(name\), which is not read"):
         delta_files(changed("mapped", mapped))
     with pytest.raises(ValueError, match="table has a file elsewhere"):
