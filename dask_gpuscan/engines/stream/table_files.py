@@ -79,7 +79,9 @@ class TableFiles:
     rewrites: Sequence[Rewrite] = ()
 
 
-def behind_rewrites(table: TableFiles, seen: Sequence[str]) -> tuple[list[str], list[DataFile]]:
+def behind_rewrites(
+    table: TableFiles, seen: Sequence[str], in_midst: bool = False
+) -> tuple[list[str], list[DataFile]]:
     """Return what files that were seen are called now, and the files of a table to compare them with.
 
     Where all files that a commit has rewritten were seen, those that it wrote were. Where only some of them were, the
@@ -90,6 +92,8 @@ def behind_rewrites(table: TableFiles, seen: Sequence[str]) -> tuple[list[str], 
     table : TableFiles
     seen : sequence of str
         Paths, in order.
+    in_midst : bool
+        Whether the last one was seen in part.
 
     Examples
     --------
@@ -103,7 +107,7 @@ def behind_rewrites(table: TableFiles, seen: Sequence[str]) -> tuple[list[str], 
     names, mixed, undone = list(seen), set[str](), list[Rewrite]()
     for one in table.rewrites:
         old = {file.path for file in one.old}
-        if old <= set(names):
+        if old <= set(names[:-1] if in_midst else names):
             names = _replaced(names, old, one.new)
         elif not old.isdisjoint(mixed.union(names)):
             mixed.update(one.new)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .commits import ROWS_PER_COMMIT, checked_rows
 from .delta_sink import to_delta
-from .iceberg import to_iceberg
+from .iceberg_sink import to_iceberg
 
 
 class TableMethods:

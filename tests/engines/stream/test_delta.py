@@ -397,17 +397,16 @@ def test_values_of_partitions(tmp_path: Path) -> None:
 
 
 def test_files_behind_optimize(tmp_path: Path) -> None:
-    def append(part: int) -> None:
-        frame = {"i": [part, part + 100], "p": ["a", "b"]}
-        write_deltalake(tmp_path, pa.table(frame), mode="append", partition_by="p")
+    def add(part: int) -> None:
+        append(tmp_path, 2 * part, 2 * part + 1)
 
     for part in range(3):
-        append(part)
+        add(part)
     three = delta_files(tmp_path).files
-    append(3)
+    add(3)
     four = delta_files(tmp_path).files
     DeltaTable(tmp_path).optimize.compact()
-    append(4)
+    add(4)
     table = delta_files(tmp_path)
     assert [one.version for one in table.files] == [4, 4, 5, 5]
     names, files = behind_rewrites(table, [one.path for one in four])
@@ -428,6 +427,65 @@ def test_files_behind_optimize(tmp_path: Path) -> None:
     table = delta_files(tmp_path)
     assert [one.path for one in table.files] == [one.path for one in four]
     assert behind_rewrites(table, [one.path for one in three])[0] == [one.path for one in three]
+
+
+def tables_of_totals(source: Path, target: Path, **options: Any) -> pd.DataFrame:
+    """Go on with the totals of a table in another one, and return all of these."""
+    rows = dask_gpuscan.stream(source, ends=False, **options)
+    rows.assign(total=rows["i"].gpuscan.cumsum()).to_delta(target, rows_per_commit=1)
+    return rows_of(target)
+
+
+def append(path: Path, *numbers: int) -> None:
+    table = pa.table({"i": numbers, "p": [f"{i % 2}" for i in numbers]})
+    write_deltalake(path, table, mode="append", partition_by="p")
+
+
+def test_a_table_is_a_source(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    append(source, 1, 2, 3)
+    rows = dask_gpuscan.stream(DeltaTable(source))
+    assert rows.columns.tolist() == ["i", "p"]
+    found = rows.compute().to_pandas()
+    assert sorted(zip(found["i"], found["p"], strict=True)) == [(1, "1"), (2, "0"), (3, "1")]
+    assert rows["i"].compute().to_pylist() == found["i"].tolist()
+    first = tables_of_totals(source, target)
+    assert tables_of_totals(source, target).equals(first)
+    append(source, 4)
+    append(source, 5)
+    known = tables_of_totals(source, target)
+    assert known[:3].equals(first)
+    assert known["total"].tolist()[3:] == [10, 15]
+    DeltaTable(source).optimize.compact()  # all files were seen
+    assert tables_of_totals(source, target).equals(known)
+    append(source, 6)
+    DeltaTable(source).optimize.compact()  # one was not
+    append(source, 7)
+    assert tables_of_totals(source, target)["total"].tolist()[5:] == [21, 28]
+    assert DeltaTable(target).version() == 6  # one for the new names of files that were seen
+    DeltaTable(source).delete("i = 2")
+    with pytest.raises(dask_gpuscan.ChangedSourceError, match="is not there"):
+        tables_of_totals(source, target)
+    assert (
+        tables_of_totals(source, target, removed="keep", late="append")["i"].tolist()[:5]
+        == known["i"].tolist()
+    )
+
+
+def test_half_a_file_that_was_rewritten(tmp_path: Path) -> None:
+    options: dict[str, Any] = {
+        "writer_properties": deltalake.WriterProperties(max_row_group_size=2)
+    }
+    for part in range(2):
+        table = pa.table({"i": range(6 * part, 6 * part + 6)})
+        write_deltalake(tmp_path, table, mode="append", **options)
+    totals = dask_gpuscan.stream(tmp_path, ends=False).gpuscan.cumsum()
+    batches = iter(totals)
+    assert [next(batches)["i"].to_pylist() for _ in range(4)][-1] == [21, 28]
+    state = totals.state
+    DeltaTable(tmp_path).optimize.compact()
+    after = dask_gpuscan.stream(tmp_path, state=state, ends=False).gpuscan.cumsum()
+    assert after.compute()["i"].to_pylist() == np.cumsum(range(12))[8:].tolist()
 
 
 def test_tables_that_would_be_read_wrongly(tmp_path: Path) -> None:

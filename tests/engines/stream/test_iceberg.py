@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dask_gpuscan
-from dask_gpuscan.engines.stream.iceberg import IcebergTarget, iceberg_files, is_iceberg
+from dask_gpuscan.engines.stream.iceberg import iceberg_files, is_iceberg
+from dask_gpuscan.engines.stream.iceberg_sink import IcebergTarget
 from helpers.kills import KilledError, before, behind
 
 pytest.importorskip("pyiceberg")
@@ -249,6 +250,19 @@ def test_files_are_in_the_order_of_commits(place: Place) -> None:
     assert len(iceberg_files(table, snapshot_id=first).files) == 3
     with pytest.raises(ValueError, match="has no snapshot 5"):
         iceberg_files(table, snapshot_id=5)
+
+
+def test_a_table_is_a_source(place: Place) -> None:
+    totals().to_iceberg(place.table(), rows_per_commit=200)
+    found = dask_gpuscan.stream(place.table()).compute().to_pandas()
+    assert found.equals(EXPECTED)
+    state = None
+    table = place.catalog().create_table("shop.parts", pa.schema([("i", pa.int64())]))
+    for part, expected in enumerate([[0], [1], [3]]):
+        table.append(pa.table({"i": [part]}))
+        rows = dask_gpuscan.stream(table, state=state, ends=False).gpuscan.cumsum()
+        assert rows.compute()["i"].to_pylist() == expected
+        state = rows.state
 
 
 def test_values_of_partitions(place: Place) -> None:

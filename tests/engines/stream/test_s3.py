@@ -81,6 +81,8 @@ def rows_of(table: Any) -> pd.DataFrame:
 
 def test_a_table_of_delta_lake(s3: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("deltalake")
+    from deltalake import DeltaTable
+
     from dask_gpuscan.engines.stream.delta_sink import DeltaTarget
 
     def killed(self: Any, *args: Any) -> None:
@@ -108,6 +110,8 @@ def test_a_table_of_delta_lake(s3: Server, monkeypatch: pytest.MonkeyPatch) -> N
     paths = [f"bucket/folder/table/{one.path}" for one in table.files]
     found = [pq.read_table(s3.filesystem.open_input_file(path)) for path in paths]
     assert pa.concat_tables(found).to_pandas().equals(totals().compute())
+    rows = dask_gpuscan.stream(DeltaTable(uri, storage_options=s3.storage_options))
+    assert rows.compute().to_pandas().equals(totals().compute())
     run(200, begin_anew=True)
     table = delta_files(uri, storage_options=s3.storage_options)
     assert rows_of(table).equals(totals(200).compute())
