@@ -112,6 +112,10 @@ def test_a_table_of_delta_lake(s3: Server, monkeypatch: pytest.MonkeyPatch) -> N
     assert pa.concat_tables(found).to_pandas().equals(totals().compute())
     rows = dask_gpuscan.stream(DeltaTable(uri, storage_options=s3.storage_options))
     assert rows.compute().to_pandas().equals(totals().compute())
+    options = {key.upper(): value for key, value in s3.storage_options.items()}
+    for key, value in options.items():
+        monkeypatch.setenv(key, value)
+    assert dask_gpuscan.stream(uri).compute().to_pandas().equals(totals().compute())
     run(200, begin_anew=True)
     table = delta_files(uri, storage_options=s3.storage_options)
     assert rows_of(table).equals(totals(200).compute())
