@@ -119,7 +119,8 @@ class Files:
     def compare(self, known: Sequence[Fragment], in_midst: bool = False) -> Comparison:
         """Return how the files that are there now differ from those that were seen."""
         digest = partial(digest_at, filesystem=self.listing.filesystem)
-        return compare(known, self.listing.fragments(), self.rules, digest, in_midst)
+        known, found = self.listing.compared(known, in_midst)
+        return compare(known, found, self.rules, digest, in_midst)
 
     def __iter__(self) -> Iterator[Any]:
         for batch, _ in self.batches(self.listing.fragments()):

@@ -21,6 +21,9 @@ ENDS = 1 << 15
 RACY = 2 * 10**9
 """Nanoseconds for which the time of a change may stay the same though more is written."""
 
+LOGGED = -2
+"""Stands for the time of a change of files that a log has listed: these are never written again."""
+
 
 class Fragment(NamedTuple):
     """A file of a source, and by what it is known again."""
@@ -155,7 +158,7 @@ def is_same(known: Fragment, found: Fragment, digest: Callable[[Fragment], str])
 
 def settled(fragment: Fragment) -> Fragment:
     """Return a fragment that was just read, to be looked into later if it may be written to within one tick."""
-    is_fresh = fragment.changed and time.time_ns() - fragment.modified < RACY
+    is_fresh = fragment.changed not in (0, LOGGED) and time.time_ns() - fragment.modified < RACY
     return fragment._replace(changed=-1) if is_fresh else fragment
 
 

@@ -16,7 +16,7 @@ import pyarrow.fs as pafs
 
 from ...kernels.messages import shown
 from .filesystems import filesystem_of, is_url
-from .fragments import Fragment, digest_of
+from .fragments import LOGGED, Fragment, digest_of
 
 SUFFIXES = (".parquet", ".parq", ".pq", ".arrow", ".feather", ".ipc")
 """Of files that are read of a folder."""
@@ -83,6 +83,12 @@ class Listing:
         if any(one != found[0] for one in found[1:]) or not all(map(is_url, self.given)):
             raise ValueError("source must be paths of one file system, found several")
         return found[0]
+
+    def compared(
+        self, known: Sequence[Fragment], in_midst: bool
+    ) -> tuple[Sequence[Fragment], list[Fragment]]:
+        """Return files that were seen, the last one in part if `in_midst`, and files to compare them with."""
+        return known, self.fragments()
 
     def fragments(self) -> list[Fragment]:
         """Return the files that are there, in order.
@@ -240,7 +246,8 @@ def now(fragment: Fragment, filesystem: pafs.FileSystem | None) -> Fragment | No
     info = filesystem.get_file_info(fragment.place)
     if info.type != pafs.FileType.File:
         return None
-    return fragment._replace(size=info.size, modified=_modified(info))
+    modified = fragment.modified if fragment.changed == LOGGED else _modified(info)
+    return fragment._replace(size=info.size, modified=modified)
 
 
 def opened(fragment: Fragment, filesystem: pafs.FileSystem | None) -> pa.NativeFile:

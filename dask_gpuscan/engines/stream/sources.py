@@ -21,12 +21,13 @@ from ...frames.registry import (
 )
 from ...kernels.messages import shown
 from ..dask.compat import FrameBase
-from .datasets import files_of_dataset, files_of_table
+from .datasets import files_of_dataset
 from .files import Files, Place, check_all_skipped, files, no_rows
 from .fragments import Comparison, Fragment, Rules
 from .listing import listing_of
 from .progress import Size, size_of, without_bars
 from .state import State
+from .table_sources import files_of_table
 from .threads import read_ahead
 
 

@@ -24,9 +24,10 @@ from .sinks import ROWS_PER_FILE, reader, to_file, to_polars
 from .sources import Source, Start
 from .state import State
 from .steps import Each, EachWaiting, Input, Step
+from .table_methods import TableMethods
 
 
-class Stream(RowMethods):
+class Stream(RowMethods, TableMethods):
     """Rows in batches, each seen once and in order; `stream` makes one of a source.
 
     What is computed of a stream is a stream: nothing is read until it is iterated over, computed or written. Memory
