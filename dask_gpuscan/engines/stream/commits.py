@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 import secrets
+from dataclasses import replace
 from typing import Any, Protocol
 
 import pyarrow as pa
 
 from ...kernels.messages import shown
+from .fragments import Progress
+from .listing import natural
 from .sinks import no_rows_of, tables
 from .state import State, state_in
 from .threads import Behind
@@ -32,6 +35,9 @@ _BYTES_PER_COMMIT = 1 << 30
 class Target(Protocol):
     """A table that rows are written to."""
 
+    replace: bool
+    """Whether the first transaction replaces all rows."""
+
     def begun(self) -> tuple[bytes, str] | None:
         """Return the content of the state behind its rows, and where it is; None if there is none yet."""
 
@@ -39,8 +45,10 @@ class Target(Protocol):
         """Write rows, and the state behind them if there is one, in one transaction."""
 
 
-def write(stream: Any, target: Target, rows: int | None, begin_anew: bool) -> None:
-    """Write a stream to a table, behind what was written before.
+def write(
+    stream: Any, target: Target, rows: int | None, begin_anew: bool, dry_run: bool = False
+) -> Progress | None:
+    """Write a stream to a table, behind what was written before; or say what that would read.
 
     Parameters
     ----------
@@ -50,11 +58,24 @@ def write(stream: Any, target: Target, rows: int | None, begin_anew: bool) -> No
         Rows after which a transaction is committed, with a state; None for one transaction without a state.
     begin_anew : bool
         Whether the state of the table is not asked for.
+    dry_run : bool, default False
+        Whether nothing is written.
     """
     last, begun = None, None
     if rows is not None and not begin_anew and (found := target.begun()) is not None:
         last, begun = found[0], state_in(*found)
-    passing, waiting = stream.begin(begun), list[pa.Table]()
+    start, files = stream._source.start(begun), stream._source.files
+    passing, waiting = stream.begin(begun, start), list[pa.Table]()
+    facts = start.comparison.facts if start.comparison else Progress()
+    error = passing.difference()
+    if error is not None and files is not None and files.rules.changed == "redo":
+        facts = replace(facts, again=sorted([*facts.seen, *facts.changed], key=natural))
+        last, error, target.replace = None, None, True
+        passing = stream.begin(None)
+    if dry_run:
+        return replace(facts, error=None if error is None else str(error))
+    if error is not None:
+        raise error
 
     def commit(state: State) -> None:
         nonlocal last
@@ -78,6 +99,7 @@ def write(stream: Any, target: Target, rows: int | None, begin_anew: bool) -> No
         for table in tables(stream, passing):
             behind.put((table, passing.state))
     commit(passing.state)
+    return None
 
 
 def in_microseconds(schema: pa.Schema) -> pa.Schema:

@@ -26,6 +26,7 @@ from .commits import (
     write,
 )
 from .delta import deltalake, opened, store
+from .fragments import Progress
 
 _OWN = ("mode", "predicate", "commit_properties")
 """Options of `deltalake.write_deltalake` that are not a user's here."""
@@ -37,13 +38,15 @@ def to_delta(
     name: str | None,
     rows: int | None,
     begin_anew: bool,
+    dry_run: bool,
     options: dict[str, Any],
-) -> None:
+) -> Progress | None:
     """Write a stream to a table; see `Stream.to_delta`."""
     found = [option for option in _OWN if option in options]
     if found:
         raise TypeError(f"to_delta has no option {found[0]}")
-    write(stream, DeltaTarget(table, checked_name(name), begin_anew, options), rows, begin_anew)
+    target = DeltaTarget(table, checked_name(name), begin_anew, options)
+    return write(stream, target, rows, begin_anew, dry_run)
 
 
 class DeltaTarget:

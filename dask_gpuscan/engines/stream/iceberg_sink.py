@@ -22,6 +22,7 @@ from .commits import (
     version_behind,
     write,
 )
+from .fragments import Progress
 from .iceberg import checked_table
 
 ATTEMPTS = 20
@@ -32,12 +33,13 @@ _RETRIES = {"commit.retry.num-retries": "0"}
 
 
 def to_iceberg(
-    stream: Any, table: Any, name: str | None, rows: int | None, begin_anew: bool
-) -> None:
+    stream: Any, table: Any, name: str | None, rows: int | None, begin_anew: bool, dry_run: bool
+) -> Progress | None:
     """Write a stream to a table; see `Stream.to_iceberg`."""
     target = IcebergTarget(checked_table(table), checked_name(name), begin_anew)
-    write(stream, target, rows, begin_anew)
+    found = write(stream, target, rows, begin_anew, dry_run)
     table.refresh()
+    return found
 
 
 class IcebergTarget:

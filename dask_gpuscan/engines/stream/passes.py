@@ -9,7 +9,7 @@ from typing import Any
 from ...frames.registry import library_of, names_of
 from ...ops.windows.halo import joined_rows
 from .files import Place
-from .fragments import Fragment
+from .fragments import ChangedSourceError, Fragment
 from .progress import shown
 from .sources import Start
 from .state import Operation, State
@@ -70,6 +70,14 @@ class Pass:
         _ = self.start
         for step, seen in zip(self.steps, self.seen, strict=True):
             step.check_sources(seen)
+
+    def difference(self) -> ChangedSourceError | None:
+        """Return the error of `check_sources`, if there is one."""
+        try:
+            self.check_sources()
+        except ChangedSourceError as error:
+            return error
+        return None
 
     @cached_property
     def _read(self) -> list[Fragment]:

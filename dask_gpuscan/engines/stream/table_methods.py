@@ -7,6 +7,7 @@ from typing import Any
 
 from .commits import ROWS_PER_COMMIT, checked_rows
 from .delta_sink import to_delta
+from .fragments import Progress
 from .iceberg_sink import to_iceberg
 
 
@@ -21,8 +22,9 @@ class TableMethods:
         name: str | None = None,
         rows_per_commit: int = ROWS_PER_COMMIT,
         begin_anew: bool = False,
+        dry_run: bool = False,
         **options: Any,
-    ) -> None:
+    ) -> Progress | None:
         """Write the rows to a table of Delta Lake, with a state in each transaction from which another run goes on.
 
         A run that finds a state goes on behind the rows that it has seen, whether the run before ended or was killed
@@ -44,12 +46,22 @@ class TableMethods:
         rows_per_commit : int
             Rows after which a transaction is committed, which ends with a batch. Memory holds them until then.
         begin_anew : bool, default False
-            Whether to read the source from its beginning. The first transaction replaces all rows of the table.
+            Whether to read the source from its beginning. The first transaction replaces all rows of the table. So
+            does a run of a source with ``changed="redo"`` whose files are not as they were.
+        dry_run : bool, default False
+            Write nothing, and return what a run would find.
         **options
             Of `deltalake.write_deltalake`, such as ``partition_by`` and ``storage_options``.
 
+        Returns
+        -------
+        Progress or None
+            With `dry_run`: the files of the source that were read, and those that are new, changed, removed or late.
+
         Raises
         ------
+        ChangedSourceError
+            If files of the source are not as they were when they were read; see `stream`.
         ImportError
             If deltalake is not installed.
         RuntimeError
@@ -80,7 +92,7 @@ class TableMethods:
         (1, [4, 6, 11])
         """
         rows = checked_rows(rows_per_commit) if state else None
-        to_delta(self, table, name, rows, begin_anew, options)
+        return to_delta(self, table, name, rows, begin_anew, dry_run, options)
 
     def to_iceberg(
         self,
@@ -90,18 +102,26 @@ class TableMethods:
         name: str | None = None,
         rows_per_commit: int = ROWS_PER_COMMIT,
         begin_anew: bool = False,
-    ) -> None:
+        dry_run: bool = False,
+    ) -> Progress | None:
         """Write the rows to a table of Iceberg, with a state in each transaction from which another run goes on.
 
         Parameters
         ----------
         table : Table
             Of `pyiceberg`: it must be there, with the columns of the stream.
-        state, name, rows_per_commit, begin_anew
+        state, name, rows_per_commit, begin_anew, dry_run
+            As for `to_delta`.
+
+        Returns
+        -------
+        Progress or None
             As for `to_delta`.
 
         Raises
         ------
+        ChangedSourceError
+            As for `to_delta`.
         RuntimeError
             If another writer of the same name has written meanwhile: rows of this transaction were not written.
         TypeError
@@ -136,4 +156,4 @@ class TableMethods:
         (2, [4, 6, 11])
         """
         rows = checked_rows(rows_per_commit) if state else None
-        to_iceberg(self, table, name, rows, begin_anew)
+        return to_iceberg(self, table, name, rows, begin_anew, dry_run)

@@ -554,3 +554,39 @@ def test_deltalake_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(__import__("sys").modules, "deltalake", None)
     with pytest.raises(ImportError, match=r'pip install "dask-gpuscan\[delta\]"'):
         totals().to_delta(tmp_path)
+
+
+def test_files_that_change(tmp_path: Path) -> None:
+    """A table follows a folder of files; a correction writes it again."""
+    days, table = tmp_path / "days", tmp_path / "table"
+    days.mkdir()
+
+    def put(name: int, *values: int) -> None:
+        pd.DataFrame({"x": list(values)}).to_parquet(days / f"{name}.parquet")
+
+    def run(**options: Any) -> Any:
+        dry_run = options.pop("dry_run", False)
+        rows = dask_gpuscan.stream(days, ends=False, **options).gpuscan.cumsum()
+        return rows.to_delta(table, dry_run=dry_run, rows_per_commit=2)
+
+    def found() -> list[int]:
+        rows: list[int] = dask_gpuscan.stream(table).compute()["x"].to_pylist()
+        return rows
+
+    put(9, 1, 2)
+    run()
+    put(10, 3)
+    assert run(dry_run=True).new == ["10.parquet"]
+    run()
+    assert found() == [1, 3, 6]
+    put(9, 5, 2, 1)
+    with pytest.raises(dask_gpuscan.ChangedSourceError, match=r"'9\.parquet'"):
+        run()
+    assert "changed" in run(dry_run=True).error
+    assert run(dry_run=True, changed="redo").again == ["9.parquet", "10.parquet"]
+    assert found() == [1, 3, 6]
+    run(changed="redo")
+    assert found() == [5, 7, 8, 11]
+    put(11, 1)
+    run()
+    assert found() == [5, 7, 8, 11, 12]

@@ -141,3 +141,50 @@ def test_writers_at_once(s3: Server) -> None:
     totals().to_delta(uri, storage_options=s3.storage_options)
     table = delta_files(uri, storage_options=s3.storage_options)
     assert rows_of(table).equals(totals().compute())
+
+
+def put(s3: Server, name: str, *values: int) -> None:
+    with s3.filesystem.open_output_stream(f"bucket/{name}") as file:
+        pq.write_table(pa.table({"x": list(values)}), file)
+
+
+def test_files_and_states(s3: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """Files of a folder, and a state, are read of a store, and written to it, by their URLs."""
+    for name, value in {
+        "AWS_ENDPOINT_URL": f"http://{s3.place}",
+        "AWS_ACCESS_KEY_ID": KEYS["aws_access_key_id"],
+        "AWS_SECRET_ACCESS_KEY": KEYS["aws_secret_access_key"],
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    for number in (10, 9):
+        put(s3, f"days/{number}.parquet", number, number)
+    for given in ("s3://bucket/days", "s3://bucket/days/", "s3://bucket/days/*.parquet"):
+        assert dask_gpuscan.stream(given).compute().to_pydict() == {"x": [9, 9, 10, 10]}
+    first = dask_gpuscan.stream("s3://bucket/days/9.parquet").gpuscan.cumsum()
+    first.compute()
+    first.state.save("s3://bucket/states/one.arrow")
+    state = dask_gpuscan.load_state("s3://bucket/states/one.arrow")
+    rest = dask_gpuscan.stream("s3://bucket/days", state=state).gpuscan.cumsum()
+    assert rest.compute().to_pydict() == {"x": [28, 38]}
+
+    def run(**options: Any) -> list[int]:
+        rows = dask_gpuscan.stream("s3://bucket/days", ends=False, **options).gpuscan.cumsum()
+        rows.to_parquet(tmp_path / "totals", state="s3://bucket/states/two.arrow")
+        found: list[int] = pd.read_parquet(tmp_path / "totals")["x"].tolist()
+        return found
+
+    assert run() == [9, 18, 28, 38]
+    put(s3, "days/11.parquet", 1)
+    assert run() == [9, 18, 28, 38, 39]
+    assert dask_gpuscan.load_state("s3://bucket/states/two.arrow").rows == 5
+    put(s3, "days/9.parquet", 1, 2, 3)
+    with pytest.raises(
+        dask_gpuscan.ChangedSourceError, match=r"'9\.parquet' of the source was changed"
+    ):
+        run()
+    assert run(changed="redo") == [1, 3, 6, 16, 26, 27]
+    with pytest.raises(FileNotFoundError):
+        dask_gpuscan.stream("s3://bucket/nothing")
+    with pytest.raises(ValueError, match="use to_delta"):
+        first.to_parquet("s3://bucket/totals", state=True)
