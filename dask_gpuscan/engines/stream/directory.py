@@ -75,10 +75,10 @@ class Directory:
                 raise RuntimeError(
                     f"another run writes to {self.path}: {self._running()}; wait until it ends"
                 ) from None
+            self.manifest = self.read()  # before anything is removed that it may name
             stack.callback(self._leave, lock, mine)
             self._clean()
             store.put(mine, b"")
-            self.manifest = self.read()
             self.aside = self._chosen_aside()
             yield
 

@@ -1,7 +1,12 @@
 """Directories that go on: what happens if files come, go or change, if runs meet, and if something is damaged."""
 
+import errno
+import itertools
+import json
 import os
 import shutil
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -18,7 +23,7 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
-from dask_gpuscan.engines.stream import directory_sink, state
+from dask_gpuscan.engines.stream import directory_sink, state, stores
 
 
 def day(number: int, rows: int = 4, seed: int = 0) -> pd.DataFrame:
@@ -67,6 +72,11 @@ class Days:
         assert pl.read_parquet(self.out).to_pandas().equals(expected)
         assert pl.read_parquet(f"{self.out}/*.parquet").to_pandas().equals(expected)
         assert not [name for name in os.listdir(self.out.parent) if name.startswith(".")]
+
+    def seen(self) -> list[int]:
+        """Return the totals that a reader of the directory sees."""
+        paths = sorted(self.out.glob("*.parquet"))
+        return [x for path in paths for x in pd.read_parquet(path)["total"].tolist()]
 
     def everything(self) -> dict[str, bytes]:
         return {str(path): path.read_bytes() for path in self.out.rglob("*") if path.is_file()}
@@ -353,6 +363,92 @@ def test_a_source_that_fails(days: Days) -> None:
     days.check(1, 2, 9, 10)
 
 
+def test_a_full_disk(days: Days, monkeypatch: Any, files: Any) -> None:
+    """At each call that writes, in turn: the run fails, and the directory is as it was until it commits."""
+    days.run(files)
+    days.put(2, day(2, seed=1))
+    days.put(10, day(10))
+    before, left = days.everything(), 0
+
+    def full(method: Any) -> Any:
+        def call(*given: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return method(*given)
+
+        return call
+
+    for name in ("new", "put", "sync", "move"):
+        monkeypatch.setattr(stores.LocalStore, name, full(getattr(stores.LocalStore, name)))
+    for number in itertools.count(1):
+        left = number
+        if days.everything() != before:
+            break
+        with pytest.raises(OSError, match="No space left"):
+            days.run(files, changed="redo")
+    assert number > 10
+    left = -1
+    days.run(files, changed="redo")
+    days.check(1, 2, 9, 10)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from dask_gpuscan.engines.stream import directory_sink, stores
+from test_directory import Days
+
+directory_sink.COMMIT_SHARE = 0
+days = Days.__new__(Days)
+days.days, days.out = Path(sys.argv[1], "days"), Path(sys.argv[1], "totals")
+
+def deadly(method):
+    def call(*given):
+        global left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return method(*given)
+    return call
+
+for name in ("new", "put", "sync", "sync_folder", "move", "remove", "make_folder", "remove_folder"):
+    setattr(stores.LocalStore, name, deadly(getattr(stores.LocalStore, name)))
+number = 0
+while True:
+    number += 1
+    process = os.fork()
+    if not process:
+        left = number
+        days.run(changed="redo")
+        os._exit(0)
+    _, status = os.waitpid(process, 0)
+    print(status, days.seen(), flush=True)
+    if not status:
+        break
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process that has read all modules is copied")
+def test_kills(days: Days) -> None:
+    """A run is killed at each of its calls that write, in turn: readers see the first rows of before, or of behind."""
+    days.run()
+    before = days.seen()
+    days.put(2, day(2, seed=1))
+    days.put(10, day(10))
+    path = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
+    command = [sys.executable, "-c", KILLED, str(days.out.parent)]
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    behind = days.expected([1, 2, 9, 10])["total"].tolist()
+    found = [json.loads(line.partition(" ")[2]) for line in done.stdout.splitlines()]
+    assert len(found) > 20
+    for rows in found:
+        assert rows in (before[: len(rows)], behind[: len(rows)])
+    days.check(1, 2, 9, 10)
+
+
 def test_a_file_that_grows_while_it_is_read(days: Days) -> None:
     def meanwhile(batch: Any) -> Any:
         if len(batch):
@@ -552,3 +648,40 @@ def test_other_directories_beside_a_state(days: Days, tmp_path: Path, monkeypatc
     with pytest.raises(ValueError, match="is not the directory that was written with it"):
         days.run(state=tmp_path / "state.arrow")
     assert days.everything() == before
+
+
+# --- the guide ---------------------------------------------------------------------------------------
+
+ROWS_OF_THE_GUIDE = {
+    "a file is added behind those that were read": test_added,
+    "a file comes late: its name sorts before one that was read": test_late,
+    "a file is removed": test_removed,
+    "a file is rewritten, or gets more rows": (
+        test_rewritten, test_more_rows_in_the_last_file, test_kept_though_rewritten,
+    ),
+    "a file is rewritten with the size and the times that it had": test_same_size_and_times,
+    "a file is written again as it was": test_written_again_as_it_was,
+    "a file is renamed": test_renamed,
+    "a file is written to while it is read": test_a_file_that_grows_while_it_is_read,
+    "a list of files is in another order": test_a_list_in_another_order,
+    "two runs write to the directory at once": test_two_runs_at_once,
+    "a run is killed, at any moment": test_kills,
+    "the disk is full, or a file cannot be read": (test_a_full_disk, test_a_source_that_fails),
+    "the query, its options or the columns of the source are others": test_another_query,
+    "a file of the directory is missing, or was changed": test_a_part_that_is_gone_or_changed,
+    "there are files of others in the directory": test_files_of_others,
+    "the state at `state=path` is of another run": test_another_state,
+    "the directory is moved or copied": test_a_directory_moves,
+    "the directory is one of the last release, before there were manifests": (
+        test_a_directory_of_the_last_release,
+        test_a_directory_that_the_last_release_got_wrong,
+    ),
+}  # fmt: skip
+"""The rows of the table "What happens if ...", and the tests of each."""
+
+
+def test_each_row_of_the_guide_has_a_test() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "totals.md").read_text()
+    table = page.partition("### What happens if ...")[2].partition("###")[0]
+    rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
+    assert rows[2:] == list(ROWS_OF_THE_GUIDE)
