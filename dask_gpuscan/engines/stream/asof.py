@@ -11,10 +11,11 @@ from ...frames.registry import library_of
 from ...ops.asof.asof import AsOf
 from ...ops.asof.in_turn import RightRows, end_of, merged_in_turn, read_on
 from ..dask.expressions import map_partitions
+from .operations import Operation
 from .options import described
 from .passes import Pass
 from .sources import rows_behind
-from .state import Operation, State
+from .state import State
 from .steps import Seen, Step
 from .stream import Stream
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...frames.registry import library_of, names_of
 from ...ops.windows.halo import joined_rows
+from .operations import Operation
 from .progress import shown
-from .state import Operation, State
-from .steps import Seen
+from .state import State
+from .steps import Each, Seen
 
 Stream = Any
 """A `Stream`, whose methods call this module."""
@@ -33,6 +35,7 @@ class Pass:
         self.steps = [step for step, _ in pairs]
         self.operations = [(step.label, step.options) for step in self.steps]
         self.kept_by = [step.kept_by(inputs[0]._meta) for step, inputs in pairs]
+        self.depends = [any(map(keeps_something, in_order(inputs))) for _, inputs in pairs]
         self.seen: list[Seen] = [None] * len(self.steps)
         self.rows, self.ended, self.is_read = 0, False, False
         self.library = library_of(self.source.meta)
@@ -55,7 +58,10 @@ class Pass:
         each = zip(self.steps, self.seen, strict=True)
         self.seen = [step.finished(seen, rows) for step, seen in each]
         found = zip(self.operations, self.seen, self.kept_by, strict=True)
-        operations = tuple(Operation(*what, seen, *kept_by) for what, seen, kept_by in found)
+        operations = tuple(
+            replace(Operation(*what, seen, *kept_by), depends=depends)
+            for (what, seen, kept_by), depends in zip(found, self.depends, strict=True)
+        )
         schema, library = self.source.schema, self.library
         return State(schema, operations, self.rows, ended=self.ended, library=library)
 
@@ -99,6 +105,11 @@ class Pass:
         self.seen = behind
         self.rows += len(frame)
         return [batches[output] for output in self.outputs]
+
+
+def keeps_something(node: Stream) -> bool:
+    """Tell whether what computes a stream depends on rows before."""
+    return type(node._step) not in (Each, type(None))
 
 
 def in_order(outputs: Iterable[Stream]) -> list[Stream]:
