@@ -1,12 +1,9 @@
-"""What operations of a state would answer, and how their states are joined: by their carries, where these are known.
-
-A file says which carry it was, if that is of a few kinds; else it holds what the carry would list.
-"""
+"""What operations of a state would answer, and how their states are joined: by their carries, where these are known."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...frames.pandas.library import PANDAS
 from ...frames.registry import names_of
@@ -15,8 +12,8 @@ from ...ops.core.columnwise import one_table
 from ...ops.time.time_column import times_of
 from ...ops.windows.halo import RowArrays
 
-if TYPE_CHECKING:
-    from .operations import Operation
+Operation = Any
+"""An `Operation`, whose module calls this one."""
 
 
 def listed(one: Operation) -> Any:
@@ -49,12 +46,13 @@ def joined(one: Operation, later: Operation) -> Operation:
         )
     if one.seen is None or later.seen is None:
         return later if one.seen is None else one
-    carry = one.carry or later.carry
-    if carry is None:
+    known = later if one.carry is None else one
+    if known.carry is None:
         raise ValueError(
             f"state of {one.name} cannot be joined with a later one: it waits for rows, or is of a merge; or it was "
             f"read of a file that does not say how. Then compute stream([batch without rows], state=state, ends=False) "
             f"of the same operations, and join the state of that"
         )
+    carry = known.carry
     summary: Any = carry.before if isinstance(carry, OverlapCarry) else carry
-    return replace(one, seen=summary.combine([one.seen, later.seen]), carry=carry)
+    return replace(known, seen=summary.combine([one.seen, later.seen]))

@@ -279,10 +279,12 @@ class State:
         """Return the state as that of frames of pandas."""
         if self.library is PANDAS:
             return self
+
+        def move(value: Any) -> Any:
+            return moved(value, self.library, PANDAS)
+
         operations = tuple(
-            replace(
-                one, **{n: moved(getattr(one, n), self.library, PANDAS) for n in ("seen", "meta")}
-            )
+            replace(one, seen=move(one.seen), meta=move(one.meta), table=move(one.table))
             for one in self.operations
         )
         schema = moved_schema(self.schema, PANDAS)
