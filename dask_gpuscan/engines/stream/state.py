@@ -30,7 +30,7 @@ from .moving import moved, moved_schema
 from .operations import Operation, read_operation, write_operation, write_part
 from .state_files import NotRead, packed, unpacked
 from .values import read_value
-from .whole_files import read_whole, write_whole
+from .whole_files import write_whole
 
 VERSION = 3
 """The version of the files."""
@@ -355,43 +355,8 @@ class State:
         return [moved(one, self.library, library, known) for one, known in pairs]
 
 
-def load_state(path: str | os.PathLike[str]) -> State:
-    """Read a state that `State.save` has written; files of others may be read, as nothing in them is run.
-
-    Parameters
-    ----------
-    path : path or URL
-
-    Returns
-    -------
-    State
-
-    Raises
-    ------
-    ValueError
-        For a file that holds no state, was changed or cut off, or is of another version. It names the file.
-
-    See Also
-    --------
-    stream : Goes on from a state.
-
-    Examples
-    --------
-    >>> import os, tempfile, pandas as pd, dask_gpuscan
-    >>> totals = dask_gpuscan.stream([pd.DataFrame({"sold": [4, 2]})]).gpuscan.cumsum()
-    >>> totals.compute()["sold"].tolist()
-    [4, 6]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     totals.state.save(os.path.join(folder, "totals.arrow"))
-    ...     state = dask_gpuscan.load_state(os.path.join(folder, "totals.arrow"))
-    >>> state.names, state.rows
-    (['cumsum'], 2)
-    """
-    return state_in(read_whole(path), path)
-
-
 def state_in(content: bytes, path: str | os.PathLike[str]) -> State:
-    """Return the state that the content of a file, which messages call by its path, holds; raises as `load_state`."""
+    """Return the state that a file holds, which messages call by its path; raises a ValueError if there is none."""
     name = shown_url(path)
     try:
         shape, leaves = unpacked(content)

@@ -115,6 +115,9 @@ def test_added(days: Days, files: Any) -> None:
     days.run(files)
     days.run(files)
     days.check(1, 2, 9, 10, 11)
+    balances = dask_gpuscan.load_state(days.out).to_pandas()["groupby-cumsum"]
+    last = days.expected([1, 2, 9, 10, 11]).groupby("k")["total"].last()
+    assert balances.set_index("k")["x"].to_dict() == last.to_dict()
     if files:
         names = ["00000000-1", "00000001-2", "00000002-9", "00000003-10", "00000004-11"]
         assert sorted(path.name for path in days.out.glob("*")) == ["_gpuscan"] + [
