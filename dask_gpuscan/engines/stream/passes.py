@@ -13,7 +13,7 @@ from .files import Place
 from .fragments import ChangedSourceError, Fragment
 from .operations import Operation
 from .progress import shown
-from .sources import Start
+from .sources import NO_MARK, Start, mark_of
 from .state import State
 from .steps import Each, Seen
 
@@ -54,6 +54,9 @@ class Pass:
             each = zip(self.steps, self.seen, strict=True)
             self.seen = [step.of_others(seen) for step, seen in each]
         self._behind, self._known = state, start
+        self._mark = NO_MARK if before is None else before.mark
+        self._last: Any = None
+        """The last rows that were read of a source without files."""
         base = self.source.state
         self.known = 0 if base is None else base.rows
         """How many rows the source's own state has seen."""
@@ -110,6 +113,7 @@ class Pass:
             fragments=fragments,
             part=part,
             root=self.source.root,
+            mark=self._mark if self._last is None else mark_of([self._last]),
         )
 
     def __iter__(self) -> Iterator[list[Any]]:
@@ -122,6 +126,8 @@ class Pass:
                     )
                 answers = self._advance(frame, False)
                 self.place = place
+                if place is None and len(frame):
+                    self._last = frame
                 if place is not None and place.is_whole:
                     self._read.append(place.fragment._replace(place=""))
                 yield answers

@@ -66,6 +66,8 @@ class State:
         How many rows of the last one were read; -1 if all were.
     root : str
         The folder of these files.
+    mark : tuple of int and str
+        By how many rows, the last ones, those of a source without files are known again, and their digest.
 
     Examples
     --------
@@ -89,6 +91,7 @@ class State:
     fragments: tuple[Fragment, ...] = ()
     part: int = -1
     root: str = ""
+    mark: tuple[int, str] = (0, "")
 
     def __repr__(self) -> str:
         return f"<State of {names_in(self.names)} after {self.rows} rows>"
@@ -231,6 +234,7 @@ class State:
             rows=one.rows + other.rows,
             fragments=one.fragments + other.fragments,
             part=other.part,
+            mark=other.mark,
         )
 
     def expire(self, before: Any) -> State:
@@ -300,6 +304,7 @@ class State:
         schema = write_part(self.schema, leaves, "of a source with such names")
         counts = {"rows": self.rows, "files": self.files, "ended": self.ended}
         shape = {"version": VERSION, "schema": schema, "operations": operations, "counts": counts}
+        shape["mark"] = [*self.mark]
         if self.fragments:
             columns = columns_of_fragments(self.fragments)
             shape["fragments"] = {"columns": columns, "part": self.part, "root": self.root}
@@ -383,4 +388,8 @@ def _read(shape: Any, leaves: list[Any]) -> State:
     fragments, part, root = fragments_of_columns(files["columns"]), files["part"], files["root"]
     require(part == -1 or (is_count(part) and bool(fragments)), "how far files were read")
     require(isinstance(root, str), "a folder")
-    return State(schema, tuple(operations), **counts, fragments=fragments, part=part, root=root)
+    mark = tuple(shape.get("mark", (0, "")))
+    require([type(one) for one in mark] == [int, str], "a mark")
+    return State(
+        schema, tuple(operations), **counts, fragments=fragments, part=part, root=root, mark=mark
+    )

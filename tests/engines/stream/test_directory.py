@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -528,6 +529,42 @@ def test_no_warning_and_no_rest(days: Days) -> None:
     }
     assert (days.out / "_gpuscan" / "lock").read_bytes() == b""
     assert pq.read_table(days.out / "_gpuscan" / "manifest.parquet").num_rows == 0
+
+
+# --- sources without files ---------------------------------------------------------------------------
+
+PIECES = [pd.DataFrame({"x": [i, 2.5 * i, np.nan], "t": list("abc")}) for i in range(12)]
+KINDS = {
+    "pandas": list,
+    "iterator": iter,
+    "polars": lambda pieces: [pl.from_pandas(piece) for piece in pieces],
+    "lazy": lambda pieces: pl.concat([pl.from_pandas(piece) for piece in pieces]).lazy(),
+    "arrow": lambda pieces: [pa.Table.from_pandas(piece, preserve_index=False) for piece in pieces],
+    "dask": lambda pieces: dd.concat([dd.from_pandas(piece, npartitions=1) for piece in pieces]),
+    "objects": lambda pieces: [piece.assign(o=[object()] * len(piece)) for piece in pieces],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_without_files_are_known_again(tmp_path: Path, kind: str) -> None:
+    def run(pieces: Any) -> list[str]:
+        rows = dask_gpuscan.stream(KINDS[kind](pieces), ends=False)[["x", "t"]]
+        rows = rows.assign(total=rows["x"].gpuscan.cumsum())
+        rows.to_parquet(tmp_path / "out", state=tmp_path / "state")
+        found: list[str] = pd.read_parquet(tmp_path / "out")["t"].tolist()
+        return found
+
+    run(PIECES[:1])
+    run(PIECES[:7])
+    assert len(run(PIECES)) == len(run([pd.concat(PIECES, ignore_index=True)])) == 36
+    if kind != "objects":
+        for wrong in (PIECES[1:] + PIECES, PIECES[:-1] + PIECES[:1] + PIECES):
+            with pytest.raises(
+                ChangedSourceError, match="ahead of row 36 are not those that were read"
+            ):
+                run(wrong)
+    with pytest.raises(ValueError, match="state is of more rows than the source has: 3 more"):
+        run(PIECES[:-1])
 
 
 # --- as-of merges of two sources of files ------------------------------------------------------------
