@@ -6,6 +6,8 @@ Files come, go and change; runs have any options, are killed, or find a full dis
 
 import errno
 import os
+import signal
+import time
 import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -404,7 +406,7 @@ class History:
                 code = 0
             finally:
                 os._exit(code)
-        _, status = os.waitpid(child, 0)
+        status = _waited(child)
         if os.WIFSIGNALED(status):
             layer.is_done = True
             return Killed()
@@ -486,9 +488,7 @@ class History:
         looked = self.look(replace(step, rules=Rules(), harm=Harm()))
         assert isinstance(looked, Progress), f"a dry run raises {looked!r}"
         lists = {name: getattr(looked, name) for name in told.lists()}
-        matching = [
-            one for one in candidates if foretold(one[0], there, Rules()).lists() == lists
-        ]
+        matching = [one for one in candidates if foretold(one[0], there, Rules()).lists() == lists]
         assert matching, f"a dry run says {lists} behind a run that was killed"
         if any(one != matching[0] for one in matching[1:]):
             self._recover(step, there, matching)
@@ -634,6 +634,19 @@ class History:
     def _copy(self, step: Damage, there: Sequence[File]) -> None:
         self.copies += 1
         self.target = self.target.copy(f"out{self.copies}")
+
+
+def _waited(child: int) -> int:
+    """Return the status that a process ends with; one that hangs is killed, and is an error."""
+    end = time.monotonic() + 20.0
+    while time.monotonic() < end:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return status
+        time.sleep(0.001)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    raise TimeoutError("a run in a process of its own hangs")
 
 
 def _a_part(history: History) -> bytes:

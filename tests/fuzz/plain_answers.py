@@ -76,9 +76,7 @@ QUERIES = (
     ),
     Query(
         "totals",
-        lambda r: r.assign(
-            total=r.gpuscan.groupby("k")["x"].cumsum(), row=r.gpuscan.row_number()
-        ),
+        lambda r: r.assign(total=r.gpuscan.groupby("k")["x"].cumsum(), row=r.gpuscan.row_number()),
         _totals,
     ),
     Query(

@@ -32,7 +32,9 @@ def by_name(file: File) -> Any:
     parts = file.name.split("/")
     parts[-1] = parts[-1].rpartition(".")[0]
     pieces = [re.findall(r"\d+|\D+", part) for part in parts]
-    return [[(1, int(one), "") if one.isdigit() else (2, 0, one) for one in part] for part in pieces]
+    return [
+        [(1, int(one), "") if one.isdigit() else (2, 0, one) for one in part] for part in pieces
+    ]
 
 
 def by_time(file: File) -> Any:
