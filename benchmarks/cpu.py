@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 import dask_cpu
+import directories
 import grids_cpu
 import groups_cpu
 import intervals_cpu
@@ -47,6 +48,7 @@ def main() -> None:
         dask_cpu,
         out_of_core,
         stream,
+        directories,
     ):
         part.run(bench)
     bench.save(output)

@@ -1,8 +1,8 @@
 """A file a day, and totals that go on: each day reads its own rows alone, also after a process was killed.
 
 ``python examples/daily_totals.py`` makes payments of some days, one file of Parquet a day, and after each day adds the
-running balance of every account and the number of the payment. Two runs are killed on the way. In the end the
-balances are compared with those of all days at once.
+running balance of every account and the number of the payment. Two runs are killed on the way. In the middle a day is
+corrected, and what came after it is computed again. In the end balances are compared with those of all days at once.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 import dask_gpuscan
 
 
-def payments(day: int, rows: int, accounts: int) -> pd.DataFrame:
-    """Return the payments of one day, in cents, in the order of time."""
-    rng = np.random.default_rng(day)
+def payments(day: int, rows: int, accounts: int, version: int = 0) -> pd.DataFrame:
+    """Return the payments of one day, in cents, in the order of time; another version of it is a corrected one."""
+    rng = np.random.default_rng([day, version])
     seconds = np.sort(rng.integers(0, 86_400, rows))
     return pd.DataFrame(
         {
@@ -40,10 +40,10 @@ def balances(rows: dask_gpuscan.Stream) -> dask_gpuscan.Stream:
     return rows.assign(balance=balance, number=rows.gpuscan.row_number())
 
 
-def add_new_days(folder: Path) -> None:
-    """Write the balances of the days that were not read before."""
-    rows = dask_gpuscan.stream(folder / "days" / "*.parquet", ends=False)
-    balances(rows).to_parquet(folder / "balances", state=folder / "state.arrow")
+def add_new_days(folder: Path, changed: str = "error") -> None:
+    """Write the balances of the days that were not read before, one file a day."""
+    rows = dask_gpuscan.stream(folder / "days", ends=False, changed=changed)
+    balances(rows).to_parquet(folder / "balances", state=folder / "state.arrow", files="source")
 
 
 def killed(folder: Path) -> str:
@@ -71,9 +71,14 @@ def main() -> None:
     if options.only_add:
         return add_new_days(folder)
     (folder / "days").mkdir(parents=True)
-    for day in range(options.days):
-        made = payments(day, options.rows, options.accounts)
+    corrected = options.days // 3
+
+    def put(day: int, version: int = 0) -> None:
+        made = payments(day, options.rows, options.accounts, version)
         made.to_parquet(folder / "days" / f"{made.time[0]:%Y-%m-%d}.parquet", index=False)
+
+    for day in range(options.days):
+        put(day)
         if day in (1, options.days // 2):
             print(f"day {day + 1}: a run {killed(folder)}")
         began = time.perf_counter()
@@ -84,8 +89,17 @@ def main() -> None:
             print(
                 f"day {day + 1}: {took:.2f} s, {state.rows:,} rows so far, a state of {state.nbytes:,} bytes"
             )
+        if day == 2 * corrected:
+            put(corrected, version=1)
+            began = time.perf_counter()
+            add_new_days(folder, changed="redo")
+            took = time.perf_counter() - began
+            print(f"day {corrected + 1} is corrected: {took:.2f} s for {day - corrected + 1} days")
     found = pq.read_table(folder / "balances").to_pandas()
-    whole = pd.concat(payments(day, options.rows, options.accounts) for day in range(options.days))
+    whole = pd.concat(
+        payments(day, options.rows, options.accounts, int(day == corrected))
+        for day in range(options.days)
+    )
     assert found.balance.tolist() == whole.groupby("account").cents.cumsum().tolist()
     assert found.number.tolist() == list(range(len(whole)))
     print("the balances are those of all days at once")

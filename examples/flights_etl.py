@@ -14,6 +14,8 @@ are, are then put with ``.gpuscan`` (``flights/questions.py``), tabulated and dr
 7. Does an aircraft that was late stay late?                groupby.rolling.mean, groupby.diff, groupby.agg
 8. How late do flights leave when one cannot see far?                                  merge_asof, groupby.agg
 
+In the end the flights come a month at a time, one month is corrected, and totals follow (``flights/growing.py``).
+
 ``python examples/flights_etl.py`` runs it on threads, ``--scheduler distributed --workers 2`` on a
 local cluster, ``--gpus 2`` on CPUs and then on a local cluster of GPUs, with a table of both times, and
 ``--scheduler-address`` on a cluster that runs; ``--check`` compares every answer with plain pandas on the whole year.
@@ -30,7 +32,7 @@ from typing import Any
 
 import dask.dataframe as dd
 import pandas as pd
-from flights import checks, data, pictures, questions, tables
+from flights import checks, data, growing, pictures, questions, tables
 from schedulers import Compute, Engine, add_options, engines, started, write
 
 FLIGHTS = {
@@ -135,6 +137,9 @@ def main(argv: list[str] | None = None) -> None:
         print(f"\non {engine.name}")
         with started(engine, options) as compute:
             answers, clocks[engine.name] = answered(engine, compute, output, options.check)
+
+    print("\nHow do totals follow files that come month by month, and a correction?")
+    growing.run(flights, output)
 
     for name, (_, title) in QUESTIONS.items():
         table = getattr(tables, name)(answers[name])

@@ -40,7 +40,8 @@ def stream(
     source : iterable, path, list of paths, or anything that speaks Arrow
         Frames of pandas, cuDF or polars, or record batches of Arrow, all with the same columns; files of Parquet,
         whose row groups are batches, or of Arrow IPC, by their paths, a folder, a pattern such as
-        ``"days/*.parquet"``, or URLs of these (``s3://``, ``gs://``, and what fsspec opens); a
+        ``"days/*.parquet"``, or URLs of these (``s3://``, ``gs://``, and what fsspec opens); a table of Delta Lake, by
+        its path or as a ``DeltaTable``, or one of Iceberg, as pyiceberg has them; a
         ``RecordBatchReader``, a ``pyarrow.dataset.Dataset``, a ``LazyFrame`` of polars, a relation of DuckDB, or
         another object with ``__arrow_c_stream__``; or a Dask collection, whose partitions are computed one by one.
         Batches may be of any length. An iterator, or a reader, can be read once. Of files, only the columns are read

@@ -108,12 +108,16 @@ class _Child:
         self._start()
 
     def _start(self) -> None:
-        paths = os.pathsep.join(path for path in sys.path if path)
+        paths = [path for path in sys.path if path]
+        if (
+            "" in sys.path
+        ):  # the working directory, behind all others: its modules hide none of theirs
+            paths.append(os.getcwd())
         self._process = subprocess.Popen(
-            [sys.executable, "-c", SERVE],
+            [sys.executable, "-P", "-c", SERVE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": paths},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )
 
     def ask(self, request: Request) -> Outcome:

@@ -122,6 +122,19 @@ serve()
 """
 
 
+@pytest.mark.parametrize("paths", [[], [""]], ids=["a script", "a console"])
+def test_processes_do_not_import_what_lies_in_the_working_directory(
+    cache, tmp_path, monkeypatch, paths
+):
+    for name in ("random", "numpy", "pickle", "dask_gpuscan"):
+        (tmp_path / f"{name}.py").write_text("open('imported', 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*paths, *(path for path in sys.path if path)])
+    done = precompile(["shift"], "float64", "cpu", processes=1)
+    assert list(done.refused) == [""]
+    assert not (tmp_path / "imported").exists()
+
+
 @pytest.mark.parametrize("deaths", [1, 2])
 def test_a_process_that_dies_is_replaced_once(cache, tmp_path, monkeypatch, deaths):
     crash = CRASH.format(path=str(tmp_path / "met"), deaths=deaths)

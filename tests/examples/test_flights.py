@@ -25,6 +25,8 @@ def test_flights(tmp_path: Path, where: list[str]) -> None:
     assert "all answers are equal" in done.stdout
     assert "seconds, compiles among them" in done.stdout
     assert "December" in done.stdout
+    assert "7.parquet was read before, and is corrected now" in done.stdout
+    assert "DuckDB reads the seat-miles of the year" in done.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
     output = tmp_path / "out"

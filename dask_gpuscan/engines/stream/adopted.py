@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pyarrow.parquet as pq
 
 from .directory import Directory, digest_of_state
+from .filesystems import filesystem_of
 from .fragments import Fragment, digest_of, settled
-from .listing import natural, opened
+from .listing import opened
 from .manifest import Exported, Manifest, Part
 from .sinks import no_rows_of
-from .state import State, state_of
+from .state import State, state_in
 
 Stream = Any
 
@@ -36,7 +36,7 @@ def adopted(stream: Stream, directory: Directory, content: bytes, path: str) -> 
     ValueError
         If the state is not of such a directory, or if the files were read in another order than that of now.
     """
-    state = state_of(content, path)
+    state = state_in(content, path)
     names = directory.others(None)
     if state.fragments or names != [f"part-{number:08}.parquet" for number in range(state.files)]:
         raise ValueError(
@@ -45,7 +45,9 @@ def adopted(stream: Stream, directory: Directory, content: bytes, path: str) -> 
             f"state=True here"
         )
     parts = tuple([_part(directory, name) for name in names])
-    fragments, part = _seen(stream, state, directory)
+    filesystem, place = filesystem_of(path)
+    written = int(filesystem.get_file_info(place).mtime_ns or 0)
+    fragments, part = _seen(stream, state, directory, written)
     schema = no_rows_of(stream).schema
     if names:
         schema = pq.read_schema(directory.store.place(f"{directory.path}/{names[0]}"))
@@ -69,12 +71,17 @@ def _part(directory: Directory, name: str) -> Part:
     return Part(name, rows, *facts, directory.digest(path, facts[0]))
 
 
-def _seen(stream: Stream, state: State, directory: Directory) -> tuple[tuple[Fragment, ...], int]:
-    """Return the files that so many rows are of, and how many rows of the last one were read."""
+def _seen(
+    stream: Stream, state: State, directory: Directory, written: int
+) -> tuple[tuple[Fragment, ...], int]:
+    """Return the files that so many rows are of, and how many rows of the last one were read.
+
+    Files that are newer than the state were not read.
+    """
     files = stream._source.files
     if files is None:
         return (), -1
-    there = files.listing.fragments()
+    there = [one for one in files.listing.fragments() if one.modified <= written]
     by_text = there if files.listing.in_list else sorted(there, key=lambda one: one.path)
     found, rows, part = list[Fragment](), 0, -1
     for one in by_text:
@@ -89,15 +96,11 @@ def _seen(stream: Stream, state: State, directory: Directory) -> tuple[tuple[Fra
             part = count - (rows - state.rows)
     if rows < state.rows:
         raise ValueError(f"state is of more rows than the source has: {state.rows - rows} more")
-    if _paths(found) != _paths(there[: len(found)]):
-        first = sorted(_paths(found), key=natural)
+    names, now = [one.path for one in found], [one.path for one in there[: len(found)]]
+    if names != now:
+        first = next(i for i, name in enumerate(names) if name != now[i])
         raise ValueError(
             f"{directory.path} was written by a release that read files in the order of their names as texts: "
-            f"{', '.join(_paths(found)[:3])}, not {', '.join(first[:3])}. Rows may be missing, or there twice. Write a "
-            f"new directory"
+            f"{names[first]!r} where {now[first]!r} is next. Rows may be missing, or there twice. Write a new directory"
         )
     return tuple(found), part
-
-
-def _paths(fragments: Sequence[Fragment]) -> list[str]:
-    return [one.path for one in fragments]

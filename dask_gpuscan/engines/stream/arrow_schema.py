@@ -86,5 +86,6 @@ def _holds(known: pa.DataType, found: pa.DataType) -> bool:
     if pa.types.is_list(known) and pa.types.is_list(found):
         return _holds(known.value_type, found.value_type)
     if pa.types.is_string(known):
+        found = found.value_type if pa.types.is_dictionary(found) else found
         return found in (pa.string(), pa.large_string(), pa.null())
     return not (pa.types.is_integer(known) and pa.types.is_floating(found))

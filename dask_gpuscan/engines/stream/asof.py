@@ -7,27 +7,35 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ...frames.registry import library_of
 from ...ops.asof.asof import AsOf
-from ...ops.asof.in_turn import RightRows, end_of, merged_in_turn, read_to_the_end
+from ...ops.asof.in_turn import RightRows, end_of, merged_in_turn, read_on
 from ..dask.expressions import map_partitions
+from .fragments import Fragment
 from .options import described
 from .passes import Pass
 from .sources import rows_behind
+from .state import Operation, State
 from .steps import Seen, Step
 from .stream import Stream
+
+Reader = tuple[Pass, Iterator[Any]]
+"""A pass over a side, and its batches that were not read yet."""
 
 
 @dataclass(frozen=True)
 class AsOfStep(Step):
     """Each row with its match in another stream.
 
-    What was seen says how many rows of the other stream were read. Its batches come from an iterator that stands behind
-    these; what was seen and has none begins the other stream again, and leaves out the rows that were read.
+    What was seen says how many rows of the other stream were read. Its batches come from a pass that stands behind
+    these; what was seen and has none begins the other stream again, behind the rows that were read.
     """
 
     right: Stream
     question: AsOf
-    readers: WeakKeyDictionary[RightRows, Iterator[Any]] = field(default_factory=WeakKeyDictionary)
+    of_one_source: bool
+    """Whether both streams have the same source."""
+    readers: WeakKeyDictionary[RightRows, Reader] = field(default_factory=WeakKeyDictionary)
 
     label = "merge_asof"
 
@@ -37,26 +45,77 @@ class AsOfStep(Step):
 
     def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
         (left,), (seen, reader) = batches, self._reader(seen)
-        answer, found = merged_in_turn(self.question, left, seen, lambda: next(reader, None))
-        self.readers[found] = reader
-        return answer, found
+        answer, found = merged_in_turn(self.question, left, seen, lambda: next(reader[1], None))
+        return answer, self._behind(found, reader, 0)
 
-    def finished(self, seen: Seen) -> Seen:
+    def finished(self, seen: Seen, rows: int | None) -> Seen:
+        if rows is not None and not self.of_one_source:
+            return seen
         seen, reader = self._reader(seen)
-        found = read_to_the_end(self.question, seen, lambda: next(reader, None))
+        passing, batches = reader
+
+        def read() -> Any:
+            return next(batches, None) if rows is None or passing.rows < rows else None
+
+        found = read_on(self.question, seen, read)
+        return self._behind(found, reader, 0 if rows is None else passing.rows - rows)
+
+    def _behind(self, seen: RightRows, reader: Reader, ahead: int) -> RightRows:
+        """Return what was seen with how far the source of the other stream was read, and keep what reads it on."""
+        passing, _ = reader
+        state = passing.state
+        steps = [(one.name, one.options, one.seen) for one in state.operations]
+        files = (list(state.fragments), state.part)
+        found = replace(seen, source=(state.rows, ahead, state.ended, steps, *files))
         self.readers[found] = reader
         return found
 
-    def _reader(self, seen: Seen) -> tuple[RightRows, Iterator[Any]]:
-        """Return what was seen, and the batches of the other stream behind it."""
+    def _reader(self, seen: Seen) -> tuple[RightRows, Reader]:
+        """Return what was seen, and what reads the batches of the other stream behind it."""
         seen = seen or RightRows(self.right._meta)
         reader = self.readers.pop(seen, None)
         if reader is None:
-            reader = rows_behind((batch for (batch,) in Pass([self.right])), seen.count)
+            passing = Pass([self.right], self._state(seen))
+            batches = (batch for (batch,) in passing)
+            reader = passing, rows_behind(batches, 0 if seen.source else seen.count)
         return seen, reader
 
+    def _state(self, seen: RightRows) -> State | None:
+        """Return the state that the other stream goes on from; None for that of its source."""
+        if seen.source is None:
+            return None
+        source, (rows, _, ended, steps, files, part) = self.right._source, seen.source
+        return State(
+            source.schema,
+            tuple([Operation(*one) for one in steps]),
+            rows,
+            ended=ended,
+            library=library_of(source.meta),
+            fragments=tuple([Fragment(*one) for one in files]),
+            part=part,
+            root=source.root,
+        )
+
+    def check_sources(self, seen: Seen) -> None:
+        if seen is not None and seen.source is not None:
+            Pass([self.right], self._state(seen)).check_sources()
+
     def of_others(self, seen: Seen) -> Seen:
-        return seen and replace(seen, count=0)
+        if seen is None:
+            return None
+        if seen.source is None or self.right._source.state is not None:
+            return replace(seen, count=0, source=None)
+        rows, ahead, ended, known, files, part = seen.source
+        state = self._state(seen)
+        if state is not None and self.right._source.goes_on(state):
+            ahead = rows
+        else:
+            files, part = [], -1
+        steps = [
+            (name, options, step.of_others(one))
+            for step, (name, options, one) in zip(Pass([self.right]).steps, known, strict=False)
+        ]
+        return replace(seen, count=0, source=(ahead, 0, ended, steps, files, part))
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
         raise NotImplementedError(

@@ -55,8 +55,3 @@ def files_of_dataset(source: Any, order: Any, **options: Any) -> Files | None:
 
 def _text(value: Any) -> str | None:
     return None if value is None else str(value)
-
-
-def files_of_table(source: Any, order: Any, **options: Any) -> Files | None:
-    """Return the files of a table of Delta Lake or Iceberg; None for anything else."""
-    return None

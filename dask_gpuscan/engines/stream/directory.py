@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from .fragments import digest_of
 from .manifest import FOLDER, NAME, Kept, Manifest, Part, held, manifest_of, without_rows
 from .sinks import check_writer
-from .state import State, state_of
+from .state import State, state_in
 from .stores import owner, store_of, token, told_owner
 
 SUFFIX = ".parquet"
@@ -75,10 +75,10 @@ class Directory:
                 raise RuntimeError(
                     f"another run writes to {self.path}: {self._running()}; wait until it ends"
                 ) from None
+            self.manifest = self.read()  # before anything is removed that it may name
             stack.callback(self._leave, lock, mine)
             self._clean()
             store.put(mine, b"")
-            self.manifest = self.read()
             self.aside = self._chosen_aside()
             yield
 
@@ -150,9 +150,9 @@ class Directory:
                 f"{path}, which the manifest of {self.path} names, is not there as it was written; restore the "
                 f"directory, or remove it to begin again"
             )
-        state = state_of(held(self.store.read(path), path), path)
+        state = state_in(held(self.store.read(path), path), path)
         part = manifest.part if kept is manifest.state else -1
-        fragments = manifest.fragments[: kept.fragments]
+        fragments = manifest.fragments[: kept.fragments + (part >= 0)]
         return replace(state, fragments=fragments, part=part, root=manifest.root)
 
     def finish(self, manifest: Manifest) -> None:

@@ -1,4 +1,4 @@
-"""Writes a stream to a directory that goes on: what is checked before, which parts and states are written, and when.
+"""Writes a stream to a directory that goes on: which parts and states are written, and when.
 
 The thread that computes decides when parts end, and another one writes them (`_Writing`).
 """
@@ -8,21 +8,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .adopted import adopted
 from .directory import Directory, digest_of_state
+from .directory_start import Begin, Options, begin_of
 from .fragments import Progress, columns_of_fragments
-from .manifest import Exported, Kept, Manifest, Part
+from .manifest import Exported, Manifest, Part
 from .passes import Pass
 from .sinks import TableMaker, no_rows_of
 from .state import State
 from .threads import Behind
-from .whole_files import read_if_there, write_whole
+from .whole_files import write_whole
 
 Stream = Any
 """A `Stream`, whose methods call this module."""
@@ -35,20 +35,6 @@ CHECKPOINTS = "256 MiB"
 
 MOST_CHECKPOINTS = 1000
 """States that are kept at most."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a user says of how a directory is written."""
-
-    rows_per_file: int
-    by_source: bool
-    """Whether there is one part for each file of the source."""
-    checkpoints: int
-    """Bytes that states behind files may take."""
-    exported: str | None
-    """Where else the state is written."""
-    writer: dict[str, Any]
 
 
 def to_directory(stream: Stream, path: str, options: Options) -> None:
@@ -65,9 +51,10 @@ def to_directory(stream: Stream, path: str, options: Options) -> None:
     directory = Directory(path, options.writer)
     directory.check_options(empty.schema)
     with directory.locked():
-        begin = _begin(stream, directory, options)
+        begin = begin_of(stream, directory, options)
         begin.check()
-        passing = stream.begin(begin.state)
+        passing = stream.begin(begin.state, None if begin.redo else begin.start)
+        passing.check_sources()
         make = TableMaker(stream, begin.schema)
         writing = _Writing(directory, begin, options, empty.schema)
         try:
@@ -84,143 +71,7 @@ def progress(stream: Stream, path: str, options: Options) -> Progress:
     """Return what a run would find, without a change to anything."""
     directory = Directory(path, options.writer)
     directory.manifest = directory.read()
-    return _begin(stream, directory, options, look=True).facts()
-
-
-# --- what is checked ---------------------------------------------------------------------------------
-
-
-@dataclass
-class _Begin:
-    """From where a run goes on."""
-
-    state: State | None
-    """None for the beginning."""
-    parts: tuple[Part, ...] = ()
-    """Those that stay."""
-    leaving: tuple[Part, ...] = ()
-    checkpoints: tuple[Kept, ...] = ()
-    cut: tuple[Part, int] | None = None
-    """A part of which only so many rows stay."""
-    exported: str | None = None
-    """The digest of the state that lies elsewhere now."""
-    base: str | None = None
-    schema: pa.Schema | None = None
-    redo: bool = False
-    start: Any = None
-    """Where the source begins, and how it differs."""
-    error: Exception | None = None
-
-    def check(self) -> None:
-        """Raise the error of what cannot go on."""
-        if self.error is not None:
-            raise self.error
-        if not self.redo and self.start.comparison is not None:
-            self.start.comparison.check()
-
-    def facts(self) -> Progress:
-        """Return what the run would find."""
-        comparison = self.start.comparison if self.start is not None else None
-        found = Progress() if comparison is None else comparison.facts
-        if self.error is not None:
-            return replace(found, error=str(self.error))
-        if self.redo:
-            known = 0 if self.state is None else len(self.state.fragments)
-            paths = [one.path for one in self.start.seen[known:]]
-            gone = set(found.removed)
-            return replace(found, again=[path for path in paths if path not in gone])
-        return replace(found, error=comparison.why or None) if comparison else found
-
-
-def _begin(stream: Stream, directory: Directory, options: Options, look: bool = False) -> _Begin:
-    """Check a directory, the state that lies elsewhere, the query and the source; return from where a run goes on."""
-    source, manifest = stream._source, directory.manifest
-    found = None if options.exported is None else read_if_there(options.exported)
-    exported = None if found is None else digest_of_state(found)
-    base = None if source.state is None else digest_of_state(source.state.content())
-    if manifest is None and found is not None:
-        manifest = adopted(stream, directory, found, str(options.exported))
-        if not look:
-            directory.commit(manifest)
-    if manifest is None:
-        others = directory.others(None)
-        if others:
-            raise ValueError(
-                f"{directory.path} holds {others[0]}, and nothing says from which rows; give another directory, or "
-                f"remove the files"
-            )
-        Pass([stream])  # checks the query
-        return _Begin(None, base=base, start=source.start())
-    if not look:
-        directory.finish(manifest)
-        directory.warn_of_others(manifest)
-    if exported is not None:
-        _check_exported(directory, manifest, exported, str(options.exported))
-    if base != manifest.base:
-        raise ValueError(
-            f"{directory.path} goes on from another state than the source does; give stream() the state that it "
-            f"had when the directory was begun"
-        )
-    state = directory.state(manifest, manifest.state)
-    start = source.start(state)
-    at = start.first
-    damaged = (
-        None if look and any(one.staged for one in manifest.parts) else directory.damaged(manifest)
-    )
-    begin = _Begin(
-        state,
-        manifest.parts,
-        (),
-        manifest.checkpoints,
-        None,
-        exported,
-        base,
-        manifest.schema,
-        start=start,
-    )
-    Pass([stream], state)  # checks the query
-    redo = source.files is not None and source.files.rules.changed == "redo"
-    if damaged is not None and not redo:
-        name = manifest.parts[damaged].name
-        begin.error = ValueError(
-            f"{directory.path}: {name} is not there as it was written; restore it, or write all that follows again "
-            f'with stream(..., changed="redo")'
-        )
-    elif (at is not None or damaged is not None) and redo:
-        _go_back(begin, directory, manifest, at, damaged)
-    return begin
-
-
-def _check_exported(directory: Directory, manifest: Manifest, digest: str, path: str) -> None:
-    known = manifest.exported
-    if known is None or digest not in (known.digest, known.before):
-        raise ValueError(
-            f"{path} is not the state that {directory.path} was written with: one of both is of another run. Nothing "
-            f"was changed. The directory holds its own state: with state=True, or with another path, it goes on"
-        )
-
-
-def _go_back(
-    begin: _Begin, directory: Directory, manifest: Manifest, at: int | None, damaged: int | None
-) -> None:
-    """Go back to the last state before the first file that differs, and before the first part that is damaged."""
-    most = len(manifest.fragments) if at is None else at
-    bounds = [0]
-    for part in manifest.parts:
-        bounds.append(bounds[-1] + part.rows)
-    limit = bounds[-1] if damaged is None else bounds[damaged]
-    kept = [one for one in manifest.checkpoints if one.fragments <= most and one.rows <= limit]
-    begin.redo = True
-    if kept:
-        begin.state = directory.state(manifest, kept[-1])
-        rows = kept[-1].rows
-    else:
-        begin.state, rows = None, 0
-    begin.checkpoints = tuple(kept)
-    whole = sum(stop <= rows for stop in bounds[1:])
-    begin.parts, begin.leaving = manifest.parts[:whole], manifest.parts[whole:]
-    if rows > bounds[whole]:
-        begin.cut = manifest.parts[whole], rows - bounds[whole]
+    return begin_of(stream, directory, options, look=True).facts()
 
 
 # --- what is computed --------------------------------------------------------------------------------
@@ -231,7 +82,10 @@ def _items(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield what is written, in order: a method of `_Writing` with its arguments."""
     rows = closed = 0
+    behind_file: State | None = None
     for (batch,) in passing:
+        if behind_file is not None:
+            yield writing.keep, behind_file
         table = make(batch)
         if table is not None:
             rows += table.num_rows
@@ -246,9 +100,8 @@ def _items(
             rows, closed = 0, closed + 1
         if rows == 0 and closed and writing.should_commit():
             yield writing.commit, passing.state
-            closed = 0
-        elif at_end and writing.should_keep():
-            yield writing.keep, passing.state
+            closed, at_end = 0, False
+        behind_file = passing.state if at_end and writing.should_keep() else None
 
 
 def _stem(path: str) -> str:
@@ -265,7 +118,7 @@ class _Writing:
     """Writes parts and states, and commits them."""
 
     def __init__(
-        self, directory: Directory, begin: _Begin, options: Options, schema: pa.Schema
+        self, directory: Directory, begin: Begin, options: Options, schema: pa.Schema
     ) -> None:
         self.directory, self.begin, self.options = directory, begin, options
         self.schema = begin.schema or schema

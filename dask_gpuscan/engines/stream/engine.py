@@ -152,7 +152,7 @@ def merge_asof(left: Any, right: Any, question: AsOf) -> Any:
             _refuse(
                 f"merge_asof of two streams (or resample at edges of buckets) with direction={question.direction!r}"
             )
-        step: Step = AsOfStep(right.beside(left), question)
+        step: Step = AsOfStep(right.beside(left), question, left._source is right._source)
         meta = question.merged(left._meta, right._meta)
     else:
         step, meta = LookUp(right, question), question.merged(left._meta, right)

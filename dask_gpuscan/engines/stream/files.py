@@ -119,7 +119,8 @@ class Files:
     def compare(self, known: Sequence[Fragment], in_midst: bool = False) -> Comparison:
         """Return how the files that are there now differ from those that were seen."""
         digest = partial(digest_at, filesystem=self.listing.filesystem)
-        return compare(known, self.listing.fragments(), self.rules, digest, in_midst)
+        known, found = self.listing.compared(known, in_midst)
+        return compare(known, found, self.rules, digest, in_midst)
 
     def __iter__(self) -> Iterator[Any]:
         for batch, _ in self.batches(self.listing.fragments()):
@@ -145,10 +146,12 @@ class Files:
         for fragment in fragments:
             try:
                 yield from self._of_file(fragment, behind, columns)
-            except (pa.ArrowException, OSError) as error:
+            except (pa.ArrowException, OSError, ValueError) as error:
                 there = now(fragment, self.listing.filesystem)
                 if there is None or there[:3] != fragment[:3]:
                     raise _moved(fragment) from error
+                if not isinstance(error, (pa.ArrowException, OSError)):
+                    raise
                 raise ValueError(
                     f"file {fragment.path!r} of the source cannot be read: {error}"
                 ) from error

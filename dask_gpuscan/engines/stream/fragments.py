@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from ...kernels.messages import not_among, shown
@@ -19,6 +20,9 @@ ENDS = 1 << 15
 
 RACY = 2 * 10**9
 """Nanoseconds for which the time of a change may stay the same though more is written."""
+
+LOGGED = -2
+"""Stands for the time of a change of files that a log has listed: these are never written again."""
 
 
 class Fragment(NamedTuple):
@@ -46,23 +50,39 @@ class Fragment(NamedTuple):
 
 
 def columns_of_fragments(fragments: Sequence[Fragment]) -> list[list[Any]]:
-    """Return the identities of files as a list for each part of one, which JSON can hold."""
-    return [list(column) for column in zip(*fragments, strict=True)][:6]
+    """Return the identities of files as a list for each part of one, which JSON can hold.
+
+    Times are written as what they differ from the one before, or from each other, which takes fewer digits.
+    """
+    if not fragments:
+        return []
+    path, size, modified, changed, rows, digest, _ = zip(*fragments, strict=True)
+    steps = [now - before for before, now in pairwise((0, *modified))]
+    lags = [c - m if c > 0 else c - _NEVER for m, c in zip(modified, changed, strict=True)]
+    return [list(column) for column in (path, size, steps, lags, rows, digest)]
+
+
+_NEVER = 1 << 62
+"""Stands for what no two times differ by."""
 
 
 def fragments_of_columns(columns: Sequence[Sequence[Any]]) -> tuple[Fragment, ...]:
     """Return the files whose identities `columns_of_fragments` has written; raises a ValueError for anything else."""
     kinds = (str, int, int, int, int, str)
-    if len(columns) not in (0, 6) or len({len(column) for column in columns}) > 1:
+    if not columns:
+        return ()
+    if len(columns) != len(kinds) or len({len(column) for column in columns}) > 1:
         raise ValueError("its files are not those of a source")
-    for kind, column in zip(kinds, columns, strict=False):
+    for kind, column in zip(kinds, columns, strict=True):
         if any(type(one) is not kind for one in column):
             raise ValueError("its files are not those of a source")
-    return (
-        tuple(map(Fragment._make, zip(*columns, ["" for _ in columns[0]], strict=True)))
-        if columns
-        else ()
-    )
+    path, size, steps, lags, rows, digest = columns
+    modified = list(accumulate(steps))
+    changed = [
+        lag + _NEVER if lag <= -_NEVER // 2 else lag + m
+        for m, lag in zip(modified, lags, strict=True)
+    ]
+    return tuple(map(Fragment, path, size, modified, changed, rows, digest))
 
 
 class ChangedSourceError(ValueError):
@@ -73,7 +93,28 @@ class ChangedSourceError(ValueError):
     message : str
     path : str
         Of the first file that differs.
+
+    See Also
+    --------
+    stream : Says what to do: its arguments ``changed``, ``removed`` and ``late``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, pandas as pd, dask_gpuscan
+    >>> days = pathlib.Path(tempfile.mkdtemp())
+    >>> pd.DataFrame({"sold": [4, 2]}).to_parquet(days / "1.parquet")
+    >>> totals = dask_gpuscan.stream(days).gpuscan.cumsum()
+    >>> totals.compute().to_pydict()
+    {'sold': [4, 6]}
+    >>> pd.DataFrame({"sold": [5, 2]}).to_parquet(days / "1.parquet")
+    >>> try:
+    ...     dask_gpuscan.stream(days, state=totals.state).gpuscan.cumsum().compute()
+    ... except dask_gpuscan.ChangedSourceError as error:
+    ...     print(error.path)
+    1.parquet
     """
+
+    __module__ = "dask_gpuscan"
 
     def __init__(self, message: str, path: str = "") -> None:
         super().__init__(message)
@@ -117,7 +158,7 @@ def is_same(known: Fragment, found: Fragment, digest: Callable[[Fragment], str])
 
 def settled(fragment: Fragment) -> Fragment:
     """Return a fragment that was just read, to be looked into later if it may be written to within one tick."""
-    is_fresh = fragment.changed and time.time_ns() - fragment.modified < RACY
+    is_fresh = fragment.changed not in (0, LOGGED) and time.time_ns() - fragment.modified < RACY
     return fragment._replace(changed=-1) if is_fresh else fragment
 
 
@@ -166,6 +207,19 @@ class Progress:
         Files that would be read once more, by ``changed="redo"``.
     error : str or None
         Why the run would be refused.
+
+    See Also
+    --------
+    Stream.to_parquet : Returns it for ``dry_run=True``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, pandas as pd, dask_gpuscan
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> pd.DataFrame({"sold": [4, 2]}).to_parquet(folder / "1.parquet")
+    >>> totals = dask_gpuscan.stream(folder / "*.parquet").gpuscan.cumsum()
+    >>> totals.to_parquet(folder / "totals", state=True, dry_run=True).new
+    ['1.parquet']
     """
 
     seen: list[str] = field(default_factory=list)

@@ -16,7 +16,7 @@ import pyarrow.fs as pafs
 
 from ...kernels.messages import shown
 from .filesystems import filesystem_of, is_url
-from .fragments import Fragment, digest_of
+from .fragments import LOGGED, Fragment, digest_of
 
 SUFFIXES = (".parquet", ".parq", ".pq", ".arrow", ".feather", ".ipc")
 """Of files that are read of a folder."""
@@ -38,9 +38,14 @@ def natural(path: str) -> tuple[Any, ...]:
 
 
 def _natural(text: str) -> tuple[Any, ...]:
-    pieces = re.split(r"([0-9]+)", text)
-    pieces[1::2] = [(len(one.lstrip("0")), one.lstrip("0")) for one in pieces[1::2]]
+    pieces: list[Any] = _NUMBERS.split(text)
+    if len(pieces) > 1:
+        numbers = [one.lstrip("0") for one in pieces[1::2]]
+        pieces[1::2] = zip(map(len, numbers), numbers, strict=True)
     return tuple(pieces)
+
+
+_NUMBERS = re.compile("([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,12 @@ class Listing:
             raise ValueError("source must be paths of one file system, found several")
         return found[0]
 
+    def compared(
+        self, known: Sequence[Fragment], in_midst: bool
+    ) -> tuple[Sequence[Fragment], list[Fragment]]:
+        """Return files that were seen, the last one in part if `in_midst`, and files to compare them with."""
+        return known, self.fragments()
+
     def fragments(self) -> list[Fragment]:
         """Return the files that are there, in order.
 
@@ -87,7 +98,7 @@ class Listing:
         FileNotFoundError
             For a path, a folder or a pattern without files.
         """
-        found = list[Fragment]()
+        found, _ = list[Fragment](), self.filesystem  # which refuses several
         for path in self.given:
             some = sorted(self._of(path), key=lambda one: natural(one.path))
             if not some:
@@ -130,17 +141,18 @@ class Listing:
     def _local(self, path: str) -> Iterator[tuple[Any, ...]]:
         root = self._root(path)
         if os.path.isdir(path):
-            places: Iterable[str] = _walk(path)
+            places: Iterable[str] = _walk(root)
         elif has_magic(path) and not os.path.exists(path):
             places = [one for one in glob(path, recursive=True) if os.path.isfile(one)]
         else:
             if not os.path.exists(path):
                 raise FileNotFoundError(f"no file is called {path}")
             places = [path]
+        behind = len(root) + (root not in ("", "/"))
         for place in places:
             facts = stat_local(place)
             if facts is not None:  # not removed meanwhile
-                yield os.path.relpath(place, root or ".").replace(os.sep, "/"), place, *facts
+                yield place[behind:].replace(os.sep, "/"), place, *facts
 
     def _remote(self, path: str) -> Iterator[tuple[Any, ...]]:
         filesystem, inner = filesystem_of(path)
@@ -234,7 +246,8 @@ def now(fragment: Fragment, filesystem: pafs.FileSystem | None) -> Fragment | No
     info = filesystem.get_file_info(fragment.place)
     if info.type != pafs.FileType.File:
         return None
-    return fragment._replace(size=info.size, modified=_modified(info))
+    modified = fragment.modified if fragment.changed == LOGGED else _modified(info)
+    return fragment._replace(size=info.size, modified=modified)
 
 
 def opened(fragment: Fragment, filesystem: pafs.FileSystem | None) -> pa.NativeFile:

@@ -50,7 +50,7 @@ class Kept:
     name: str
     size: int
     fragments: int
-    """How many files it has seen."""
+    """How many files it has seen whole."""
     rows: int
     """How many rows of answers lie before it."""
 

@@ -9,7 +9,7 @@ from typing import Any
 from ...frames.registry import library_of, names_of
 from ...ops.windows.halo import joined_rows
 from .files import Place
-from .fragments import Fragment
+from .fragments import ChangedSourceError, Fragment
 from .progress import shown
 from .sources import Start
 from .state import Operation, State
@@ -26,11 +26,13 @@ class Pass:
     ----------
     outputs : sequence of Stream
         Of one source.
-    state : State, optional
+    state, start : State and Start, optional
         As for `Stream.begin`.
     """
 
-    def __init__(self, outputs: Sequence[Stream], state: State | None = None) -> None:
+    def __init__(
+        self, outputs: Sequence[Stream], state: State | None = None, start: Start | None = None
+    ) -> None:
         self.outputs, self.source = outputs, outputs[0]._source
         self.nodes = in_order(outputs)
         pairs = [(node._step, node._inputs) for node in self.nodes if node._step is not None]
@@ -48,17 +50,34 @@ class Pass:
         if state is None:
             each = zip(self.steps, self.seen, strict=True)
             self.seen = [step.of_others(seen) for step, seen in each]
-        self._behind = state
+        self._behind, self._known = state, start
+        base = self.source.state
+        self.known = 0 if base is None else base.rows
+        """How many rows the source's own state has seen."""
         self.place: Place | None = None
         """How far the source was read, if that is of files."""
 
     @cached_property
     def start(self) -> Start:
         """Where the source is read from; raises a ChangedSourceError if its files are not as they were."""
-        found: Start = self.source.start(self._behind)
+        found: Start = self._known or self.source.start(self._behind)
         if found.comparison is not None:
             found.comparison.check()
         return found
+
+    def check_sources(self) -> None:
+        """Raise a ChangedSourceError if files of a source, or of those that steps read, are not as they were."""
+        _ = self.start
+        for step, seen in zip(self.steps, self.seen, strict=True):
+            step.check_sources(seen)
+
+    def difference(self) -> ChangedSourceError | None:
+        """Return the error of `check_sources`, if there is one."""
+        try:
+            self.check_sources()
+        except ChangedSourceError as error:
+            return error
+        return None
 
     @cached_property
     def _read(self) -> list[Fragment]:
@@ -68,13 +87,14 @@ class Pass:
     @property
     def state(self) -> State:
         """What was seen with the last batches."""
-        if self.is_read:
-            self.seen = [s.finished(seen) for s, seen in zip(self.steps, self.seen, strict=True)]
+        rows = None if self.is_read else self.rows - self.known
+        each = zip(self.steps, self.seen, strict=True)
+        self.seen = [step.finished(seen, rows) for step, seen in each]
         found = zip(self.operations, self.seen, self.kept_by, strict=True)
         operations = tuple(Operation(*what, seen, *kept_by) for what, seen, kept_by in found)
         schema, library, place = self.source.schema, self.library, self.place
         part = -1 if place is None or place.is_whole else place.rows
-        fragments = tuple(self._read) + (() if part < 0 else (place.fragment,))  # type: ignore[union-attr]
+        fragments = tuple(self._read) + (() if part < 0 else (place.fragment._replace(place=""),))  # type: ignore[union-attr]
         return State(
             schema,
             operations,
@@ -97,7 +117,7 @@ class Pass:
                 answers = self._advance(frame, False)
                 self.place = place
                 if place is not None and place.is_whole:
-                    self._read.append(place.fragment)
+                    self._read.append(place.fragment._replace(place=""))
                 yield answers
                 add(frame)
         self.is_read = True
@@ -149,9 +169,11 @@ def in_order(outputs: Iterable[Stream]) -> list[Stream]:
     return list(found)
 
 
-def begun(streams: Sequence[Stream], state: State | None = None) -> Pass:
+def begun(
+    streams: Sequence[Stream], state: State | None = None, start: Start | None = None
+) -> Pass:
     """Return a new pass over the source of some streams, whose state is from now on that of each of them."""
-    passing = Pass(streams, state)
+    passing = Pass(streams, state, start)
     for one in streams:
         one._pass = passing
     return passing

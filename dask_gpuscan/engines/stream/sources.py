@@ -21,12 +21,13 @@ from ...frames.registry import (
 )
 from ...kernels.messages import shown
 from ..dask.compat import FrameBase
-from .datasets import files_of_dataset, files_of_table
+from .datasets import files_of_dataset
 from .files import Files, Place, check_all_skipped, files, no_rows
 from .fragments import Comparison, Fragment, Rules
 from .listing import listing_of
 from .progress import Size, size_of, without_bars
 from .state import State
+from .table_sources import files_of_table
 from .threads import read_ahead
 
 
@@ -188,6 +189,12 @@ class Source:
             kept, rest = kept[:-1], kept[-1:] + rest
         first = None if comparison.first is None else len(before) + comparison.first
         return Start(rows, max(part, 0), skipped, kept, rest, comparison, first)
+
+    def goes_on(self, state: State) -> bool:
+        """Return whether a state has seen some of the files of the source."""
+        if self.files is None or not state.fragments:
+            return False
+        return not self._follows(state, self.files.compare(state.fragments))
 
     def _follows(self, base: State, comparison: Comparison) -> bool:
         """Return whether files are others than those that the source's own state has seen."""

@@ -6,10 +6,7 @@ say what the arrays are parts of. Nothing in a file is ever run: values are of t
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import secrets
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
@@ -26,8 +23,11 @@ from ...kernels.messages import shown
 from ...ops.groupby.hashed import Table
 from ...ops.time.sessions import last_times
 from ...ops.windows.halo import RowArrays
+from .consistent import is_count, is_dtype, require
+from .filesystems import shown_url
 from .fragments import Fragment, columns_of_fragments, fragments_of_columns
 from .moving import moved, moved_schema
+from .state_files import NotRead, packed, unpacked
 from .values import read_value, write_value
 from .whole_files import read_whole, write_whole
 
@@ -36,9 +36,6 @@ VERSION = 3
 
 READ_VERSIONS = (2, VERSION)
 """Those of version 2 do not say which files were read."""
-
-_UNSIGNED = b"0" * 64
-"""Stands in a file for its digest where the digest is made of it."""
 
 
 @dataclass(frozen=True)
@@ -216,19 +213,8 @@ class State:
         write_whole(path, self.content(), private=True)
 
     def content(self) -> bytes:
-        """Return the bytes of its file."""
-        shape, leaves = self._of_pandas()._written()
-        columns = [pa.LargeListArray.from_arrays([0, len(leaf)], leaf) for leaf in leaves]
-        named = [pa.field(f"array {i}", column.type) for i, column in enumerate(columns)]
-        place = secrets.token_hex(32)  # which stands nowhere else in the file
-        metadata = {"dask_gpuscan.state": json.dumps(shape), "dask_gpuscan.digest": place}
-        schema = pa.schema(named, metadata)
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_file(sink, schema) as writer:
-            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
-        content: bytes = sink.getvalue().to_pybytes()
-        digest = _digest(content.replace(place.encode(), _UNSIGNED))
-        return content.replace(place.encode(), digest)
+        """Return the content of its file."""
+        return packed(*self._of_pandas()._written())
 
     def _written(self) -> tuple[Any, list[pa.Array]]:
         """Return the state as a value of JSON, and the arrays that it names by number."""
@@ -365,7 +351,7 @@ def load_state(path: str | os.PathLike[str]) -> State:
     Raises
     ------
     ValueError
-        For a file that holds no state, was changed or cut off, or is of another version.
+        For a file that holds no state, was changed or cut off, or is of another version. It names the file.
 
     See Also
     --------
@@ -383,50 +369,45 @@ def load_state(path: str | os.PathLike[str]) -> State:
     >>> state.names, state.rows
     (['cumsum'], 2)
     """
-    return state_of(read_whole(path), path)
+    return state_in(read_whole(path), path)
 
 
-def state_of(found: bytes, path: str | os.PathLike[str]) -> State:
-    """Return the state that the bytes of a file hold; `path` is for messages."""
+def state_in(content: bytes, path: str | os.PathLike[str]) -> State:
+    """Return the state that the content of a file, which messages call by its path, holds; raises as `load_state`."""
+    name = shown_url(path)
     try:
-        with pa.ipc.open_file(found) as reader:
-            batch = reader.get_batch(0)
-        metadata = batch.schema.metadata or {}
-        shape = json.loads(metadata[b"dask_gpuscan.state"])
-        digest = metadata[b"dask_gpuscan.digest"]
+        shape, leaves = unpacked(content)
         version = shape["version"]
-    except (pa.ArrowException, KeyError, ValueError, TypeError, OSError, MemoryError) as error:
-        raise ValueError(f"{path} holds no state of a stream, or was cut off") from error
-    if version not in READ_VERSIONS:
-        known = " and ".join(map(str, READ_VERSIONS))
-        raise ValueError(f"{path} is of version {version!r} of states, and {known} are read")
-    if len(digest) != len(_UNSIGNED) or _digest(found.replace(digest, _UNSIGNED)) != digest:
-        raise ValueError(f"{path} was changed after it was written: its digest is another")
-    try:
-        leaves = [column.values for column in batch.columns]
-        operations = [
-            Operation(**{name: read_value(one[name], leaves) for name in OPERATION})
-            for one in shape["operations"]
-        ]
-        files = shape.get("fragments", {"columns": [], "part": -1, "root": ""})
-        return State(
-            read_value(shape["schema"], leaves),
-            tuple(operations),
-            **shape["counts"],
-            fragments=fragments_of_columns(files["columns"]),
-            part=int(files["part"]),
-            root=str(files["root"]),
-        )
-    except _NOT_UNDERSTOOD as error:
-        raise ValueError(f"{path} holds a state that is not understood: {error}") from error
+        if version not in READ_VERSIONS:
+            known = " and ".join(map(str, READ_VERSIONS))
+            raise NotRead(f"is of version {shown(version)} of states, and {known} are read")
+        return _read(shape, leaves)
+    except NotRead as error:
+        raise ValueError(f"{name} {error}") from error
+    except Exception as error:  # whatever libraries say of values that no state has
+        raise ValueError(f"{name} holds a state that is not understood: {error}") from error
 
 
-_NOT_UNDERSTOOD = (
-    *(pa.ArrowException, LookupError, ValueError, TypeError, AttributeError),
-    *(ArithmeticError, MemoryError, RecursionError),
-)
-"""What is raised where values of a file are not those of a state."""
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.sha256(content).hexdigest().encode()
+def _read(shape: Any, leaves: list[Any]) -> State:
+    """Return a state of the values of a file; raises an error of any kind if these are not those of one."""
+    schema, counts = read_value(shape["schema"], leaves), shape["counts"]
+    operations = [
+        Operation(**{name: read_value(one[name], leaves) for name in OPERATION})
+        for one in shape["operations"]
+    ]
+    require(isinstance(schema, Schema), "a schema")
+    require(counts.keys() == {"rows", "files", "ended"}, "numbers of rows and files")
+    require(is_count(counts["rows"]) and is_count(counts["files"]), "numbers of rows and files")
+    require(type(counts["ended"]) is bool, "whether rows ended")
+    for one in operations:
+        require(isinstance(one.name, str) and isinstance(one.options, str), "an operation")
+        require(isinstance(one.by, tuple), "names of keys")
+        require(all(isinstance(name, Hashable) for name in one.by), "names of keys")
+        if one.by and isinstance(one.seen, (RowArrays, Table)):
+            require(len(one.by) == len(one.seen.keys or []), "a name for each key")
+        require(one.times is None or is_dtype(one.times), "a dtype of times")
+    files = shape.get("fragments", {"columns": [], "part": -1, "root": ""})
+    fragments, part, root = fragments_of_columns(files["columns"]), files["part"], files["root"]
+    require(part == -1 or (is_count(part) and bool(fragments)), "how far files were read")
+    require(isinstance(root, str), "a folder")
+    return State(schema, tuple(operations), **counts, fragments=fragments, part=part, root=root)

@@ -59,9 +59,12 @@ class Step:
         """
         raise NotImplementedError
 
-    def finished(self, seen: Seen) -> Seen:
-        """Return what was seen once its input is read to the end, for rows of other sources that follow."""
+    def finished(self, seen: Seen, rows: int | None) -> Seen:
+        """Return what was seen once so many rows of its source are read, or all, for rows of others that follow."""
         return seen
+
+    def check_sources(self, seen: Seen) -> None:
+        """Raise a ChangedSourceError if a source that it reads itself is not as it was."""
 
     def of_others(self, seen: Seen) -> Seen:
         """Return what was seen, where the sources are others, whose rows follow."""

@@ -15,17 +15,19 @@ from dask.utils import parse_bytes
 from ...frames.messages import ColumnError, column_title
 from ...frames.registry import choose_columns, names_of
 from ...kernels.messages import not_among, shown
-from .directory_sink import CHECKPOINTS, Options, progress, to_directory
+from .directory_sink import CHECKPOINTS, progress, to_directory
+from .directory_start import Options
 from .fragments import Progress
-from .passes import Pass, begun, computed, in_order
+from .passes import Pass, begun, computed
 from .row_methods import RowMethods
 from .sinks import ROWS_PER_FILE, reader, to_file, to_polars
-from .sources import Source
+from .sources import Source, Start
 from .state import State
 from .steps import Each, EachWaiting, Input, Step
+from .table_methods import TableMethods
 
 
-class Stream(RowMethods):
+class Stream(RowMethods, TableMethods):
     """Rows in batches, each seen once and in order; `stream` makes one of a source.
 
     What is computed of a stream is a stream: nothing is read until it is iterated over, computed or written. Memory
@@ -191,13 +193,11 @@ class Stream(RowMethods):
         return type(self)(self._source, meta, step, (self, *others), rows, pace)
 
     def beside(self, other: Stream) -> Stream:
-        """Return this stream, to be read while another is; of the other's source, without a state that is of both.
+        """Return this stream, to be read while another is; of the other's source, without the state of that stream.
 
-        A source that goes on from a state has one for all that is computed of it: what keeps nothing needs none.
+        What its own operations have seen is a part of that state.
         """
         if self._source is not other._source or self._source.state is None:
-            return self
-        if any(type(one._step) not in (Each, type(None)) for one in in_order([self])):
             return self
         found = copy(self)
         found._source = self._source.again()
@@ -214,15 +214,17 @@ class Stream(RowMethods):
 
     # --- passes -----------------------------------------------------------------------------------
 
-    def begin(self, state: State | None = None) -> Pass:
+    def begin(self, state: State | None = None, start: Start | None = None) -> Pass:
         """Return a new pass over the source, whose state is from now on that of the stream.
 
         Parameters
         ----------
         state : State, optional
             Of this stream and source, behind whose rows it goes on; default the one that the source begins with.
+        start : Start, optional
+            What `Source.start` has returned for the state.
         """
-        return begun([self], state)
+        return begun([self], state, start)
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the batches, as frames of the source's kind."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import fields
@@ -15,22 +16,12 @@ import pyarrow as pa
 from ...frames.keys import BoundaryKey
 from ...frames.pandas.layouts import one_array
 from ...frames.pandas.library import PANDAS
-from ...frames.registry import Schema, columns_of, is_frame, library_of, names_of
-from ...ops.asof.in_turn import RightRows
-from ...ops.groupby.adjacent import RunKeys
-from ...ops.groupby.hashed import Table
-from ...ops.runs import Open, RunCount
-from ...ops.scan.value_scan import HostScalar
-from ...ops.time.buckets import Span
-from ...ops.time.resample import OpenBucket
+from ...frames.registry import columns_of, is_frame, library_of, names_of
 from ...ops.windows.halo import RowArrays
+from .consistent import CHECKS, check_arrays, checked, require
+from .state_files import check_type
 
-CLASSES: dict[str, Any] = {
-    one.__name__: one
-    for one in (
-        Schema, Table, RowArrays, Open, RunCount, RunKeys, HostScalar, Span, OpenBucket, RightRows,
-    )
-}  # fmt: skip
+CLASSES: dict[str, Any] = {one.__name__: one for one in CHECKS}
 """The classes whose objects states have, with all their fields."""
 
 
@@ -39,7 +30,8 @@ def write_value(value: Any, leaves: list[pa.Array]) -> Any:
     kind = type(value)
     if value is None or kind in (bool, int, str):
         return value
-    if kind in (tuple, list):
+    if isinstance(value, (tuple, list)):  # files of sources have names for their parts
+        kind = list if kind is list else tuple
         return {kind.__name__: [write_value(one, leaves) for one in value]}
     if value is PANDAS:
         return {"library": "pandas"}
@@ -66,14 +58,22 @@ def write_value(value: Any, leaves: list[pa.Array]) -> Any:
     return _write_array(value, leaves)
 
 
-def read_value(value: Any, leaves: list[pa.Array]) -> Any:
-    """Return what `write_value` was given."""
+def read_value(value: Any, leaves: list[pa.Array | None]) -> Any:
+    """Return what `write_value` was given; each array is taken from `leaves` once.
+
+    Raises
+    ------
+    Exception
+        Of any kind, for what `write_value` does not write.
+    """
     if not isinstance(value, dict):
-        return value
-    if "class" in value:
+        if value is None or isinstance(value, (bool, int, str)):
+            return value
+        raise ValueError(f"it holds {type(value).__name__} without a name")
+    if value.keys() == {"class", "fields"}:
         given = {name: read_value(one, leaves) for name, one in value["fields"].items()}
-        return CLASSES[value["class"]](**given)
-    ((name, one), *_) = value.items()
+        return checked(CLASSES[value["class"]](**given))
+    ((name, one),) = value.items()
     if name in SCALARS:
         return SCALARS[name][2](one)
     if name in ARRAYS:
@@ -91,16 +91,27 @@ def _parts(frame: Any) -> tuple[Any, ...]:
 
 
 def _of_parts(ndim: int, names: Any, columns: Any, levels: Any, arrays: Any) -> Any:
+    require(ndim in (1, 2) and (ndim == 2 or len(columns) == 1), "a frame")
+    require(len(names) == len(columns) and len(levels) == len(arrays) > 0, "a frame")
+    check_arrays([*columns, *arrays], len(arrays[0]), "a frame")
     index = PANDAS.key_index(arrays, levels)
     if ndim == 1:
         return PANDAS.series(columns[0], index, names[0])
     return PANDAS.frame(columns, names, index)
 
 
+_DECIMAL = re.compile(r"-?\d{1,100}(\.\d{1,100})?([eE][+-]?\d{1,4})?|-?s?NaN|-?Infinity")
+
+
+def _decimal(text: str) -> Decimal:
+    require(bool(_DECIMAL.fullmatch(text)), "a decimal")
+    return Decimal(text)
+
+
 SCALARS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "float": (float, float.hex, float.fromhex),
     "bytes": (bytes, lambda x: b64encode(x).decode(), b64decode),
-    "decimal": (Decimal, str, Decimal),
+    "decimal": (Decimal, str, _decimal),
 }
 """Scalars that JSON has not: their type, how they are written, and how they are read."""
 
@@ -108,12 +119,12 @@ READ: dict[str, Callable[[Any, list[pa.Array]], Any]] = {
     "tuple": lambda one, leaves: tuple(read_value(part, leaves) for part in one),
     "list": lambda one, leaves: [read_value(part, leaves) for part in one],
     "library": lambda one, leaves: {"pandas": PANDAS}[one],
-    "key": lambda one, leaves: BoundaryKey.of(tuple(read_value(row, leaves) for row in one)),
-    "dtype": lambda one, leaves: np.dtype(one),
+    "key": lambda one, leaves: _key(tuple(read_value(row, leaves) for row in one)),
+    "dtype": lambda one, leaves: _dtype(one),
     "dtype of": lambda one, leaves: read_value(one, leaves).dtype,
-    "number": lambda one, leaves: read_value(one, leaves)[0],
+    "number": lambda one, leaves: _number(read_value(one, leaves)),
     "frame": lambda one, leaves: _of_parts(*read_value(one, leaves)),
-    "leaf": lambda one, leaves: leaves[one],
+    "leaf": lambda one, leaves: _taken(one, leaves),
 }
 """How values are read, by the names under which they are written."""
 
@@ -121,13 +132,51 @@ READ: dict[str, Callable[[Any, list[pa.Array]], Any]] = {
 # --- arrays ------------------------------------------------------------------------------------------
 
 
+def _taken(number: int, leaves: list[pa.Array | None]) -> pa.Array:
+    require(type(number) is int and 0 <= number < len(leaves), "an array")
+    found, leaves[number] = (
+        leaves[number],
+        None,
+    )  # copies of one that is named often would fill memory
+    require(found is not None, "an array once")
+    return found
+
+
+def _number(array: Any) -> Any:
+    check_arrays([array], 1, "a number")
+    return array[0]
+
+
+def _key(rows: tuple[Any, ...]) -> BoundaryKey:
+    check_arrays(rows, 1, "a key")
+    return BoundaryKey.of(rows)
+
+
+_DTYPE = re.compile(
+    r"\|b1|[<>|](i[1248]|u[1248]|f(2|4|8|12|16)|c(8|16|24|32)|[SUV]\d{1,5})|\|O|"
+    r"[<>|][mM]8(\[\d{0,9}(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?"
+)
+"""Dtypes of NumPy that states have."""
+
+
+def _dtype(text: str) -> np.dtype:
+    require(bool(_DTYPE.fullmatch(text)), "a dtype")
+    return np.dtype(text)
+
+
 def _leaf(array: pa.Array | pa.ChunkedArray, leaves: list[pa.Array]) -> Any:
     if isinstance(array, pa.ChunkedArray):
         array = one_array(array)
-    leaves.append(array.chunk(0) if isinstance(array, pa.ChunkedArray) else array)
+    found = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+    check_type(found.type)
+    leaves.append(found)
     return {"leaf": len(leaves) - 1}
 
 
+NULLABLE = (
+    "boolean", "Float32", "Float64",
+    *("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
+)  # fmt: skip
 MASKED = (pd.arrays.BooleanArray, pd.arrays.FloatingArray, pd.arrays.IntegerArray)
 
 
@@ -188,25 +237,46 @@ def _numbers(array: np.ndarray) -> pa.Array:
 
 
 def _of_numpy(dtype: str, values: pa.Array) -> np.ndarray:
-    found = np.dtype(dtype)
+    found, types = _dtype(dtype), pa.types
+    is_number = types.is_integer(values.type) or types.is_floating(values.type)
+    is_same = types.is_boolean(values.type) if found.kind == "b" else is_number
+    require(is_same and not found.hasobject and not values.null_count, "numbers")
     array: np.ndarray = values.to_numpy(zero_copy_only=False)
     array = array.astype(found) if found.kind == "b" else array.view(found)
     return array.copy()  # what is read of a file may not be written to
 
 
 def _of_objects(texts: pa.Array, nones: np.ndarray) -> np.ndarray:
+    require(pa.types.is_large_string(texts.type) and nones.dtype == np.bool_, "texts")
     array: np.ndarray = texts.to_numpy(zero_copy_only=False)
+    check_arrays([array, nones], len(array), "texts")
     array[~nones & np.asarray(texts.is_null())] = np.nan
     return array
 
 
 def _of_texts(storage: str, is_nan: bool, texts: pa.Array) -> Any:
+    require(storage in ("python", "pyarrow", "pyarrow_numpy"), "a storage of texts")
+    require(pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type), "texts")
     named = is_nan and not storage.endswith("_numpy")  # as pandas 2.2 calls those whose null is NaN
     dtype: Any = pd.StringDtype(storage, np.nan) if named else pd.StringDtype(storage)
     return dtype.__from_arrow__(texts)
 
 
+def _of_mask(dtype: str, values: pa.Array) -> Any:
+    require(dtype in NULLABLE, "a nullable dtype")
+    return pd.api.types.pandas_dtype(dtype).__from_arrow__(values)
+
+
+_TIMES = re.compile(
+    r"(datetime64|timedelta64)\[(s|ms|us|ns)\]|period\[[A-Z0-9-]{1,20}\]|"
+    r"datetime64\[(s|ms|us|ns), (?!dateutil|tzlocal)[A-Za-z0-9_+/:-]{1,60}\]"
+)
+"""Dtypes of times: a zone of dateutil would be read of any file."""
+
+
 def _of_times(dtype: str, values: pa.Array) -> Any:
+    require(bool(_TIMES.fullmatch(dtype)), "a dtype of times")
+    require(pa.types.is_int64(values.type) and not values.null_count, "times")
     found, numbers = pd.api.types.pandas_dtype(dtype), values.to_numpy()
     if isinstance(found, pd.PeriodDtype):
         return pd.arrays.PeriodArray(numbers, dtype=found)
@@ -216,16 +286,28 @@ def _of_times(dtype: str, values: pa.Array) -> Any:
     return pd.array(numbers.view(found), dtype=found)
 
 
+def _bare(array: np.ndarray) -> Any:
+    check_arrays([array], len(array), "an array")
+    return pd.arrays.NumpyExtensionArray(array)
+
+
+def _of_arrow(array: pa.Array) -> Any:
+    return pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))
+
+
+def _of_categories(codes: np.ndarray, categories: Any, ordered: bool | None) -> Any:
+    check_arrays([codes, categories], None, "categories")
+    return pd.Categorical.from_codes(codes, pd.Index(categories), ordered=ordered)
+
+
 ARRAYS: dict[str, Callable[..., Any]] = {
     "numpy": _of_numpy,
-    "bare": lambda array: pd.arrays.NumpyExtensionArray(array),
+    "bare": _bare,
     "objects": _of_objects,
     "texts": _of_texts,
-    "arrow": lambda array: pd.arrays.ArrowExtensionArray(pa.chunked_array([array])),
-    "masked": lambda dtype, values: pd.api.types.pandas_dtype(dtype).__from_arrow__(values),
-    "categories": lambda codes, categories, ordered: pd.Categorical.from_codes(
-        codes, pd.Index(categories), ordered=ordered
-    ),
+    "arrow": _of_arrow,
+    "masked": _of_mask,
+    "categories": _of_categories,
     "times": _of_times,
 }
 """How arrays are made again of their parts."""

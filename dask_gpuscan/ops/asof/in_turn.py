@@ -26,6 +26,10 @@ class RightRows:
     """The number of the last left row."""
     right_end: Any = None
     """The number of the last row that was read."""
+    source: tuple[int, int, bool, list[tuple[str, str, Any]], list[Any], int] | None = None
+    """How many rows of its source were read, how many of these the left side of the same source has not reached,
+    whether they ended; of each step that computes the right side its name, options and what it has seen; and the files
+    that were read, with how many rows of the last one."""
 
 
 def merged_in_turn(
@@ -60,11 +64,11 @@ def merged_in_turn(
     ahead = joined_rows(known) if known else own
     answer = question.merged(left, ahead)
     before = question.outside(False).aggregate(ahead) if known else None
-    return answer, RightRows(waiting, before, count, end, right_end)
+    return answer, RightRows(waiting, before, count, end, right_end, seen.source)
 
 
-def read_to_the_end(question: AsOf, seen: RightRows, read: Callable[[], Any]) -> RightRows:
-    """Return what was read of the right side once all of it is: later left rows may match rows that no left one met."""
+def read_on(question: AsOf, seen: RightRows, read: Callable[[], Any]) -> RightRows:
+    """Return what was read of the right side once no batch is left: later rows may match what no left row met."""
     rows, count, right_end = _read(question, seen, read, None)
     return replace(seen, waiting=rows, count=count, right_end=right_end)
 

@@ -155,3 +155,51 @@ def test_keys_beside_a_frame_go_on_from_a_state(tmp_path):
     early = dask_gpuscan.merge_asof(dask_gpuscan.stream([left[:1]], state=state), right, on="t")
     with pytest.raises(ValueError, match="must be sorted"):
         early.compute()
+
+
+TIMES = pd.DataFrame(
+    {"t": pd.date_range("2026-01-01", periods=12, freq="25min"), "x": np.arange(12)}
+)
+EDGES = {
+    "ffill": lambda d: d.gpuscan.resample("1h", on="t").ffill(),
+    "ffill of totals": lambda d: EDGES["ffill"](d.assign(total=d["x"].gpuscan.cumsum())),
+    "asfreq of totals": lambda d: (
+        d.assign(total=d["x"].gpuscan.cumsum()).gpuscan.resample("50min", on="t").asfreq()
+    ),
+    "ffill of rows ahead": lambda d: EDGES["ffill"](d.assign(total=d["x"].gpuscan.shift(-2))),
+    "ffill of edges": lambda d: EDGES["ffill"](EDGES["ffill"](d).gpuscan.reset_index()),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_rows_at_edges_of_buckets_go_on(name: str, size: int, tmp_path: Path) -> None:
+    """The rows that edges are met with are computed of the same source, by operations with states of their own."""
+    method, parts = EDGES[name], cut(TIMES, [*range(size, len(TIMES), size)])
+    expected = method(stream(parts)).compute()
+    for stop in range(1, len(parts)):
+        whole, first = method(stream(parts)), method(stream(parts[:stop], ends=False))
+        batches = iter(whole)
+        of_batches = [next(batches) for _ in range(stop)], whole
+        for before, out in (of_batches, ([first.compute()], first)):
+            out.state.save(tmp_path / "state")
+            state = dask_gpuscan.load_state(tmp_path / "state")
+            after = method(stream(parts[stop:], state=state)).compute()
+            pd.testing.assert_frame_equal(pd.concat([*before, after]), expected, check_freq=False)
+
+
+def totals(trades: Any, quotes: Any, method: str = "cumsum") -> Any:
+    """Return a merge whose right side is computed by an operation with a state."""
+    found = getattr(quotes["bid"].gpuscan, method)()
+    return merged(trades, quotes.assign(bid=found))
+
+
+def test_totals_of_the_right_side_go_on_from_the_state_of_the_merge() -> None:
+    today = totals(stream([TRADES[:3]]), stream([QUOTES[:5]]))
+    found = [today.compute()]
+    found.append(totals(stream([TRADES[3:]], state=today.state), stream([QUOTES[5:]])).compute())
+    expected = totals(stream([TRADES]), stream([QUOTES])).compute()
+    pd.testing.assert_frame_equal(whole(found), expected)
+    other = totals(stream([TRADES[3:]], state=today.state), stream([QUOTES[5:]]), "cummax")
+    with pytest.raises(ValueError, match="state is of cumsum where the stream has cummax"):
+        other.compute()

@@ -1,22 +1,29 @@
 """Directories that go on: what happens if files come, go or change, if runs meet, and if something is damaged."""
 
+import errno
+import itertools
+import json
 import os
 import shutil
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
-from dask_gpuscan.engines.stream import directory_sink
+from dask_gpuscan.engines.stream import directory_sink, state, stores
 
 
 def day(number: int, rows: int = 4, seed: int = 0) -> pd.DataFrame:
@@ -65,6 +72,11 @@ class Days:
         assert pl.read_parquet(self.out).to_pandas().equals(expected)
         assert pl.read_parquet(f"{self.out}/*.parquet").to_pandas().equals(expected)
         assert not [name for name in os.listdir(self.out.parent) if name.startswith(".")]
+
+    def seen(self) -> list[int]:
+        """Return the totals that a reader of the directory sees."""
+        paths = sorted(self.out.glob("*.parquet"))
+        return [x for path in paths for x in pd.read_parquet(path)["total"].tolist()]
 
     def everything(self) -> dict[str, bytes]:
         return {str(path): path.read_bytes() for path in self.out.rglob("*") if path.is_file()}
@@ -351,6 +363,92 @@ def test_a_source_that_fails(days: Days) -> None:
     days.check(1, 2, 9, 10)
 
 
+def test_a_full_disk(days: Days, monkeypatch: Any, files: Any) -> None:
+    """At each call that writes, in turn: the run fails, and the directory is as it was until it commits."""
+    days.run(files)
+    days.put(2, day(2, seed=1))
+    days.put(10, day(10))
+    before, left = days.everything(), 0
+
+    def full(method: Any) -> Any:
+        def call(*given: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return method(*given)
+
+        return call
+
+    for name in ("new", "put", "sync", "move"):
+        monkeypatch.setattr(stores.LocalStore, name, full(getattr(stores.LocalStore, name)))
+    for number in itertools.count(1):
+        left = number
+        if days.everything() != before:
+            break
+        with pytest.raises(OSError, match="No space left"):
+            days.run(files, changed="redo")
+    assert number > 10
+    left = -1
+    days.run(files, changed="redo")
+    days.check(1, 2, 9, 10)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from dask_gpuscan.engines.stream import directory_sink, stores
+from test_directory import Days
+
+directory_sink.COMMIT_SHARE = 0
+days = Days.__new__(Days)
+days.days, days.out = Path(sys.argv[1], "days"), Path(sys.argv[1], "totals")
+
+def deadly(method):
+    def call(*given):
+        global left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return method(*given)
+    return call
+
+for name in ("new", "put", "sync", "sync_folder", "move", "remove", "make_folder", "remove_folder"):
+    setattr(stores.LocalStore, name, deadly(getattr(stores.LocalStore, name)))
+number = 0
+while True:
+    number += 1
+    process = os.fork()
+    if not process:
+        left = number
+        days.run(changed="redo")
+        os._exit(0)
+    _, status = os.waitpid(process, 0)
+    print(status, days.seen(), flush=True)
+    if not status:
+        break
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process that has read all modules is copied")
+def test_kills(days: Days) -> None:
+    """A run is killed at each of its calls that write, in turn: readers see the first rows of before, or of behind."""
+    days.run()
+    before = days.seen()
+    days.put(2, day(2, seed=1))
+    days.put(10, day(10))
+    path = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
+    command = [sys.executable, "-c", KILLED, str(days.out.parent)]
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    behind = days.expected([1, 2, 9, 10])["total"].tolist()
+    found = [json.loads(line.partition(" ")[2]) for line in done.stdout.splitlines()]
+    assert len(found) > 20
+    for rows in found:
+        assert rows in (before[: len(rows)], behind[: len(rows)])
+    days.check(1, 2, 9, 10)
+
+
 def test_a_file_that_grows_while_it_is_read(days: Days) -> None:
     def meanwhile(batch: Any) -> Any:
         if len(batch):
@@ -427,3 +525,163 @@ def test_no_warning_and_no_rest(days: Days) -> None:
     }
     assert (days.out / "_gpuscan" / "lock").read_bytes() == b""
     assert pq.read_table(days.out / "_gpuscan" / "manifest.parquet").num_rows == 0
+
+
+# --- as-of merges of two sources of files ------------------------------------------------------------
+
+
+class Quotes:
+    """Trades and quotes, files of each, and the directory of trades with their quotes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, kind: str, number: int, seed: int = 0) -> None:
+        rng = np.random.default_rng([number, seed, len(kind)])
+        times = np.sort(rng.integers(100 * number, 100 * number + 100, 20))
+        frame = pd.DataFrame(
+            {"t": times, "k": rng.integers(0, 3, 20), kind: rng.integers(0, 99, 20)}
+        )
+        (self.folder / kind).mkdir(exist_ok=True)
+        frame.to_parquet(self.folder / kind / f"{number}.parquet", row_group_size=7)
+
+    def run(self, **options: Any) -> None:
+        left, right = (
+            dask_gpuscan.stream(self.folder / kind, ends=False, **options)
+            for kind in ("trade", "quote")
+        )
+        right = right.assign(sum=right.gpuscan.groupby("k")["quote"].cumsum())
+        merged = dask_gpuscan.merge_asof(left, right, on="t", by="k")
+        merged.to_parquet(self.folder / "out", state=True)
+
+    def check(self) -> None:
+        left, right = (
+            pd.concat(
+                [
+                    pd.read_parquet(path)
+                    for path in sorted(
+                        (self.folder / kind).iterdir(), key=lambda path: int(path.stem)
+                    )
+                ]
+            )
+            for kind in ("trade", "quote")
+        )
+        right["sum"] = right.groupby("k")["quote"].cumsum()
+        expected = pd.merge_asof(left, right, on="t", by="k")
+        found = pd.read_parquet(self.folder / "out")
+        pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+
+
+def test_the_other_side_of_a_merge(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(directory_sink, "COMMIT_SHARE", 0)
+    both = Quotes(tmp_path)
+    for number in (1, 2, 9, 10):
+        both.put("quote", number)
+        both.put("trade", number)
+        both.run()
+        both.check()
+    both.put("quote", 11)
+    both.run()
+    both.put("trade", 11)
+    both.run()
+    both.check()
+    both.put("quote", 5)
+    with pytest.raises(ChangedSourceError, match=r"'5\.parquet' of the source is new"):
+        both.run()
+    both.run(changed="redo")
+    both.check()
+    both.put("quote", 2, seed=1)
+    with pytest.raises(ChangedSourceError, match=r"'2\.parquet' of the source was changed"):
+        both.run()
+    both.put("trade", 9, seed=1)
+    both.run(changed="redo")
+    both.check()
+
+
+# --- what the last release wrote ---------------------------------------------------------------------
+
+
+def as_before(folder: Path, monkeypatch: Any, *numbers: int, rows: int | None = None) -> None:
+    """Write a directory, and a state beside it, as the release before manifests did for some files in this order."""
+    paths = [folder / "days" / f"{number}.parquet" for number in numbers]
+    frame = pd.concat(map(pd.read_parquet, paths), ignore_index=True)[:rows]
+    found = dask_gpuscan.stream([pa.Table.from_pandas(frame)], ends=False)
+    found = found.assign(
+        total=found.gpuscan.groupby("k")["x"].cumsum(), row=found.gpuscan.row_number()
+    )
+    (folder / "totals").mkdir()
+    found.to_parquet(folder / "totals" / "part-00000000.parquet")
+    monkeypatch.setattr(state, "VERSION", 2)
+    replace(found.state, files=1).save(folder / "state.arrow")
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("rows", [None, 7])
+def test_a_directory_of_the_last_release(
+    days: Days, tmp_path: Path, monkeypatch: Any, rows: Any
+) -> None:
+    as_before(tmp_path, monkeypatch, 1, 2, 9, rows=rows)
+    time.sleep(0.05)  # so that the next file is newer than the state
+    days.put(10, day(10))
+    days.run(state=tmp_path / "state.arrow")
+    days.check(1, 2, 9, 10)
+    days.put(9, day(9, seed=1))
+    days.run(changed="redo")
+    days.check(1, 2, 9, 10)
+
+
+def test_a_directory_that_the_last_release_got_wrong(
+    days: Days, tmp_path: Path, monkeypatch: Any
+) -> None:
+    days.put(10, day(10))
+    as_before(tmp_path, monkeypatch, 1, 10)
+    before = days.everything()
+    with pytest.raises(ValueError, match=r"'10\.parquet' where '2\.parquet' is next"):
+        days.run(state=tmp_path / "state.arrow")
+    assert days.everything() == before
+
+
+def test_other_directories_beside_a_state(days: Days, tmp_path: Path, monkeypatch: Any) -> None:
+    as_before(tmp_path, monkeypatch, 1, 2)
+    day(3).to_parquet(days.out / "part-00000001.parquet")
+    before = days.everything()
+    with pytest.raises(ValueError, match="is not the directory that was written with it"):
+        days.run(state=tmp_path / "state.arrow")
+    assert days.everything() == before
+
+
+# --- the guide ---------------------------------------------------------------------------------------
+
+ROWS_OF_THE_GUIDE = {
+    "a file is added behind those that were read": test_added,
+    "a file comes late: its name sorts before one that was read": test_late,
+    "a file is removed": test_removed,
+    "a file is rewritten, or gets more rows": (
+        test_rewritten, test_more_rows_in_the_last_file, test_kept_though_rewritten,
+    ),
+    "a file is rewritten with the size and the times that it had": test_same_size_and_times,
+    "a file is written again as it was": test_written_again_as_it_was,
+    "a file is renamed": test_renamed,
+    "a file is written to while it is read": test_a_file_that_grows_while_it_is_read,
+    "a list of files is in another order": test_a_list_in_another_order,
+    "two runs write to the directory at once": test_two_runs_at_once,
+    "a run is killed, at any moment": test_kills,
+    "the disk is full, or a file cannot be read": (test_a_full_disk, test_a_source_that_fails),
+    "the query, its options or the columns of the source are others": test_another_query,
+    "a file of the directory is missing, or was changed": test_a_part_that_is_gone_or_changed,
+    "there are files of others in the directory": test_files_of_others,
+    "the state at `state=path` is of another run": test_another_state,
+    "the directory is moved or copied": test_a_directory_moves,
+    "the directory is one of the last release, before there were manifests": (
+        test_a_directory_of_the_last_release,
+        test_a_directory_that_the_last_release_got_wrong,
+    ),
+}  # fmt: skip
+"""The rows of the table "What happens if ...", and the tests of each."""
+
+
+def test_each_row_of_the_guide_has_a_test() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "totals.md").read_text()
+    table = page.partition("### What happens if ...")[2].partition("###")[0]
+    rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
+    assert rows[2:] == list(ROWS_OF_THE_GUIDE)

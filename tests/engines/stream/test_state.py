@@ -1,5 +1,6 @@
 """States: files that can be read by anyone, and errors that name what does not match."""
 
+import re
 from datetime import timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+from dask_gpuscan.engines.stream.state_files import signed
 
 FRAME = pd.DataFrame({"k": list("aabba"), "x": [1.5, np.nan, 2.5, 4.0, 0.1], "n": [3, 1, 2, 0, 5]})
 
@@ -50,7 +52,9 @@ def test_what_is_no_state(tmp_path: Path) -> None:
     path.write_bytes(whole[:at] + b"\x08" + whole[at + 1 :])
     with pytest.raises(ValueError, match="was changed after it was written"):
         dask_gpuscan.load_state(path)
-    path.write_bytes(whole.replace(b'"version": 3', b'"version": 7'))
+    digest = whole[whole.index(b"dask_gpuscan.digest") :]
+    (digest, *_) = re.findall(rb"[0-9a-f]{64}", digest)
+    path.write_bytes(signed(whole.replace(b'"version": 3', b'"version": 7'), digest))
     with pytest.raises(ValueError, match="is of version 7 of states, and 2 and 3 are read"):
         dask_gpuscan.load_state(path)
 

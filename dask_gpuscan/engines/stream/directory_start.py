@@ -1,0 +1,186 @@
+"""From where a run of a directory that goes on begins: all that is checked before anything is changed."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from .adopted import adopted
+from .directory import Directory, digest_of_state
+from .fragments import ChangedSourceError, Progress
+from .manifest import Kept, Manifest, Part
+from .passes import Pass
+from .sources import Start
+from .state import State
+from .whole_files import read_if_there
+
+Stream = Any
+"""A `Stream`, whose methods call this module."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user says of how a directory is written."""
+
+    rows_per_file: int
+    by_source: bool
+    """Whether there is one part for each file of the source."""
+    checkpoints: int
+    """Bytes that states behind files may take."""
+    exported: str | None
+    """Where else the state is written."""
+    writer: dict[str, Any]
+
+
+@dataclass
+class Begin:
+    """From where a run goes on."""
+
+    state: State | None
+    """None for the beginning."""
+    start: Start
+    """Where the source begins, and how it differs."""
+    parts: tuple[Part, ...] = ()
+    """Those that stay."""
+    leaving: tuple[Part, ...] = ()
+    checkpoints: tuple[Kept, ...] = ()
+    cut: tuple[Part, int] | None = None
+    """A part of which only so many rows stay."""
+    exported: str | None = None
+    """The digest of the state that lies elsewhere now."""
+    base: str | None = None
+    schema: pa.Schema | None = None
+    redo: bool = False
+    error: Exception | None = None
+
+    def check(self) -> None:
+        """Raise the error of what cannot go on."""
+        if self.error is not None:
+            raise self.error
+        if not self.redo and self.start.comparison is not None:
+            self.start.comparison.check()
+
+    def facts(self) -> Progress:
+        """Return what the run would find."""
+        comparison = self.start.comparison
+        found = Progress() if comparison is None else comparison.facts
+        if self.error is not None:
+            return replace(found, error=str(self.error))
+        if self.redo:
+            known = 0 if self.state is None else len(self.state.fragments)
+            paths = [one.path for one in self.start.seen[known:]]
+            gone = set(found.removed)
+            return replace(found, again=[path for path in paths if path not in gone])
+        return replace(found, error=comparison.why or None) if comparison else found
+
+
+def begin_of(stream: Stream, directory: Directory, options: Options, look: bool = False) -> Begin:
+    """Check a directory, the state that lies elsewhere, the query and the source; return from where a run goes on."""
+    source, manifest = stream._source, directory.manifest
+    found = None if options.exported is None else read_if_there(options.exported)
+    exported = None if found is None else digest_of_state(found)
+    base = None if source.state is None else digest_of_state(source.state.content())
+    if manifest is None and found is not None:
+        manifest = adopted(stream, directory, found, str(options.exported))
+        if not look:
+            directory.commit(manifest)
+    if manifest is None:
+        others = directory.others(None)
+        if others:
+            raise ValueError(
+                f"{directory.path} holds {others[0]}, and nothing says from which rows; give another directory, or "
+                f"remove the files"
+            )
+        Pass([stream])  # checks the query
+        return Begin(None, source.start(), base=base)
+    if not look:
+        directory.finish(manifest)
+        directory.warn_of_others(manifest)
+    if exported is not None:
+        _check_exported(directory, manifest, exported, str(options.exported))
+    if base != manifest.base:
+        raise ValueError(
+            f"{directory.path} goes on from another state than the source does; give stream() the state that it "
+            f"had when the directory was begun"
+        )
+    state = directory.state(manifest, manifest.state)
+    start = source.start(state)
+    at = start.first
+    damaged = (
+        None if look and any(one.staged for one in manifest.parts) else directory.damaged(manifest)
+    )
+    begin = Begin(
+        state,
+        start,
+        manifest.parts,
+        checkpoints=manifest.checkpoints,
+        exported=exported,
+        base=base,
+        schema=manifest.schema,
+    )
+    of_sides = _sides(Pass([stream], state))  # checks the query
+    redo = source.files is not None and source.files.rules.changed == "redo"
+    if damaged is not None and not redo:
+        name = manifest.parts[damaged].name
+        begin.error = ValueError(
+            f"{directory.path}: {name} is not there as it was written; restore it, or write all that follows again "
+            f'with stream(..., changed="redo")'
+        )
+    elif redo and not (at is None and damaged is None and of_sides is None):
+        _go_back(begin, stream, directory, manifest, at, damaged)
+    elif of_sides is not None:
+        begin.error = of_sides
+    return begin
+
+
+def _sides(passing: Pass) -> ChangedSourceError | None:
+    """Return the error of files that another side of the query has read, and that are not as they were."""
+    try:
+        for step, seen in zip(passing.steps, passing.seen, strict=True):
+            step.check_sources(seen)
+    except ChangedSourceError as error:
+        return error
+    return None
+
+
+def _check_exported(directory: Directory, manifest: Manifest, digest: str, path: str) -> None:
+    known = manifest.exported
+    if known is None or digest not in (known.digest, known.before):
+        raise ValueError(
+            f"{path} is not the state that {directory.path} was written with: one of both is of another run. Nothing "
+            f"was changed. The directory holds its own state: with state=True, or with another path, it goes on"
+        )
+
+
+def _go_back(
+    begin: Begin,
+    stream: Stream,
+    directory: Directory,
+    manifest: Manifest,
+    at: int | None,
+    damaged: int | None,
+) -> None:
+    """Go back to the last state before the first file that differs, and before the first part that is damaged."""
+    most = len(manifest.fragments) if at is None else at
+    bounds = [0]
+    for part in manifest.parts:
+        bounds.append(bounds[-1] + part.rows)
+    limit = bounds[-1] if damaged is None else bounds[damaged]
+    kept = [one for one in manifest.checkpoints if one.fragments <= most and one.rows <= limit]
+    begin.redo, rows = True, 0
+
+    def is_other(one: Kept) -> bool:
+        return _sides(Pass([stream], directory.state(manifest, one))) is not None
+
+    kept = kept[: bisect_left(kept, True, key=is_other)]
+    begin.state = None
+    if kept:
+        begin.state, rows = directory.state(manifest, kept[-1]), kept[-1].rows
+    begin.checkpoints = tuple(kept)
+    whole = sum(stop <= rows for stop in bounds[1:])
+    begin.parts, begin.leaving = manifest.parts[:whole], manifest.parts[whole:]
+    if rows > bounds[whole]:
+        begin.cut = manifest.parts[whole], rows - bounds[whole]
