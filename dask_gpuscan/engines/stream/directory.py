@@ -255,10 +255,11 @@ class Directory:
         store.put(staged, content)
         store.sync(staged)
         store.move(staged, f"{self.own}/{NAME}")
-        in_place = tuple([replace(one, staged="") for one in manifest.parts])
-        self.manifest = replace(manifest, parts=in_place, leaving=())
+        self.manifest = manifest
         store.sync_folder(self.own)
         self.finish(manifest)
+        in_place = tuple([replace(one, staged="") for one in manifest.parts])
+        self.manifest = replace(manifest, parts=in_place, leaving=())
         for one in known - {manifest.state, *manifest.checkpoints}:
             store.remove(f"{self.own}/{one.name}")
 
