@@ -117,12 +117,13 @@ class Directory:
         return self.own
 
     def _remove_staged(self) -> None:
-        """Remove files of ours that no manifest names."""
+        """Remove files of ours that no manifest names; none where the manifest is gone, and may be put back."""
         known, staged = {NAME, "lock"}, set[str]()
         if self.manifest is not None:
             known |= {one.name for one in (self.manifest.state, *self.manifest.checkpoints)}
             staged = {one.staged for one in self.manifest.parts}
-        for folder in {self.aside, self.own}:
+        is_gone = self.manifest is None and self.others(None)
+        for folder in () if is_gone else {self.aside, self.own}:
             for name in self.store.names(folder):
                 ours = name.startswith(("new-", "state-")) and name.endswith(SUFFIX)
                 if ours and name not in known | staged:
