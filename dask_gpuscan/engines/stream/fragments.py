@@ -149,7 +149,8 @@ def is_same(known: Fragment, found: Fragment, digest: Callable[[Fragment], str])
     if known.size != found.size:
         return False
     written = known.modified != found.modified
-    if not written and known.changed == found.changed:
+    has_times = bool(found.modified or found.changed)
+    if has_times and not written and known.changed == found.changed:
         return True
     if written and known.size > 2 * ENDS:
         return False
