@@ -238,8 +238,12 @@ class Target:
 
     def read(self, reader: str = "pyarrow") -> Columns:
         """Return what a reader sees."""
-        if not self.parts():
+        parts = self.parts()
+        if not parts:
             return {}
+        if self.of_others:  # whose rows readers read, too
+            files = [pa.BufferReader(self.get(name)) for name in parts]
+            return dict(pa.concat_tables(map(pq.read_table, files)).to_pydict())
         if self.in_memory:
             path = self.place.removeprefix("memory:/")
             return dict(pq.read_table(path, filesystem=MEMORY).to_pydict())

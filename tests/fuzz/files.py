@@ -31,6 +31,8 @@ from .store_harm import Harm, Killed, Layer
 FAILURES = (ValueError, OSError, KeyError)
 """What a source raises that cannot be opened."""
 
+ERROR, NO_HARM = Rules(), Harm()
+
 
 class _Told:
     """Whose repr leaves out what is as it is by default."""
@@ -80,14 +82,14 @@ class Change(_Told):
 class Go(_Told):
     """A run."""
 
-    rules: Rules = Rules()
+    rules: Rules = ERROR
     files: str | None = None
     rows_per_file: int = 5
     checkpoints: int = 1 << 20
     export: str = "as ever"
     looks: bool = False
     reader: str = "pyarrow"
-    harm: Harm = Harm()
+    harm: Harm = NO_HARM
     meanwhile: str = "read"
 
 
@@ -122,6 +124,8 @@ class History:
         """What was written to places of the user's, in order."""
         self.is_exported = False
         """Whether the last of them is that of the directory."""
+        self.manifest: bytes | None = None
+        """As the last run has left it."""
         self.copies = 0
         self.met = set[str]()
         """What has happened, for the count of outcomes."""
@@ -268,7 +272,7 @@ class History:
         content = None if path is None else _read(path)
         if content is None or (self.is_exported and content == self.states[-1]):
             return False
-        if self.is_exported and self.is_loose:
+        if self.is_loose:
             return None
         if self.is_exported and content in self.states[-2:]:
             return None
@@ -452,16 +456,23 @@ class History:
         self.known, self.ended, self.is_begun = list(matching[0]), ended, True
         self.is_loose = False
         path = self.export(step)
-        content = None if path is None else _read(path)
         if path is not None:
+            content = _read(path)
             assert content is not None, "there is no state at the place of the user's"
-            state = dask_gpuscan.load_state(path)
-            assert state.rows == len(rows_of(self.known))
+            assert dask_gpuscan.load_state(path).rows == len(rows_of(self.known))
+        self._know_states(path)
+
+    def _know_states(self, path: str | None) -> None:
+        """Know what a run has written to a place of the user's, and whether the directory knows that."""
+        manifest = self.target.files().get(f"{self.target.name}/_gpuscan/manifest.parquet")
+        content = None if path is None else _read(path)
+        if content is not None:
             if self.states[-1:] != [content]:
                 self.states.append(content)
             self.is_exported = True
-        elif self.is_exported and self.states[-1] != _as_state(self, step):
+        elif manifest != self.manifest:
             self.is_exported = False
+        self.manifest = manifest
 
     def _check_no_rest(self) -> None:
         """Check that a run has left nothing that only runs need."""
@@ -477,6 +488,7 @@ class History:
         """Check what is there behind a run that did not end, and know from now on how far it got."""
         self._check_prefix(self.target.read(), finals)
         self.is_loose = True
+        self._know_states(self.export(step))
         first = (list(self.known), self.ended)
         ended = self.setting.ends and self.query.has_end
         steps = []
@@ -652,11 +664,6 @@ def _waited(child: int) -> int:
 def _a_part(history: History) -> bytes:
     names = history.target.parts()
     return history.target.get(names[0]) if names else b"not ours"
-
-
-def _as_state(history: History, step: Go) -> bytes | None:
-    """Return the state of a directory as it would be written for its user; None if that is not known."""
-    return None
 
 
 def _harmed(content: bytes, step: Damage) -> bytes | None:

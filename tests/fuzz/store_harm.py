@@ -93,7 +93,7 @@ class Layer:
             found = self.call(name, do, half)
             if name != "new":
                 return found
-            return _Written(self, open(found, "wb", buffering=0) if is_local else found)  # noqa: SIM115
+            return _Written(self, open(found, "wb", buffering=0) if is_local else found)
 
         return call
 
