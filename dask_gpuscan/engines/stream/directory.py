@@ -47,6 +47,7 @@ class Directory:
         """Where parts are until they have their names: not in the directory, as some readers look everywhere in it."""
         self.manifest: Manifest | None = None
         """What the directory holds; None if nothing was committed."""
+        self.is_above_synced = False
 
     def check_options(self, schema: pa.Schema) -> None:
         """Raise a TypeError for options that a writer of Parquet does not take."""
@@ -251,6 +252,7 @@ class Directory:
         if self.aside != self.own:
             store.sync_folder(self.aside)
         store.sync_folder(self.own)
+        self._sync_above()
         content = without_rows(manifest.content(), manifest.schema, self.options)
         staged = f"{self.own}/new-{token()}{SUFFIX}"
         store.put(staged, content)
@@ -263,6 +265,17 @@ class Directory:
         self.manifest = replace(manifest, parts=in_place, leaving=())
         for one in known - {manifest.state, *manifest.checkpoints}:
             store.remove(f"{self.own}/{one.name}")
+
+
+    def _sync_above(self) -> None:
+        """Wait until the names of the folders are on disk that this run has made."""
+        if self.is_above_synced:
+            return
+        if self.manifest is None:
+            self.store.sync_folder(self.path)
+        if self.manifest is None or self.aside != self.own:
+            self.store.sync_folder(self.path.rpartition("/")[0] or "/")
+        self.is_above_synced = True
 
 
 def digest_of_state(content: bytes) -> str:
