@@ -181,6 +181,8 @@ def _go_back(
         begin.state, rows = directory.state(manifest, kept[-1]), kept[-1].rows
     begin.checkpoints = tuple(kept)
     whole = sum(stop <= rows for stop in bounds[1:])
+    if damaged is not None:
+        whole = min(whole, damaged)  # it may have no rows
     begin.parts, begin.leaving = manifest.parts[:whole], manifest.parts[whole:]
     if rows > bounds[whole]:
         begin.cut = manifest.parts[whole], rows - bounds[whole]
