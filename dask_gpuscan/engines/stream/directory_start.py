@@ -71,7 +71,8 @@ class Begin:
             return replace(found, error=str(self.error))
         if self.redo:
             known = 0 if self.state is None else len(self.state.fragments)
-            paths = [one.path for one in self.start.seen[known:]]
+            in_part = self.start.rest[:1] if self.start.behind else ()
+            paths = [one.path for one in (*self.start.seen, *in_part)[known:]]
             gone = set(found.removed)
             return replace(found, again=[path for path in paths if path not in gone])
         return replace(found, error=comparison.why or None) if comparison else found
