@@ -599,10 +599,12 @@ class History:
         if error is None:
             told = foretold(self.known, there, going.rules)
             self._went_on(going, [told.after])
+            if f"{self.target.name}/{name}" in self.target.files() and prefix != "manifest":
+                self.target.put(name, content)  # a state that was not needed
             return
         if not isinstance(error, ValueError):
             raise error
-        assert "_gpuscan" in str(error) or self.target.place in str(error), str(error)
+        assert self.target.place.removeprefix("memory:/") in str(error), str(error)
         assert self.target.files() == before, "a run that was refused changed the directory"
         self.target.put(name, content)
 

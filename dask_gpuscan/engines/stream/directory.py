@@ -266,7 +266,6 @@ class Directory:
         for one in known - {manifest.state, *manifest.checkpoints}:
             store.remove(f"{self.own}/{one.name}")
 
-
     def _sync_above(self) -> None:
         """Wait until the names of the folders are on disk that this run has made."""
         if self.is_above_synced:

@@ -231,7 +231,9 @@ def _modified(info: pafs.FileInfo, filesystem: pafs.FileSystem) -> int:
     """Return when a file was written; 0 if its file system does not say."""
     if info.mtime_ns is not None:
         return int(info.mtime_ns)
-    handler = getattr(filesystem, "handler", None)  # of fsspec, whose times pyarrow does not ask for
+    handler = getattr(
+        filesystem, "handler", None
+    )  # of fsspec, whose times pyarrow does not ask for
     try:
         return int(handler.fs.modified(info.path).timestamp() * 1e9)  # type: ignore[union-attr]
     except (AttributeError, LookupError, NotImplementedError, TypeError):
