@@ -3,6 +3,7 @@
 from .arrow import ARROW
 from .cuts import CUTS
 from .edges import EDGES_OF_KERNELS
+from .files import FILES
 from .frames import FRAMES
 from .operators import OPERATORS
 from .predicates import PREDICATES
@@ -10,6 +11,6 @@ from .schedules import SCHEDULES
 
 FUZZERS = {
     fuzzer.name: fuzzer
-    for fuzzer in (ARROW, CUTS, EDGES_OF_KERNELS, FRAMES, OPERATORS, PREDICATES, SCHEDULES)
+    for fuzzer in (ARROW, CUTS, EDGES_OF_KERNELS, FILES, FRAMES, OPERATORS, PREDICATES, SCHEDULES)
 }
 """By name."""

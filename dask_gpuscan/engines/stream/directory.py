@@ -47,6 +47,7 @@ class Directory:
         """Where parts are until they have their names: not in the directory, as some readers look everywhere in it."""
         self.manifest: Manifest | None = None
         """What the directory holds; None if nothing was committed."""
+        self.is_above_synced = False
 
     def check_options(self, schema: pa.Schema) -> None:
         """Raise a TypeError for options that a writer of Parquet does not take."""
@@ -117,12 +118,13 @@ class Directory:
         return self.own
 
     def _remove_staged(self) -> None:
-        """Remove files of ours that no manifest names."""
+        """Remove files of ours that no manifest names; none where the manifest is gone, and may be put back."""
         known, staged = {NAME, "lock"}, set[str]()
         if self.manifest is not None:
             known |= {one.name for one in (self.manifest.state, *self.manifest.checkpoints)}
             staged = {one.staged for one in self.manifest.parts}
-        for folder in {self.aside, self.own}:
+        is_gone = self.manifest is None and self.others(None)
+        for folder in () if is_gone else {self.aside, self.own}:
             for name in self.store.names(folder):
                 ours = name.startswith(("new-", "state-")) and name.endswith(SUFFIX)
                 if ours and name not in known | staged:
@@ -250,17 +252,29 @@ class Directory:
         if self.aside != self.own:
             store.sync_folder(self.aside)
         store.sync_folder(self.own)
+        self._sync_above()
         content = without_rows(manifest.content(), manifest.schema, self.options)
         staged = f"{self.own}/new-{token()}{SUFFIX}"
         store.put(staged, content)
         store.sync(staged)
         store.move(staged, f"{self.own}/{NAME}")
-        in_place = tuple([replace(one, staged="") for one in manifest.parts])
-        self.manifest = replace(manifest, parts=in_place, leaving=())
+        self.manifest = manifest
         store.sync_folder(self.own)
         self.finish(manifest)
+        in_place = tuple([replace(one, staged="") for one in manifest.parts])
+        self.manifest = replace(manifest, parts=in_place, leaving=())
         for one in known - {manifest.state, *manifest.checkpoints}:
             store.remove(f"{self.own}/{one.name}")
+
+    def _sync_above(self) -> None:
+        """Wait until the names of the folders are on disk that this run has made."""
+        if self.is_above_synced:
+            return
+        if self.manifest is None:
+            self.store.sync_folder(self.path)
+        if self.manifest is None or self.aside != self.own:
+            self.store.sync_folder(self.path.rpartition("/")[0] or "/")
+        self.is_above_synced = True
 
 
 def digest_of_state(content: bytes) -> str:

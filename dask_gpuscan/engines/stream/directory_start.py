@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from .adopted import adopted
 from .directory import Directory, digest_of_state
-from .fragments import ChangedSourceError, Progress
+from .fragments import ChangedSourceError, Fragment, Progress
 from .manifest import Kept, Manifest, Part
 from .passes import Pass
 from .sources import Start
@@ -63,6 +63,19 @@ class Begin:
         if not self.redo and self.start.comparison is not None:
             self.start.comparison.check()
 
+    @property
+    def again(self) -> tuple[Fragment, ...]:
+        """The files that were read, in part or whole, and whose rows are computed again."""
+        known = 0 if self.state is None else len(self.state.fragments)
+        in_part = self.start.rest[:1] if self.start.behind else ()
+        return (*self.start.seen, *in_part)[known:]
+
+    @property
+    def gone(self) -> set[str]:
+        """The paths of files that were read, and are not there."""
+        comparison = self.start.comparison
+        return set() if comparison is None else set(comparison.facts.removed)
+
     def facts(self) -> Progress:
         """Return what the run would find."""
         comparison = self.start.comparison
@@ -70,10 +83,8 @@ class Begin:
         if self.error is not None:
             return replace(found, error=str(self.error))
         if self.redo:
-            known = 0 if self.state is None else len(self.state.fragments)
-            paths = [one.path for one in self.start.seen[known:]]
-            gone = set(found.removed)
-            return replace(found, again=[path for path in paths if path not in gone])
+            paths = [one.path for one in self.again]
+            return replace(found, again=[path for path in paths if path not in self.gone])
         return replace(found, error=comparison.why or None) if comparison else found
 
 
@@ -131,9 +142,23 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
         )
     elif redo and not (at is None and damaged is None and of_sides is None):
         _go_back(begin, stream, directory, manifest, at, damaged)
+        if source.files is not None and source.files.rules.removed == "keep":
+            begin.error = _gone(begin)
     elif of_sides is not None:
         begin.error = of_sides
     return begin
+
+
+def _gone(begin: Begin) -> ChangedSourceError | None:
+    """Return the error of a file that is gone, and whose rows would have to be computed again."""
+    for one in begin.again:
+        if one.path in begin.gone:
+            return ChangedSourceError(
+                f"file {one.path!r} of the source is not there, and its rows would have to be computed again, as "
+                f'something before them differs. Put it back; or leave removed="keep" out, to go on without its rows',
+                one.path,
+            )
+    return None
 
 
 def _sides(passing: Pass) -> ChangedSourceError | None:
@@ -181,6 +206,8 @@ def _go_back(
         begin.state, rows = directory.state(manifest, kept[-1]), kept[-1].rows
     begin.checkpoints = tuple(kept)
     whole = sum(stop <= rows for stop in bounds[1:])
+    if damaged is not None:
+        whole = min(whole, damaged)  # it may have no rows
     begin.parts, begin.leaving = manifest.parts[:whole], manifest.parts[whole:]
     if rows > bounds[whole]:
         begin.cut = manifest.parts[whole], rows - bounds[whole]

@@ -6,6 +6,7 @@ Each batch comes with the place behind it: how far which file was read. A file t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
@@ -97,7 +98,7 @@ class Files:
         return pa.schema([f for f in found if f.name not in names] + list(self._partitions))
 
     def _schema_of(self, fragment: Fragment) -> pa.Schema:
-        with opened(fragment, self.listing.filesystem) as file:
+        with self._named(fragment), opened(fragment, self.listing.filesystem) as file:
             if is_parquet(file, fragment.path):
                 return pq.read_schema(file)
             with pa.ipc.open_file(file) as reader:
@@ -111,7 +112,7 @@ class Files:
 
     def rows_of(self, fragment: Fragment) -> int:
         """Return how many rows a file has."""
-        with opened(fragment, self.listing.filesystem) as file:
+        with self._named(fragment), opened(fragment, self.listing.filesystem) as file:
             if is_parquet(file, fragment.path):
                 return int(pq.read_metadata(file).num_rows)
             with pa.ipc.open_file(file) as reader:
@@ -145,18 +146,24 @@ class Files:
             For a file that is written to while it is read.
         """
         for fragment in fragments:
-            try:
+            with self._named(fragment):
                 yield from self._of_file(fragment, behind, columns)
-            except (pa.ArrowException, OSError, ValueError) as error:
-                there = now(fragment, self.listing.filesystem)
-                if there is None or there[:3] != fragment[:3]:
-                    raise _moved(fragment) from error
-                if not isinstance(error, (pa.ArrowException, OSError)):
-                    raise
-                raise ValueError(
-                    f"file {fragment.path!r} of the source cannot be read: {error}"
-                ) from error
             behind = 0
+
+    @contextmanager
+    def _named(self, fragment: Fragment) -> Iterator[None]:
+        """Let the error of a file that cannot be read, or that is written to meanwhile, name it."""
+        try:
+            yield
+        except (pa.ArrowException, OSError, ValueError) as error:
+            there = now(fragment, self.listing.filesystem)
+            if there is None or there[:3] != fragment[:3]:
+                raise _moved(fragment) from error
+            if not isinstance(error, (pa.ArrowException, OSError)):
+                raise
+            raise ValueError(
+                f"file {fragment.path!r} of the source cannot be read: {error}"
+            ) from error
 
     def _of_file(
         self, fragment: Fragment, behind: int, columns: Sequence[str] | None

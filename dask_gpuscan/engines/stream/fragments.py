@@ -149,7 +149,8 @@ def is_same(known: Fragment, found: Fragment, digest: Callable[[Fragment], str])
     if known.size != found.size:
         return False
     written = known.modified != found.modified
-    if not written and known.changed == found.changed:
+    has_times = bool(found.modified or found.changed)
+    if has_times and not written and known.changed == found.changed:
         return True
     if written and known.size > 2 * ENDS:
         return False
@@ -157,8 +158,9 @@ def is_same(known: Fragment, found: Fragment, digest: Callable[[Fragment], str])
 
 
 def settled(fragment: Fragment) -> Fragment:
-    """Return a fragment that was just read, to be looked into later if it may be written to within one tick."""
-    is_fresh = fragment.changed not in (0, LOGGED) and time.time_ns() - fragment.modified < RACY
+    """Return a fragment that was just looked into, to be so again if it may be written to within one tick."""
+    last = max(fragment.modified, fragment.changed)
+    is_fresh = fragment.changed != LOGGED and time.time_ns() - last < RACY
     return fragment._replace(changed=-1) if is_fresh else fragment
 
 
@@ -283,11 +285,11 @@ def compare(
             removed.add(one.path)
             kept.append(one)
         elif is_same(one, now, digest):
-            kept.append(now._replace(changed=now.changed, rows=one.rows, digest=one.digest))
+            kept.append(settled(now)._replace(rows=one.rows, digest=one.digest))
         else:
             changed.add(one.path)
             again = digest(now) if rules.changed == "keep" else ""
-            kept.append(now._replace(rows=one.rows, digest=again))
+            kept.append(settled(now)._replace(rows=one.rows, digest=again))
     new = [one for one in found if one.path not in names]
     last = max((i for i, one in enumerate(found) if one.path in names), default=-1)
     late = [one for one in found[: max(last, 0)] if one.path not in names]

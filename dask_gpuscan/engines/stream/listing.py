@@ -162,7 +162,7 @@ class Listing:
             info = filesystem.get_file_info(inner)
             if info.type != pafs.FileType.File:
                 raise FileNotFoundError(f"no file is called {path}")
-            yield inner.rpartition("/")[2], inner, info.size, _modified(info)
+            yield inner.rpartition("/")[2], inner, info.size, _modified(info, filesystem)
             return
         else:
             root, matches = inner, _is_data
@@ -171,7 +171,7 @@ class Listing:
             name = info.path[len(root) :].strip("/")
             wanted = matches(info.path) if has_magic(path) else matches(name)
             if info.type == pafs.FileType.File and wanted:
-                yield name, info.path, info.size, _modified(info)
+                yield name, info.path, info.size, _modified(info, filesystem)
 
 
 def sort(found: Iterable[Fragment], order: Order) -> list[Fragment]:
@@ -227,8 +227,17 @@ def stat_local(path: str) -> tuple[int, int, int] | None:
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns if os.name == "posix" else 0
 
 
-def _modified(info: pafs.FileInfo) -> int:
-    return int(info.mtime_ns or 0)
+def _modified(info: pafs.FileInfo, filesystem: pafs.FileSystem) -> int:
+    """Return when a file was written; 0 if its file system does not say."""
+    if info.mtime_ns is not None:
+        return int(info.mtime_ns)
+    handler = getattr(
+        filesystem, "handler", None
+    )  # of fsspec, whose times pyarrow does not ask for
+    try:
+        return int(handler.fs.modified(info.path).timestamp() * 1e9)  # type: ignore[union-attr]
+    except (AttributeError, LookupError, NotImplementedError, TypeError):
+        return 0
 
 
 # --- one file ----------------------------------------------------------------------------------------
@@ -246,7 +255,7 @@ def now(fragment: Fragment, filesystem: pafs.FileSystem | None) -> Fragment | No
     info = filesystem.get_file_info(fragment.place)
     if info.type != pafs.FileType.File:
         return None
-    modified = fragment.modified if fragment.changed == LOGGED else _modified(info)
+    modified = fragment.modified if fragment.changed == LOGGED else _modified(info, filesystem)
     return fragment._replace(size=info.size, modified=modified)
 
 

@@ -167,13 +167,21 @@ def without_rows(content: bytes, schema: pa.Schema, options: dict[str, Any]) -> 
     """Return a file of Parquet that has no rows, and holds some bytes that readers do not see."""
     sink = pa.BufferOutputStream()
     pq.ParquetWriter(sink, schema, **options).close()
-    empty: bytes = sink.getvalue().to_pybytes()
-    return MAGIC + content + empty[len(MAGIC) :]
+    footer: bytes = sink.getvalue().to_pybytes()[len(MAGIC) :]
+    return MAGIC + _digest(footer) + content + footer
 
 
 def held(found: bytes, path: str) -> bytes:
     """Return the bytes that a file without rows holds; raises a ValueError for any other file."""
     length = int.from_bytes(found[-8:-4], "little") + 8
-    if found[:4] != MAGIC or found[-4:] != MAGIC or length + 4 > len(found):
+    if found[:4] != MAGIC or found[-4:] != MAGIC or length + 20 > len(found):
         raise ValueError(f"{path} was cut off, or is no file of a directory that goes on")
-    return found[len(MAGIC) : -length]
+    digest, content, footer = found[4:20], found[20:-length], found[-length:]
+    if _digest(footer) != digest:
+        raise ValueError(f"{path} was changed after it was written: its digest is another")
+    return content
+
+
+def _digest(footer: bytes) -> bytes:
+    """Return by what a footer is known again, in 16 bytes; what is held has a digest of its own."""
+    return hashlib.blake2b(footer, digest_size=8).hexdigest().encode()

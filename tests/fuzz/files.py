@@ -1,0 +1,876 @@
+"""Histories of a folder and of a directory that goes on with it: no row is lost or doubled, whatever happens between runs.
+
+Files come, go and change; runs have any options, are killed, or find a full disk; parts and states are damaged. A model
+(`seen_files`) says what each run must find and answer, and what it must refuse.
+"""
+
+import errno
+import os
+import signal
+import time
+import warnings
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, fields, replace
+from threading import Thread
+from typing import Any
+from unittest.mock import patch
+
+import dask_gpuscan
+from dask_gpuscan import ChangedSourceError
+from dask_gpuscan.engines.stream import directory_sink, listing, stores
+from dask_gpuscan.engines.stream.fragments import Progress
+
+from .choices import Choices
+from .file_places import MEMORY, STYLES, Folder, Room, Target, last_first, rows
+from .fuzzer import Fuzzer
+from .plain_answers import QUERIES, Columns, Query
+from .seen_files import File, Foretold, Rules, foretold, redone, rows_of
+from .store_harm import Harm, Killed, Layer
+
+FAILURES = (ValueError, OSError, KeyError)
+"""What a source raises that cannot be opened."""
+
+ERROR, NO_HARM = Rules(), Harm()
+
+
+class _Told:
+    """Whose repr leaves out what is as it is by default."""
+
+    def __repr__(self) -> str:
+        known: Any = self
+        told = [
+            f"{one.name}={getattr(self, one.name)!r}"
+            for one in fields(known)
+            if getattr(self, one.name) != one.default
+        ]
+        return f"{type(self).__name__}({', '.join(told)})"
+
+
+@dataclass(frozen=True, repr=False)
+class Setting(_Told):
+    """What stays the same through a history."""
+
+    query: str
+    style: str = "numbers"
+    formats: tuple[str, ...] = ("parquet",)
+    source: str = "local"
+    target: str = "local"
+    by: str = "folder"
+    order: str | None = None
+    ends: bool = False
+    export: str | None = None
+    tick: int = 1
+    """Nanoseconds between two times that the file system knows."""
+    share: int = 0
+    """What `directory_sink.COMMIT_SHARE` is."""
+    start: int = 8
+    """Number of the first file."""
+
+
+@dataclass(frozen=True, repr=False)
+class Change(_Told):
+    """Something happens to a file of the source."""
+
+    kind: str
+    number: int = 0
+    count: int = 3
+    seed: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class Go(_Told):
+    """A run."""
+
+    rules: Rules = ERROR
+    files: str | None = None
+    rows_per_file: int = 5
+    checkpoints: int = 1 << 20
+    export: str = "as ever"
+    looks: bool = False
+    reader: str = "pyarrow"
+    harm: Harm = NO_HARM
+    meanwhile: str = "read"
+
+
+@dataclass(frozen=True, repr=False)
+class Damage(_Told):
+    """Something happens to the directory."""
+
+    kind: str
+    number: int = 0
+    how: str = "gone"
+    redo: bool = False
+
+
+Step = Change | Go | Damage
+
+
+class History:
+    """One history: the places, and what the model knows."""
+
+    def __init__(self, setting: Setting, room: Room) -> None:
+        self.setting = setting
+        self.query: Query = next(one for one in QUERIES if one.name == setting.query)
+        places = {"local": room.local, "memory": room.memory}
+        self.folder = Folder(f"{places[setting.source]}/in", setting.style, setting.formats)
+        self.target = Target(places[setting.target])
+        self.exports = {"local": f"{room.local}/state.arrow", "memory": f"{room.memory}/state"}
+        self.known: list[File] = []
+        self.ended = self.is_begun = False
+        self.is_loose = False
+        """Whether a run was killed, and none went on since."""
+        self.states: list[bytes] = []
+        """What was written to places of the user's, in order."""
+        self.is_exported = False
+        """Whether the last of them is that of the directory."""
+        self.manifest: bytes | None = None
+        """As the last run has left it."""
+        self.copies = 0
+        self.met = set[str]()
+        """What has happened, for the count of outcomes."""
+
+    # --- the source -------------------------------------------------------------------------------
+
+    def there(self) -> list[File]:
+        """Return the files that are there, in order."""
+        setting = self.setting
+        return self.folder.files(setting.order, setting.by == "list", setting.tick)
+
+    def change(self, step: Change) -> None:
+        """Change a file, if there is one that can be changed so."""
+        folder, numbers = self.folder, list(self.folder.numbers)
+        if step.kind in ("add", "add late") or not numbers:
+            back = self.setting.order == "last first"
+            ends = [*numbers, self.setting.start]
+            number = (min(ends) - 1 if back else max(ends) + 1) if numbers else ends[0]
+            if step.kind == "add late":
+                number = 1 + step.number % 12
+            if number > 0 and number not in numbers:
+                folder.write(number, rows(step.count, step.seed))
+            return
+        number = numbers[step.number % len(numbers)]
+        have, fault = folder.numbers[number]
+        if step.kind == "append":
+            number = max(numbers) if step.number % 2 else number
+            have, fault = folder.numbers[number]
+            folder.write(number, [*have, *rows(1 + step.count, step.seed)])
+        elif step.kind == "other values" and not fault:
+            folder.write(number, rows(len(have), step.seed))
+        elif step.kind == "other values, same times" and not (fault or folder.in_memory):
+            folder.write(number, rows(len(have), step.seed), keep_time=True)
+        elif step.kind == "other rows":
+            folder.write(number, rows(step.count, step.seed))
+        elif step.kind == "same bytes":
+            folder.put(number, folder.content(number))
+        elif step.kind == "touch":
+            folder.touch(number, 10**9 + step.seed)
+        elif step.kind == "remove":
+            folder.remove(number)
+        elif step.kind == "rename":
+            to = 1 + step.seed % 24
+            if to not in numbers:
+                folder.rename(number, to)
+        elif step.kind == "cut off":
+            folder.truncate(number)
+        elif step.kind == "other columns":
+            folder.write_other_columns(number)
+
+    def stream(self, rules: Rules, query: Query | None = None) -> Any:
+        """Return the stream of a run."""
+        setting = self.setting
+        source: Any = self.folder.place
+        if setting.by == "list":
+            source = [self.folder.path(number) for number in self.folder.numbers]
+        elif setting.by == "pattern":
+            source = f"{self.folder.place}/{'*/' * STYLES[setting.style].count('/')}*.*"
+        order = last_first if setting.order == "last first" else setting.order
+        found = dask_gpuscan.stream(source, ends=setting.ends, order=order, **rules.given())
+        return (query or self.query).stream(found)
+
+    # --- runs -------------------------------------------------------------------------------------
+
+    def export(self, step: Go) -> str | None:
+        """Return where else the state of a run is written."""
+        kind = self.setting.export if step.export == "as ever" else step.export
+        return self.exports.get(kind or "")
+
+    def run(self, step: Go, query: Query | None = None, **options: Any) -> Any:
+        """Run, and return what that returns."""
+        return self.stream(step.rules, query).to_parquet(
+            self.target.place,
+            state=self.export(step) or True,
+            files=step.files,
+            rows_per_file=step.rows_per_file,
+            checkpoints=step.checkpoints,
+            **options,
+        )
+
+    def answer(self, known: Sequence[File], ended: bool) -> Columns:
+        """Return the answer that files have."""
+        return self.query.answer(rows_of(known), ended)
+
+    def look(self, step: Go) -> Progress | Exception:
+        """Return what a dry run says, which changes nothing."""
+        before = self.target.files()
+        try:
+            found: Progress = self.run(step, dry_run=True)
+        except Exception as error:
+            return error
+        finally:
+            assert self.target.files() == before, "a dry run changed the directory"
+        return found
+
+    def go(self, step: Go) -> None:
+        """Run, and compare with what the model says."""
+        there = self.there()
+        if not there or there[0].fault:
+            is_named = there and there[0].fault != "other columns"
+            self._refused(step, FAILURES, there[0].name if is_named else "")
+            return
+        told = foretold(self.known, there, step.rules)
+        after, rest, does = told.after, told.rest, told.does
+        if self._state_is_old(step):
+            self._refused(step, (ValueError,), "is not the state" if self.is_begun else "")
+            return
+        looked: Progress | Exception | None = None
+        if step.looks or does == "redo" or step.harm.kind != "none":
+            looked = self.look(step)
+            self._check_lists(told, looked)
+        finals = [after]
+        if does == "redo":
+            finals, rest = self._redone(step, there, told, looked)
+            if not finals:
+                self._refused(step, (ChangedSourceError,), "")
+                return
+        elif does == "refuse":
+            if looked is not None:
+                assert isinstance(looked, Progress)
+                assert looked.error, "a dry run does not say that the run is refused"
+            differing = [*told.changed, *told.removed, *told.late, *told.seen]
+            self._refused(step, (ChangedSourceError,), "", differing, looked)
+            return
+        elif looked is not None and not any(f.fault for f in rest):
+            is_refused = isinstance(looked, Exception) or looked.error
+            if not (self.ended and rows_of(rest)) and not self.is_loose:
+                assert not is_refused, f"a dry run says that the run is refused: {looked}"
+        if any(file.fault for file in rest):
+            self._fails(step, there, told, finals, rest)
+        elif does == "go on" and self.ended and rows_of(rest):
+            self._refused(step, (ValueError,), "rows that ended")
+        else:
+            self._goes_on(step, there, told, finals)
+
+    def _state_is_old(self, step: Go) -> bool:
+        """Return whether a state at the place of the user's is another one than the directory's."""
+        path = self.export(step)
+        content = None if path is None else _read(path)
+        if content is None or (self.is_exported and content == self.states[-1]):
+            return False
+        if self.is_loose or (self.is_exported and content in self.states[-2:]):
+            looked = self.look(step)  # a run that was killed may have written it, or the one before
+            return isinstance(looked, Exception) and "is not the state" in str(looked)
+        return True
+
+    def _check_lists(self, told: Foretold, looked: Progress | Exception) -> None:
+        if isinstance(looked, Progress):
+            found = {name: getattr(looked, name) for name in told.lists()}
+            assert found == told.lists(), f"a dry run says {found}, and the model {told.lists()}"
+
+    def _redone(
+        self, step: Go, there: Sequence[File], told: Foretold, looked: Any
+    ) -> tuple[list[list[File]], list[File]]:
+        """Return the files whose rows may be answered by a run that goes back; none if it must be refused."""
+        assert isinstance(looked, Progress), f"a dry run raises {looked!r}"
+        names = {file.name for file in there}
+        if looked.error and step.rules.removed == "keep" and told.removed:
+            return [], []
+        assert not looked.error, f"a dry run refuses to go back: {looked.error}"
+        finals, rest = [], list[File]()
+        for kept in range(told.first + 1):
+            again = [file.name for file in self.known[kept:] if file.name in names]
+            gone = [file.name for file in self.known[kept:] if file.name not in names]
+            if again == looked.again and not (gone and step.rules.removed == "keep"):
+                finals.append(redone(self.known, there, step.rules, kept))
+                rest = foretold(self.known[:kept], there, step.rules).rest
+        assert finals, f"a run goes back to read {looked.again} again, behind {told.first} files"
+        return finals, rest
+
+    def _refused(
+        self,
+        step: Go,
+        kinds: tuple[type[Exception], ...],
+        says: str,
+        paths: Sequence[str] = (),
+        looked: Any = None,
+    ) -> None:
+        """Run, and check that it is refused with no change."""
+        before = self.target.files()
+        error = self._error_of(step)
+        assert error is not None, f"a run was not refused by {kinds[0].__name__} {says}"
+        if not isinstance(error, kinds):
+            raise error
+        assert says in str(error), f"the message does not say {says!r}: {error}"
+        if paths:
+            path = getattr(error, "path", "")
+            assert path in paths, f"the error is of the file {path!r}, and others differ: {paths}"
+            assert path in str(error), f"the message does not name {path!r}: {error}"
+        if isinstance(looked, Progress):
+            assert looked.error == str(error), f"dry run: {looked.error}; run: {error}"
+        if not self.is_loose:
+            assert self.target.files() == before, "a run that was refused changed the directory"
+        self.met.add("refused")
+
+    def _error_of(self, step: Go, query: Query | None = None) -> Exception | None:
+        try:
+            self.run(step, query)
+        except Exception as error:
+            return error
+        return None
+
+    def _fails(
+        self,
+        step: Go,
+        there: Sequence[File],
+        told: Foretold,
+        finals: list[list[File]],
+        rest: Sequence[File],
+    ) -> None:
+        """Run, and check that it fails at a file that cannot be read."""
+        bad = next(file for file in rest if file.fault)
+        error = self._error_of(step)
+        if self._was_in_midst(told, error):
+            return
+        assert error is not None, f"a run has read {bad}"
+        assert isinstance(error, ValueError | OSError), f"{type(error).__name__}: {error}"
+        assert bad.name in str(error), f"the message does not name {bad.name!r}: {error}"
+        self.met.add("unreadable")
+        self._settle(step, there, told, finals)
+
+    def _goes_on(
+        self,
+        step: Go,
+        there: Sequence[File],
+        told: Foretold,
+        finals: list[list[File]],
+    ) -> None:
+        """Run, perhaps with harm, and check what is there behind it."""
+        layer = Layer(step.harm, lambda: self._meanwhile(step, finals))
+        error: BaseException | None = None
+        before = self.target.files()
+        if step.harm.kind == "none":
+            error = self._error_of(step)
+        elif step.harm.kind == "SIGKILL":
+            error = self._in_a_process(step, layer)
+        else:
+            try:
+                with layer.below():
+                    self.run(step)
+            except Killed as killed:
+                error = killed
+            except Exception as failed:
+                error = failed
+        if error is None:
+            assert not layer.is_dead, "a run went on though it was killed"
+            if layer.is_done:
+                self.met.add(step.harm.kind)
+            self._went_on(step, finals)
+            return
+        if not layer.is_done:
+            if self._was_in_midst(told, error):
+                return
+            raise error
+        self.met.add(step.harm.kind)
+        if isinstance(error, Killed):
+            self._settle(step, there, told, finals)
+            return
+        if step.harm.kind not in ("full", "full once", "read-only"):
+            raise error
+        if not isinstance(error, OSError) or error.errno not in (errno.ENOSPC, errno.EROFS):
+            raise error
+        if step.harm.kind == "read-only":
+            assert self.is_loose or self.target.files() == before
+        else:
+            self._settle(step, there, told, finals)
+
+    def _was_in_midst(self, told: Foretold, error: BaseException | None) -> bool:
+        """Return whether a run was refused as a killed one has read a part of a file that is another one now."""
+        last = self.known[-1].name if self.known else ""
+        is_other = last in told.changed or last in told.removed
+        return self.is_loose and is_other and "after a part of it was read" in str(error)
+
+    def _in_a_process(self, step: Go, layer: Layer) -> BaseException | None:
+        """Run in a process that is killed."""
+        child = os.fork()
+        if not child:
+            code = 3
+            try:
+                with layer.below():
+                    self.run(step)
+                code = 0
+            finally:
+                os._exit(code)
+        status = _waited(child)
+        if os.WIFSIGNALED(status):
+            layer.is_done = True
+            return Killed()
+        assert os.WEXITSTATUS(status) == 0, "a run in a process of its own failed"
+        return None
+
+    def _meanwhile(self, step: Go, finals: list[list[File]]) -> None:
+        """Look at the directory, or run, in the midst of a run."""
+        self.met.add(f"meanwhile {step.meanwhile}")
+        if step.meanwhile == "read":
+            self._check_prefix(self.target.read(), finals)
+            return
+        found: list[Exception | None] = []
+
+        def second() -> None:
+            found.append(self._error_of(replace(step, harm=Harm())))
+
+        if step.meanwhile == "run in a thread":
+            thread = Thread(target=second)
+            thread.start()
+            thread.join()
+        else:
+            second()
+        if found[0] is not None and "another run writes to" not in str(found[0]):
+            raise found[0]
+
+    def _check_prefix(self, found: Columns, finals: Sequence[Sequence[File]]) -> None:
+        """Check that a reader sees the first rows of what was there, or of what will be."""
+        allowed = [self.answer(self.known, self.ended)]
+        allowed += [self.answer(final, self.setting.ends) for final in finals]
+        assert any(_is_prefix(found, one) for one in allowed), f"a reader sees {found} of {allowed}"
+
+    def _went_on(self, step: Go, finals: Sequence[Sequence[File]]) -> None:
+        """Check what is there behind a run, and know it from now on."""
+        ended = self.setting.ends and self.query.has_end
+        found = self.target.read(step.reader)
+        matching = [f for f in finals if _same(found, self.answer(f, self.setting.ends))]
+        wanted = self.answer(finals[0], self.setting.ends)
+        assert matching, f"{step.reader} reads {found}, and the answer is {wanted}"
+        for path, content in self.target.of_others.items():
+            assert self.target.get(path) == content, f"a file of others was changed: {path}"
+        self._check_no_rest()
+        self.known, self.ended, self.is_begun = list(matching[0]), ended, True
+        self.is_loose = False
+        path = self.export(step)
+        if path is not None:
+            content = _read(path)
+            assert content is not None, "there is no state at the place of the user's"
+            assert dask_gpuscan.load_state(path).rows == len(rows_of(self.known))
+        self._know_states(path)
+
+    def _know_states(self, path: str | None) -> None:
+        """Know what a run has written to a place of the user's, and whether the directory knows that."""
+        manifest = self.target.files().get(f"{self.target.name}/_gpuscan/manifest.parquet")
+        content = None if path is None else _read(path)
+        if content is not None:
+            if self.states[-1:] != [content]:
+                self.states.append(content)
+            self.is_exported = True
+        elif manifest != self.manifest:
+            self.is_exported = False
+        self.manifest = manifest
+
+    def _check_no_rest(self) -> None:
+        """Check that a run has left nothing that only runs need."""
+        for path in self.target.files():
+            place, name = path.rpartition("/")[::2]
+            wanted = name.startswith("state-") or name == "manifest.parquet"
+            assert not place.startswith("."), f"a run has left {path}"
+            assert wanted or not place.endswith("/_gpuscan"), f"a run has left {path}"
+
+    def _settle(
+        self, step: Go, there: Sequence[File], told: Foretold, finals: list[list[File]]
+    ) -> None:
+        """Check what is there behind a run that did not end, and know from now on how far it got."""
+        self._check_prefix(self.target.read(), finals)
+        self.is_loose = True
+        self._know_states(self.export(step))
+        first = (list(self.known), self.ended)
+        ended = self.setting.ends and self.query.has_end
+        steps = []
+        if told.does == "go on":
+            steps = [(told.after[:n], False) for n in range(len(self.known), len(told.after) + 1)]
+            if len(steps) == 1 and self.ended:
+                steps = []
+        candidates = [first, *steps, *((final, ended) for final in finals)]
+        looked = self.look(replace(step, rules=Rules(), harm=Harm()))
+        assert isinstance(looked, Progress), f"a dry run raises {looked!r}"
+        lists = {name: getattr(looked, name) for name in told.lists()}
+        matching = [one for one in candidates if foretold(one[0], there, Rules()).lists() == lists]
+        assert matching, f"a dry run says {lists} behind a run that was killed"
+        if any(one != matching[0] for one in matching[1:]):
+            self._recover(step, there, matching)
+        else:
+            self.known, self.ended = matching[0]
+
+    def _recover(self, step: Go, there: Sequence[File], matching: Sequence[Any]) -> None:
+        """Run again, undisturbed, where it is not known how far the run before got."""
+        step = replace(step, harm=Harm())
+        if any(file.fault for file in there):
+            step = replace(step, rules=Rules())
+            for number in [n for n, (_, fault) in self.folder.numbers.items() if fault]:
+                self.folder.remove(number)
+            there = self.there()
+        looked = self.look(step)
+        finals = []
+        for known, ended in matching:
+            self.known, self.ended = known, ended
+            told = foretold(known, there, step.rules)
+            if told.does == "go on":
+                finals.append(told.after)
+            elif told.does == "redo" and isinstance(looked, Progress) and looked.again:
+                finals += self._redone(step, there, told, looked)[0]
+        error = self._error_of(step)
+        if error is not None:
+            raise error
+        self._went_on(step, finals)
+
+    # --- harm to the directory --------------------------------------------------------------------
+
+    def damage(self, step: Damage) -> None:
+        """Do harm to the directory, run, and make it good."""
+        there = self.there()
+        can_run = there and not any(file.fault for file in (*there, *self.known))
+        if not self.is_begun or self.is_loose or not can_run:
+            return
+        told = foretold(self.known, there, Rules())
+        if told.does != "go on" or (self.ended and rows_of(told.rest)):
+            return
+        if self._state_is_old(Go()):
+            return
+        getattr(self, f"_{step.kind.replace(' ', '_')}")(step, there)
+        self.met.add(f"damaged {step.kind}" if step.kind != "copy" else "copied")
+
+    def _another_query(self, step: Damage, there: Sequence[File]) -> None:
+        before = self.target.files()
+        others = [one for one in QUERIES if one.name != self.query.name]
+        error = self._error_of(Go(), others[step.number % len(others)])
+        assert isinstance(error, ValueError), f"another query was not refused: {error!r}"
+        assert "state" in str(error), str(error)
+        assert self.target.files() == before, "a run of another query changed the directory"
+
+    def _part(self, step: Damage, there: Sequence[File]) -> None:
+        names = self.target.parts()
+        if not names:
+            return
+        name = names[step.number % len(names)]
+        content = self.target.get(name)
+        if name in self.target.of_others:
+            return
+        self.target.put(name, _harmed(content, step))
+        before = self.target.files()
+        error = self._error_of(Go())
+        assert isinstance(error, ValueError), f"a damaged part was not refused: {error!r}"
+        assert name in str(error), f"the message does not name {name}: {error}"
+        assert self.target.files() == before, "a run that was refused changed the directory"
+        if not step.redo:
+            self.target.put(name, content)
+            return
+        going = Go(rules=Rules(changed="redo"), rows_per_file=1 + step.number % 7)
+        told = foretold(self.known, there, going.rules)
+        finals, _ = self._redone(going, there, told, self.look(going))
+        error = self._error_of(going)
+        if error is not None:
+            raise error
+        if self.target.files().get(f"{self.target.name}/{name}") == before.get(
+            f"{self.target.name}/{name}", b""
+        ):
+            self.target.put(name, None)  # it is nobody's now
+        self._went_on(going, finals)
+
+    def _of_ours(self, step: Damage, there: Sequence[File], prefix: str) -> None:
+        """Damage a file of ours: a run is refused, or has all that it needs."""
+        own = f"{self.target.name}/_gpuscan/"
+        names = [
+            name.removeprefix(f"{self.target.name}/")
+            for name in sorted(self.target.files())
+            if name.startswith(f"{own}{prefix}")
+        ]
+        name = names[step.number % len(names)]
+        content = self.target.get(name)
+        self.target.put(name, _harmed(content, step))
+        before = self.target.files()
+        going = Go(rules=Rules(changed="redo") if step.redo else Rules())
+        error = self._error_of(going)
+        if error is None:
+            told = foretold(self.known, there, going.rules)
+            self._went_on(going, [told.after])
+            if f"{self.target.name}/{name}" in self.target.files() and prefix != "manifest":
+                self.target.put(name, content)  # a state that was not needed
+            return
+        if not isinstance(error, ValueError):
+            raise error
+        assert self.target.place.removeprefix("memory:/") in str(error), str(error)
+        assert self.target.files() == before, "a run that was refused changed the directory"
+        self.target.put(name, content)
+
+    def _state(self, step: Damage, there: Sequence[File]) -> None:
+        self._of_ours(step, there, "state-")
+
+    def _manifest(self, step: Damage, there: Sequence[File]) -> None:
+        if step.how == "gone" and not self.target.parts() and self.export(Go()) is None:
+            step = replace(step, how="cut off")
+        self._of_ours(step, there, "manifest")
+
+    def _exported_state(self, step: Damage, there: Sequence[File]) -> None:
+        path = self.export(Go())
+        content = None if path is None else _read(path)
+        if path is None or content is None:
+            return
+        old = [one for one in self.states[:-2] if one not in self.states[-2:]]
+        found = _harmed(content, step)
+        if step.redo and old:
+            found = old[step.number % len(old)]
+        _write(path, found)
+        before = self.target.files()
+        error = self._error_of(Go())
+        if found is None:
+            assert error is None, repr(error)
+            self._went_on(Go(), [foretold(self.known, there, Rules()).after])
+            return
+        assert isinstance(error, ValueError), f"another state was not refused: {error!r}"
+        assert path in str(error), f"the message does not name {path}: {error}"
+        assert self.target.files() == before, "a run that was refused changed the directory"
+        assert _read(path) == found, "a run that was refused changed a state"
+        _write(path, content)
+
+    def _file_of_others(self, step: Damage, there: Sequence[File]) -> None:
+        name = ("notes.txt", "mine.parquet", f"part-{step.number % 6:08}.parquet")[step.number % 3]
+        if name not in self.target.parts():
+            content = b"not ours" if name.endswith("txt") else _a_part(self)
+            self.target.put(name, content)
+            self.target.of_others[name] = content
+
+    def _copy(self, step: Damage, there: Sequence[File]) -> None:
+        self.copies += 1
+        self.target = self.target.copy(f"out{self.copies}")
+
+
+def _waited(child: int) -> int:
+    """Return the status that a process ends with; one that hangs is killed, and is an error."""
+    end = time.monotonic() + 20.0
+    while time.monotonic() < end:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return status
+        time.sleep(0.001)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    raise TimeoutError("a run in a process of its own hangs")
+
+
+def _a_part(history: History) -> bytes:
+    names = history.target.parts()
+    return history.target.get(names[0]) if names else b"not ours"
+
+
+def _harmed(content: bytes, step: Damage) -> bytes | None:
+    """Return the content of a file behind harm; None if it is gone."""
+    if step.how == "gone":
+        return None
+    if step.how == "cut off":
+        return content[: len(content) * (step.number % 4) // 4]
+    at = step.number * 7919 % len(content)
+    return content[:at] + bytes([content[at] ^ (1 << step.number % 8)]) + content[at + 1 :]
+
+
+def _is_prefix(found: Columns, whole: Columns) -> bool:
+    count = len(next(iter(found.values()), []))
+    return not count or found == {name: column[:count] for name, column in whole.items()}
+
+
+def _same(found: Columns, whole: Columns) -> bool:
+    count, wanted = (len(next(iter(one.values()), [])) for one in (found, whole))
+    return count == wanted and (not count or found == whole)
+
+
+def _read(path: str) -> bytes | None:
+    if path.startswith("memory:"):
+        return MEMORY.cat_file(path) if MEMORY.exists(path) else None
+    if not os.path.exists(path):
+        return None
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _write(path: str, content: bytes | None) -> None:
+    if content is None:
+        MEMORY.rm_file(path) if path.startswith("memory:") else os.unlink(path)
+    elif path.startswith("memory:"):
+        MEMORY.pipe_file(path, content)
+    else:
+        with open(path, "wb") as file:
+            file.write(content)
+
+
+# --- cases -------------------------------------------------------------------------------------------
+
+OUTCOMES = (
+    *("power cut", "SIGKILL", "killed", "full once", "full", "read-only"),
+    *("meanwhile run", "meanwhile run in a thread", "meanwhile read"),
+)
+
+
+@dataclass(frozen=True)
+class FilesCase:
+    """A history."""
+
+    setting: Setting
+    steps: list[Step]
+    label: str = "history"
+
+    def check(self) -> str:
+        """Run it, and say what was the worst that happened."""
+        with ExitStack() as stack:
+            stack.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore", UserWarning)
+            room = stack.enter_context(Room())
+            stack.enter_context(patch.object(directory_sink, "COMMIT_SHARE", self.setting.share))
+            if self.setting.tick > 1:
+                _coarsen(stack, self.setting.tick)
+            history = History(self.setting, room)
+            last = Go(rules=Rules(changed="redo"), looks=True)
+            for step in [*self.steps, last]:
+                if isinstance(step, Change):
+                    history.change(step)
+                elif isinstance(step, Damage):
+                    history.damage(step)
+                else:
+                    history.go(step)
+        for outcome in OUTCOMES:
+            if outcome in history.met:
+                return outcome
+        damaged = sorted(one for one in history.met if one.startswith("damaged"))
+        return damaged[0] if damaged else ", ".join(sorted(history.met)) or "undisturbed"
+
+
+def _coarsen(stack: ExitStack, tick: int) -> None:
+    """Let times be those of a file system that knows few."""
+    exact, facts, remote = listing.stat_local, stores.LocalStore.facts, listing._modified
+
+    def coarse(path: str) -> Any:
+        found = exact(path)
+        return found and (found[0], found[1] // tick * tick, found[2] // tick * tick)
+
+    def of_store(store: Any, path: str) -> Any:
+        found = facts(store, path)
+        return found and (found[0], found[1] // tick * tick)
+
+    def of_url(*given: Any) -> int:
+        return remote(*given) // tick * tick
+
+    stack.enter_context(patch.object(listing, "stat_local", coarse))
+    stack.enter_context(patch.object(listing, "_modified", of_url))
+    stack.enter_context(patch.object(stores.LocalStore, "facts", of_store))
+
+
+CHANGES = (
+    *("add", "add", "add", "add late", "append", "other values", "other rows", "remove", "touch"),
+    *("same bytes", "other values, same times", "rename", "cut off", "other columns"),
+)
+DAMAGES = ("another query", "part", "state", "manifest", "exported state", "file of others", "copy")
+KINDS = (
+    *("killed", "killed", "power cut", "full once", "full", "meanwhile", "meanwhile"),
+    *("read-only", "SIGKILL"),
+)
+READERS = ("pyarrow",) * 6 + ("pandas", "polars", "a pattern of polars", "DuckDB")
+
+
+def draw(choices: Choices) -> FilesCase:
+    """Draw a history."""
+    setting = _draw_setting(choices)
+    steps: list[Step] = [_draw_add(choices) for _ in range(choices.between(1, 3))]
+    for _ in range(choices.between(1, 9)):
+        kind = choices.below(10)
+        if kind < 5:
+            steps.append(_draw_go(choices, setting))
+        elif kind < 9:
+            steps.append(_draw_change(choices))
+        else:
+            hows = ("gone", "cut off", "other bit")
+            steps.append(
+                Damage(
+                    choices.pick(DAMAGES),
+                    choices.below(97),
+                    choices.pick(hows),
+                    choices.flag(),
+                )
+            )
+    return FilesCase(setting, steps)
+
+
+def _draw_setting(choices: Choices) -> Setting:
+    query = choices.pick(QUERIES)
+    style = choices.pick(tuple(STYLES))
+    formats = choices.pick((("parquet",), ("parquet",), ("arrow",), ("parquet", "arrow")))
+    orders = [None, None, "modified"]
+    if style in ("numbers", "days", "dates"):
+        orders.append("last first")
+    return Setting(
+        query.name,
+        style,
+        formats,
+        choices.pick(("local", "local", "local", "memory")),
+        choices.pick(("local", "local", "local", "memory")),
+        choices.pick(("folder", "folder", "pattern", "list")),
+        choices.pick(orders),
+        choices.one_in(5),
+        choices.pick((None, None, "local", "memory")),
+        choices.pick((1, 1, 1, 2 * 10**9)),
+        choices.pick((0, directory_sink.COMMIT_SHARE)),
+        choices.between(8, 12),
+    )
+
+
+def _draw_add(choices: Choices) -> Change:
+    return Change("add", 0, choices.below(8), choices.below(100))
+
+
+def _draw_change(choices: Choices) -> Change:
+    kind = choices.pick(CHANGES)
+    return Change(kind, choices.below(12), choices.below(8), choices.below(100))
+
+
+def _draw_rules(choices: Choices) -> Rules:
+    if choices.flag():
+        return Rules()
+    return Rules(
+        choices.pick(("error", "redo", "redo", "keep")),
+        choices.pick((None, "keep")),
+        choices.pick((None, "append")),
+    )
+
+
+def _draw_go(choices: Choices, setting: Setting) -> Go:
+    harm, meanwhile = Harm(), "read"
+    if choices.one_in(3):
+        harm = Harm(
+            choices.pick(KINDS),
+            choices.between(1, 60),
+            choices.pick(("before", "half", "after")),
+            choices.pick((0, 1, 2, 3, 100)),
+            choices.below(3),
+        )
+        in_memory = "memory" in (setting.target, setting.export)
+        if harm.kind in ("SIGKILL", "power cut") and in_memory:
+            harm = replace(harm, kind="killed")
+        meanwhile = choices.pick(("read", "run", "run in a thread"))
+    export = choices.pick(("as ever",) * 8 + ("none", "local"))
+    return Go(
+        _draw_rules(choices),
+        choices.pick((None, None, "source")),
+        choices.between(1, 7),
+        choices.pick((1 << 20, 0, 5000)),
+        export,
+        choices.one_in(3),
+        choices.pick(READERS) if setting.target == "local" else "pyarrow",
+        harm,
+        meanwhile,
+    )
+
+
+FILES = Fuzzer("files", draw)
