@@ -101,6 +101,15 @@ class AsOfStep(Step):
         if seen is not None and seen.source is not None:
             Pass([self.right], self._state(seen)).check_sources()
 
+    def gone(self, seen: Seen, again: Seen) -> Sequence[str]:
+        files = self.right._source.files
+        if seen is None or seen.source is None or files is None:
+            return ()
+        known = [Fragment(*one) for one in seen.source[4]]
+        before = 0 if again is None or again.source is None else len(again.source[4])
+        archived = files.compare(known).archived
+        return [one.path for one in known[before:] if one.path in archived]
+
     def of_others(self, seen: Seen) -> Seen:
         if seen is None:
             return None

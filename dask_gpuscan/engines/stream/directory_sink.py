@@ -235,8 +235,8 @@ class _Writing:
         self.commit_took = self.committed - began
 
     def end(self, state: State) -> None:
-        """Commit all, unless nothing is new."""
-        self.close()
+        """Commit all, unless nothing is new; without rows, there is a part without rows, which readers find."""
+        self.close(None if self.parts else self.schema)
         before = self.begin.state
         same = before is not None and _counts(before) == _counts(state)
         known = self.directory.manifest

@@ -124,7 +124,8 @@ class Pass:
             for frame, place in self.source.frames(self.start, self._columns(), self.joins):
                 if self.ended and len(frame):
                     raise ValueError(
-                        "state is of rows that ended, and what was open has been answered; read those with ends=False"
+                        "state is of rows that ended, and what was open has been answered: begin anew, with "
+                        "ends=False as long as rows follow"
                     )
                 answers = self._advance(frame, False)
                 self.place = place

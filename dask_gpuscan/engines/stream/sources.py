@@ -230,10 +230,18 @@ class Source:
 
     def _follows(self, base: State, comparison: Comparison) -> bool:
         """Return whether files are others than those that the source's own state has seen."""
-        facts, paths = comparison.facts, {one.path for one in base.fragments}
-        if paths.intersection(facts.seen):
-            return False
-        return not (paths.intersection(facts.changed) and base.root == self.root)
+        facts, known = comparison.facts, {one.path: one for one in base.fragments}
+        if base.root == self.root:
+            return known.keys().isdisjoint([*facts.seen, *facts.changed])
+        seen = {one.path: one for one in comparison.known if one.path in facts.seen}
+        same = [
+            one
+            for path, one in seen.items()
+            if path in known and known[path].modified == one.modified
+        ]
+        return (
+            not same
+        )  # else the folder was moved; a file of another one may have the same name and bytes
 
     def frames(
         self, start: Start, columns: Sequence[Any] | None = None, join: bool = True
