@@ -34,7 +34,7 @@ ROWS_ON_GPU = 1 << 22
 """Rows that are read to a GPU at once, at least, so that many rows share what a call takes on the host."""
 
 MANY_FILES, FEW_ROWS, JOINED_ROWS = 100, 1 << 14, 1 << 16
-"""Of more files than these, those of few rows are read with the ones behind them as one batch of so many rows, as a batch
+"""Of more files than these, those of few rows are read with the ones behind them, as one batch of so many rows: a batch
 costs what calls cost however short it is.
 
 2,000 files of 30 rows, running totals of groups, two cores that others use, too: a batch for each file 6.1 s, joined

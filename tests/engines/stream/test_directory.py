@@ -846,7 +846,7 @@ def test_other_directories_beside_a_state(days: Days, tmp_path: Path, monkeypatc
 ROWS_OF_THE_GUIDE = {
     "a file is added behind those that were read": test_added,
     "a file comes late: its name sorts before one that was read": test_late,
-    "a file is removed": test_removed,
+    "a file is removed": (test_removed, test_archived),
     "a file is rewritten, or gets more rows": (
         test_rewritten, test_more_rows_in_the_last_file, test_kept_though_rewritten,
     ),
