@@ -18,8 +18,9 @@ from unittest.mock import patch
 
 import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
-from dask_gpuscan.engines.stream import directory_sink, listing, stores
-from dask_gpuscan.engines.stream.fragments import Progress
+from dask_gpuscan.engines.stream.sinks import directory_sink, stores
+from dask_gpuscan.engines.stream.sources import listing
+from dask_gpuscan.engines.stream.sources.fragments import Progress
 
 from .choices import Choices
 from .file_places import MEMORY, STYLES, Folder, Room, Target, last_first, rows

@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dask_gpuscan.engines.stream import directory_sink
-from dask_gpuscan.engines.stream.stores import LocalStore, MemoryStore
+from dask_gpuscan.engines.stream.sinks import directory_sink
+from dask_gpuscan.engines.stream.sinks.stores import LocalStore, MemoryStore
 
 CHANGES = (
     *("new", "put", "sync", "sync_folder", "move", "remove", "make_folder", "remove_folder"),

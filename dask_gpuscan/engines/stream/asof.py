@@ -11,12 +11,12 @@ from ...frames.registry import library_of
 from ...ops.asof.asof import AsOf
 from ...ops.asof.in_turn import RightRows, end_of, merged_in_turn, read_on
 from ..dask.expressions import map_partitions
-from .fragments import Fragment
-from .operations import Operation
 from .options import described
 from .passes import Pass
-from .sources import rows_behind
-from .state import State
+from .sources.fragments import Fragment
+from .sources.source import rows_behind
+from .states.operations import Operation
+from .states.state import State
 from .steps import Seen, Step
 from .stream import Stream
 

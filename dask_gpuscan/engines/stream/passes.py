@@ -9,12 +9,12 @@ from typing import Any
 
 from ...frames.registry import library_of, names_of
 from ...ops.windows.halo import joined_rows
-from .files import Place
-from .fragments import ChangedSourceError, Fragment
-from .operations import Operation
 from .progress import shown
-from .sources import NO_MARK, Start, mark_of
-from .state import State
+from .sources.files import Place
+from .sources.fragments import ChangedSourceError, Fragment
+from .sources.source import NO_MARK, Start, mark_of
+from .states.operations import Operation
+from .states.state import State
 from .steps import Each, Seen
 
 Stream = Any

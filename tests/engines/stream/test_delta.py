@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import dask_gpuscan
-from dask_gpuscan.engines.stream.delta import delta_files, is_delta
-from dask_gpuscan.engines.stream.delta_sink import DeltaTarget
-from dask_gpuscan.engines.stream.table_files import behind_rewrites
+from dask_gpuscan.engines.stream.sinks.delta_sink import DeltaTarget
+from dask_gpuscan.engines.stream.sources.delta import delta_files, is_delta
+from dask_gpuscan.engines.stream.sources.table_files import behind_rewrites
 from helpers.kills import KilledError, before, behind
 
 deltalake = pytest.importorskip("deltalake")

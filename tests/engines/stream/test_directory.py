@@ -24,7 +24,8 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
-from dask_gpuscan.engines.stream import directory_sink, state, stores
+from dask_gpuscan.engines.stream.sinks import directory_sink, stores
+from dask_gpuscan.engines.stream.states import state
 
 
 def day(number: int, rows: int = 4, seed: int = 0) -> pd.DataFrame:
@@ -552,7 +553,8 @@ def test_a_full_disk(days: Days, monkeypatch: Any, files: Any) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from dask_gpuscan.engines.stream import directory_sink, stores
+from dask_gpuscan.engines.stream.sinks import directory_sink
+from dask_gpuscan.engines.stream.sinks import stores
 from test_directory import Days
 
 directory_sink.COMMIT_SHARE = 0

@@ -18,13 +18,13 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
-from dask_gpuscan.engines.stream import files
-from dask_gpuscan.engines.stream.fragments import (
+from dask_gpuscan.engines.stream.sources import files
+from dask_gpuscan.engines.stream.sources.fragments import (
     Fragment,
     columns_of_fragments,
     fragments_of_columns,
 )
-from dask_gpuscan.engines.stream.listing import natural
+from dask_gpuscan.engines.stream.sources.listing import natural
 
 
 def put(path: Path, *values: int, **columns: Any) -> None:

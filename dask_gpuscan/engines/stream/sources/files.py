@@ -16,7 +16,8 @@ import dask
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .arrow_schema import as_texts, cast_batch
+from ..arrow_schema import as_texts, cast_batch
+from ..progress import Size
 from .fragments import (
     RULES,
     ChangedSourceError,
@@ -28,7 +29,6 @@ from .fragments import (
     settled,
 )
 from .listing import Listing, Values, digest_at, hive_values, now, opened, partition_schema
-from .progress import Size
 
 ROWS_ON_GPU = 1 << 22
 """Rows that are read to a GPU at once, at least, so that many rows share what a call takes on the host."""

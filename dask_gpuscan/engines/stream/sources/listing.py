@@ -15,8 +15,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from ...kernels.messages import shown
-from .filesystems import filesystem_of, is_url
+from ....kernels.messages import shown
+from ..filesystems import filesystem_of, is_url
 from .fragments import LOGGED, Fragment, digest_of
 
 SUFFIXES = (".parquet", ".parq", ".pq", ".arrow", ".feather", ".ipc")

@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .fragments import Fragment, columns_of_fragments, fragments_of_columns
+from ..sources.fragments import Fragment, columns_of_fragments, fragments_of_columns
 
 FOLDER = "_gpuscan"
 """The folder in a directory that is ours."""

@@ -9,15 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..filesystems import is_url
+from ..passes import Pass
+from ..sources.fragments import ChangedSourceError, Fragment, Progress, error_of_gone
+from ..sources.source import Start
+from ..states.state import State
+from ..whole_files import read_if_there
 from .adopted import adopted
 from .directory import Directory, digest_of_state
-from .filesystems import is_url
-from .fragments import ChangedSourceError, Fragment, Progress, error_of_gone
 from .manifest import Kept, Manifest, Part
-from .passes import Pass
-from .sources import Start
-from .state import State
-from .whole_files import read_if_there
 
 Stream = Any
 """A `Stream`, whose methods call this module."""

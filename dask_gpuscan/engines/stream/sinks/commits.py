@@ -13,12 +13,12 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from ...kernels.messages import shown
-from .fragments import Progress, error_of_gone
-from .listing import natural
-from .sinks import no_rows_of, tables
-from .state import State, state_in
-from .threads import Behind
+from ....kernels.messages import shown
+from ..sources.fragments import Progress, error_of_gone
+from ..sources.listing import natural
+from ..states.state import State, state_in
+from ..threads import Behind
+from .arrow import no_rows_of, tables
 
 ROWS_PER_COMMIT = 1 << 20
 """Rows after which a transaction is committed: memory holds them until then."""

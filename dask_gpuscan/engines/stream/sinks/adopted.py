@@ -7,13 +7,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from ..filesystems import filesystem_of
+from ..sources.fragments import Fragment, digest_of, settled
+from ..sources.listing import opened
+from ..states.state import State, state_in
+from .arrow import no_rows_of
 from .directory import Directory, digest_of_state
-from .filesystems import filesystem_of
-from .fragments import Fragment, digest_of, settled
-from .listing import opened
 from .manifest import Exported, Manifest, Part
-from .sinks import no_rows_of
-from .state import State, state_in
 
 Stream = Any
 

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import accumulate, pairwise, takewhile
 from typing import Any, NamedTuple
 
-from ...kernels.messages import shown
+from ....kernels.messages import shown
 
 ENDS = 1 << 15
 """Bytes at either end of a file that its digest is of; the footer of Parquet is always among them."""

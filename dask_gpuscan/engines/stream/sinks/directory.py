@@ -18,10 +18,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .fragments import digest_of
+from ..sources.fragments import digest_of
+from ..states.state import State, state_in
+from .arrow import check_writer
 from .manifest import FOLDER, NAME, Kept, Manifest, Part, held, manifest_of, without_rows
-from .sinks import check_writer
-from .state import State, state_in
 from .stores import owner, store_of, token, told_owner
 
 SUFFIX = ".parquet"

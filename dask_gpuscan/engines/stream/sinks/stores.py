@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from .filesystems import filesystem_of, is_url, shown_url
-from .whole_files import sync_folder
+from ..filesystems import filesystem_of, is_url, shown_url
+from ..whole_files import sync_folder
 
 Facts = tuple[int, int]
 """The size of a file in bytes, and when it was written in nanoseconds."""

@@ -14,15 +14,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..passes import Pass
+from ..sources.fragments import Progress, columns_of_fragments
+from ..states.state import State
+from ..threads import Behind
+from ..whole_files import write_whole
+from .arrow import TableMaker, no_rows_of
 from .directory import Directory, digest_of_state
 from .directory_start import Begin, Options, begin_of
-from .fragments import Progress, columns_of_fragments
 from .manifest import Exported, Manifest, Part
-from .passes import Pass
-from .sinks import TableMaker, no_rows_of
-from .state import State
-from .threads import Behind
-from .whole_files import write_whole
 
 Stream = Any
 """A `Stream`, whose methods call this module."""

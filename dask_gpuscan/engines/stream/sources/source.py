@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from ...frames.registry import (
+from ....frames.registry import (
     aligned,
     common_schema,
     is_frame,
@@ -20,16 +20,16 @@ from ...frames.registry import (
     names_of,
     schema_of,
 )
-from ...kernels.messages import shown
-from ..dask.compat import FrameBase
+from ....kernels.messages import shown
+from ...dask.compat import FrameBase
+from ..progress import Size, size_of, without_bars
+from ..states.state import State
+from ..threads import read_ahead
 from .datasets import files_of_dataset
 from .files import Files, Place, check_all_skipped, files, no_rows
 from .fragments import ChangedSourceError, Comparison, Fragment, Rules
 from .listing import listing_of
-from .progress import Size, size_of, without_bars
-from .state import State
 from .table_sources import files_of_table
-from .threads import read_ahead
 
 
 @dataclass(frozen=True)
