@@ -120,9 +120,7 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
     state = directory.state(manifest, manifest.state)
     start = source.start(state)
     at = start.first
-    damaged = (
-        None if look and any(one.staged for one in manifest.parts) else directory.damaged(manifest)
-    )
+    damaged = directory.damaged(manifest)
     begin = Begin(
         state,
         start,
