@@ -41,6 +41,8 @@ class Harm:
     """"killed", "SIGKILL", "power cut", "full once", "full", "read-only", "meanwhile"."""
     at: int = 0
     """Number of the call."""
+    call: str = "any"
+    """Which calls are counted."""
     where: str = "before"
     """"before" the call, in the "half" of it, or "after" it."""
     lost: int = 0
@@ -114,7 +116,7 @@ class Layer:
                 raise Killed
             if self.harm.kind == "read-only":
                 return self._refused(name, do)
-            self.calls += 1
+            self.calls += self.harm.call in ("any", name)
             is_now = not self.is_done and self.calls >= self.harm.at > 0
             if self.harm.kind == "full" and self.is_done and name in WRITES:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
