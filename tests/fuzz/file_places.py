@@ -1,4 +1,4 @@
-"""Places of the fuzzer `files`: the folder that a stream reads, and the directory that it writes, on disk or in memory."""
+"""Places of the fuzzer `files`, on disk or in memory: the folder of a source, and the directory that follows it."""
 
 import os
 import secrets

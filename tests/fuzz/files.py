@@ -1,4 +1,4 @@
-"""Histories of a folder, and of a directory that goes on with it: no row is lost or doubled, whatever happens meanwhile.
+"""Histories of a folder, and of a directory that goes on with it: no row is lost or doubled, whatever happens.
 
 Files come, go and change; runs have any options, are killed, or find a full disk; parts and states are damaged. A model
 (`seen_files`) says what each run must find and answer, and what it must refuse.
@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from threading import Thread
 from typing import Any
 from unittest.mock import patch
@@ -23,7 +23,7 @@ from dask_gpuscan.engines.stream.fragments import Progress
 
 from .choices import Choices
 from .file_places import MEMORY, STYLES, Folder, Room, Target, last_first, rows
-from .fuzzer import Fuzzer
+from .fuzzer import Fuzzer, Told
 from .plain_answers import QUERIES, Columns, Query
 from .seen_files import File, Foretold, Rules, foretold, redone, rows_of
 from .store_harm import Harm, Killed, Layer
@@ -34,21 +34,8 @@ FAILURES = (ValueError, OSError, KeyError)
 ERROR, NO_HARM = Rules(), Harm()
 
 
-class _Told:
-    """Whose repr leaves out what is as it is by default."""
-
-    def __repr__(self) -> str:
-        known: Any = self
-        told = [
-            f"{one.name}={getattr(self, one.name)!r}"
-            for one in fields(known)
-            if getattr(self, one.name) != one.default
-        ]
-        return f"{type(self).__name__}({', '.join(told)})"
-
-
 @dataclass(frozen=True, repr=False)
-class Setting(_Told):
+class Setting(Told):
     """What stays the same through a history."""
 
     query: str
@@ -69,7 +56,7 @@ class Setting(_Told):
 
 
 @dataclass(frozen=True, repr=False)
-class Change(_Told):
+class Change(Told):
     """Something happens to a file of the source."""
 
     kind: str
@@ -79,7 +66,7 @@ class Change(_Told):
 
 
 @dataclass(frozen=True, repr=False)
-class Go(_Told):
+class Go(Told):
     """A run."""
 
     rules: Rules = ERROR
@@ -94,7 +81,7 @@ class Go(_Told):
 
 
 @dataclass(frozen=True, repr=False)
-class Damage(_Told):
+class Damage(Told):
     """Something happens to the directory."""
 
     kind: str

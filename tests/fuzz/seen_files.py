@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .fuzzer import Told
 from .plain_answers import Row
 
 
@@ -42,8 +43,8 @@ def by_time(file: File) -> Any:
     return file.written, by_name(file)
 
 
-@dataclass(frozen=True)
-class Rules:
+@dataclass(frozen=True, repr=False)
+class Rules(Told):
     """What a user says of files that differ."""
 
     changed: str = "error"

@@ -21,6 +21,8 @@ from typing import Any
 from dask_gpuscan.engines.stream import directory_sink
 from dask_gpuscan.engines.stream.stores import LocalStore, MemoryStore
 
+from .fuzzer import Told
+
 CHANGES = (
     *("new", "put", "sync", "sync_folder", "move", "remove", "make_folder", "remove_folder"),
     "locked",
@@ -33,8 +35,8 @@ class Killed(BaseException):
     """The process of a run is no more."""
 
 
-@dataclass(frozen=True)
-class Harm:
+@dataclass(frozen=True, repr=False)
+class Harm(Told):
     """What is done at which call."""
 
     kind: str = "none"
