@@ -87,7 +87,7 @@ def stream(
     See Also
     --------
     Stream : What it returns.
-    load_state : Read a state from a file.
+    load_state : Read a state from a file, a directory or a table.
 
     Examples
     --------

@@ -12,10 +12,11 @@ from ...ops.asof.asof import AsOf
 from ...ops.asof.in_turn import RightRows, end_of, merged_in_turn, read_on
 from ..dask.expressions import map_partitions
 from .fragments import Fragment
+from .operations import Operation
 from .options import described
 from .passes import Pass
 from .sources import rows_behind
-from .state import Operation, State
+from .state import State
 from .steps import Seen, Step
 from .stream import Stream
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -163,23 +163,27 @@ class Directory:
 
     def finish(self, manifest: Manifest) -> None:
         """Remove parts that were replaced, last first, and move new ones to their places, first one first."""
+        waiting = {one.name: place for one in manifest.parts if (place := self._staged(one))}
+        in_place = {one.name for one in manifest.parts} - waiting.keys()
         for one in reversed(manifest.leaving):
-            if self._is(one, f"{self.path}/{one.name}"):
+            if one.name not in in_place and self.is_whole(one):
                 self.store.remove(f"{self.path}/{one.name}")
-        for one in manifest.parts:
-            place = self._staged(one)
-            if place is not None:
-                self.store.move(place, f"{self.path}/{one.name}")
+        for name, place in waiting.items():
+            self.store.move(place, f"{self.path}/{name}")
         if manifest.leaving or any(one.staged for one in manifest.parts):
             self.store.sync_folder(self.path)
 
     def _staged(self, part: Part) -> str | None:
-        """Return where a part is that was not moved to its place; None if it was."""
-        places = [f"{folder}/{part.staged}" for folder in (self.aside, self.own) if part.staged]
-        return next((place for place in places if self.store.facts(place) is not None), None)
+        """Return where a part is that has not been moved to its place; None if it has."""
+        if part.staged:
+            for folder in (self.aside, self.own):
+                if self.store.facts(f"{folder}/{part.staged}") is not None:
+                    return f"{folder}/{part.staged}"
+        return None
 
-    def _is(self, part: Part, path: str) -> bool:
-        """Return whether a file is a part, as it was written."""
+    def is_whole(self, part: Part) -> bool:
+        """Return whether a part is in its place as it was written."""
+        path = f"{self.path}/{part.name}"
         facts = self.store.facts(path)
         if facts is None or facts[0] != part.size:
             return False
@@ -194,7 +198,7 @@ class Directory:
     def damaged(self, manifest: Manifest) -> int | None:
         """Return the number of the first part that is not there as it was written; None if all are, or will be."""
         for number, one in enumerate(manifest.parts):
-            if not self._is(one, f"{self.path}/{one.name}") and self._staged(one) is None:
+            if not self.is_whole(one) and self._staged(one) is None:
                 return number
         return None
 
@@ -223,13 +227,13 @@ class Directory:
         name = f"new-{token()}{SUFFIX}"
         return name, self.store.new(f"{self.aside}/{name}")
 
-    def written_part(self, staged: str, number: int, stem: str, taken: Sequence[Part]) -> Part:
-        """Return a part that is written whole: it gets a name that no other file has."""
+    def written_part(self, staged: str, number: int, stem: str, free: set[str]) -> Part:
+        """Return a part that is written whole: it gets a name that no other file has, or one of those that are free."""
         path = f"{self.aside}/{staged}"
         self.store.sync(path)
         facts = self.store.facts(path)
         assert facts is not None
-        names = {one.name for one in taken} | set(self.store.names(self.path))
+        names = set(self.store.names(self.path)) - free
         first = f"part-{number:08}{stem}"
         name, count = f"{first}{SUFFIX}", 0
         while name in names:

@@ -126,6 +126,9 @@ class _Writing:
         self.exported = begin.exported
         self.rows = sum(one.rows for one in self.parts)
         self.file: _Open | None = None
+        leaving = [one for one in begin.leaving if directory.is_whole(one)]
+        self._free = {one.name for one in leaving}
+        """Names of parts that new ones replace."""
         self.committed, self.commit_took = time.monotonic(), 0.0
         self.kept, self.keep_took = time.monotonic(), 0.0
         self.closed = 0
@@ -164,8 +167,7 @@ class _Writing:
             self.schema = self.begin.schema or schema
             self.file = _Open(self.directory, self.schema)
         staged, self.file = self.file.end(), None
-        taken = (*self.parts, *self.begin.leaving)
-        self.parts.append(self.directory.written_part(staged, len(self.parts), stem, taken))
+        self.parts.append(self.directory.written_part(staged, len(self.parts), stem, self._free))
         self.closed += 1
 
     def should_keep(self) -> bool:

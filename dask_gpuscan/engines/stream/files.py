@@ -107,7 +107,8 @@ class Files:
     def size(self) -> Size:
         """Return the number of all rows, and of the bytes of the files."""
         files = self._first
-        return Size(sum(map(self.rows_of, files)), sum(one.size for one in files))
+        rows = sum(one.rows if one.rows >= 0 else self.rows_of(one) for one in files)
+        return Size(rows, sum(one.size for one in files))
 
     def rows_of(self, fragment: Fragment) -> int:
         """Return how many rows a file has."""
@@ -296,8 +297,8 @@ class CudfFiles(Files):
 
     @property
     def no_rows(self) -> Any:
-        first = self._first[0]
         if self._are_read_by_cudf:
+            first = self._first[0]
             with opened(first, None) as file:
                 if is_parquet(file, first.path):
                     return import_module("cudf").read_parquet(first.place, nrows=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -10,10 +11,11 @@ from ...frames.registry import library_of, names_of
 from ...ops.windows.halo import joined_rows
 from .files import Place
 from .fragments import ChangedSourceError, Fragment
+from .operations import Operation
 from .progress import shown
-from .sources import Start
-from .state import Operation, State
-from .steps import Seen
+from .sources import NO_MARK, Start, mark_of
+from .state import State
+from .steps import Each, Seen
 
 Stream = Any
 """A `Stream`, whose methods call this module."""
@@ -39,6 +41,7 @@ class Pass:
         self.steps = [step for step, _ in pairs]
         self.operations = [(step.label, step.options) for step in self.steps]
         self.kept_by = [step.kept_by(inputs[0]._meta) for step, inputs in pairs]
+        self.depends = [any(map(keeps_something, in_order(inputs))) for _, inputs in pairs]
         self.seen: list[Seen] = [None] * len(self.steps)
         self.rows, self.ended, self.is_read = 0, False, False
         self.library = library_of(self.source.meta)
@@ -51,6 +54,9 @@ class Pass:
             each = zip(self.steps, self.seen, strict=True)
             self.seen = [step.of_others(seen) for step, seen in each]
         self._behind, self._known = state, start
+        self._mark = NO_MARK if before is None else before.mark
+        self._last: Any = None
+        """The last rows that were read of a source without files."""
         base = self.source.state
         self.known = 0 if base is None else base.rows
         """How many rows the source's own state has seen."""
@@ -91,7 +97,10 @@ class Pass:
         each = zip(self.steps, self.seen, strict=True)
         self.seen = [step.finished(seen, rows) for step, seen in each]
         found = zip(self.operations, self.seen, self.kept_by, strict=True)
-        operations = tuple(Operation(*what, seen, *kept_by) for what, seen, kept_by in found)
+        operations = tuple(
+            replace(Operation(*what, seen, *kept_by), depends=depends)
+            for (what, seen, kept_by), depends in zip(found, self.depends, strict=True)
+        )
         schema, library, place = self.source.schema, self.library, self.place
         part = -1 if place is None or place.is_whole else place.rows
         fragments = tuple(self._read) + (() if part < 0 else (place.fragment._replace(place=""),))  # type: ignore[union-attr]
@@ -104,6 +113,7 @@ class Pass:
             fragments=fragments,
             part=part,
             root=self.source.root,
+            mark=self._mark if self._last is None else mark_of([self._last]),
         )
 
     def __iter__(self) -> Iterator[list[Any]]:
@@ -116,6 +126,8 @@ class Pass:
                     )
                 answers = self._advance(frame, False)
                 self.place = place
+                if place is None and len(frame):
+                    self._last = frame
                 if place is not None and place.is_whole:
                     self._read.append(place.fragment._replace(place=""))
                 yield answers
@@ -150,6 +162,11 @@ class Pass:
         self.seen = behind
         self.rows += len(frame)
         return [batches[output] for output in self.outputs]
+
+
+def keeps_something(node: Stream) -> bool:
+    """Tell whether what computes a stream depends on rows before."""
+    return type(node._step) not in (Each, type(None))
 
 
 def in_order(outputs: Iterable[Stream]) -> list[Stream]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
+from hashlib import blake2b
 from typing import Any
 
 import pandas as pd
@@ -23,7 +24,7 @@ from ...kernels.messages import shown
 from ..dask.compat import FrameBase
 from .datasets import files_of_dataset
 from .files import Files, Place, check_all_skipped, files, no_rows
-from .fragments import Comparison, Fragment, Rules
+from .fragments import ChangedSourceError, Comparison, Fragment, Rules
 from .listing import listing_of
 from .progress import Size, size_of, without_bars
 from .state import State
@@ -59,6 +60,33 @@ FRAMES = Format(is_frame, _as_it_is, lambda _, found: found, _as_it_is, has_labe
 """Of batches that are frames."""
 
 
+Mark = tuple[int, str]
+NO_MARK: Mark = (0, "")
+"""Of rows by which nothing is known again."""
+
+MARKED = 16
+"""Rows by which those ahead of them are known again, at most."""
+
+
+def mark_of(frames: Sequence[Any], count: int = MARKED) -> Mark:
+    """Return how many rows, the last ones of some frames, are known again by their digest, and the digest."""
+    rows = list[Any]()
+    try:
+        for frame in reversed(frames):
+            last: Any = library_of(frame).rows(
+                frame, slice(max(0, len(frame) - count + len(rows)), None)
+            )
+            last = last.to_frame("value") if last.ndim == 1 else last
+            to_arrow = getattr(last, "to_arrow", partial(pa.Table.from_pandas, last))
+            rows = [*to_arrow(preserve_index=False).to_pylist(), *rows]
+            if len(rows) >= count:
+                break
+    except (pa.ArrowException, TypeError, ValueError):  # objects, or names that are there twice
+        return NO_MARK
+    plain = [[None if x != x else x for x in row.values()] for row in rows]
+    return len(rows), blake2b(repr(plain).encode(), digest_size=8).hexdigest()
+
+
 @dataclass(frozen=True)
 class Start:
     """Where a pass over a source begins.
@@ -77,6 +105,8 @@ class Start:
         How files differ from those that were read before.
     first : int, optional
         Position, among those that were read before, of the first one that differs.
+    mark : tuple of int and str
+        What `mark_of` says of the rows that are left out, where there are no files.
     """
 
     label: int = 0
@@ -86,6 +116,7 @@ class Start:
     rest: tuple[Fragment, ...] = ()
     comparison: Comparison | None = None
     first: int | None = None
+    mark: Mark = NO_MARK
 
 
 class Source:
@@ -173,8 +204,9 @@ class Source:
         known, state = 0 if base is None else base.rows, base if state is None else state
         rows = 0 if state is None else state.rows
         if self.files is None:
-            fragments = () if state is None else state.fragments
-            return Start(rows, rows - known, rows - known, fragments)
+            if state is None:
+                return Start()
+            return Start(rows, rows - known, rows - known, state.fragments, mark=state.mark)
         seen, before = () if state is None else state.fragments, tuple[Fragment, ...]()
         part = -1 if state is None else state.part
         comparison = self.files.compare(seen, part >= 0)
@@ -222,7 +254,7 @@ class Source:
         behind = start.behind
         pairs = ((batch, None) for batch in self._opened())
         frames = (frame for frame, _ in self._read(pairs, meta, start.label - behind))
-        yield from ((frame, None) for frame in rows_behind(frames, behind))
+        yield from ((frame, None) for frame in rows_behind(frames, behind, start.mark))
 
     def _read(
         self, batches: Iterable[tuple[Any, Place | None]], meta: Any, start: int
@@ -269,16 +301,39 @@ class Source:
         return batches
 
 
-def rows_behind(frames: Iterable[Any], count: int) -> Iterator[Any]:
-    """Yield frames behind so many rows; raises a ValueError if there are fewer."""
+def rows_behind(frames: Iterable[Any], count: int, mark: Mark = NO_MARK) -> Iterator[Any]:
+    """Yield frames behind so many rows.
+
+    Raises
+    ------
+    ChangedSourceError
+        If the rows ahead of these are not those that a mark is of.
+    ValueError
+        If there are fewer.
+    """
+    ahead, rest = list[Any](), count
     for frame in frames:
-        dropped = min(count, len(frame))
-        if count:
-            count -= dropped
-            if dropped == len(frame):
-                continue
-        yield library_of(frame).rows(frame, slice(dropped, None)) if dropped else frame
-    check_all_skipped(count)
+        dropped = min(rest, len(frame))
+        if not dropped:
+            yield frame
+            continue
+        rest -= dropped
+        if dropped >= mark[0]:
+            ahead.clear()
+        ahead = [*ahead[-MARKED:], library_of(frame).rows(frame, slice(0, dropped))]
+        if not rest:
+            _check_mark(ahead, mark, count)
+        if dropped < len(frame):
+            yield library_of(frame).rows(frame, slice(dropped, None))
+    check_all_skipped(rest)
+
+
+def _check_mark(frames: Sequence[Any], mark: Mark, count: int) -> None:
+    if mark[0] and mark_of(frames, mark[0]) != mark:
+        raise ChangedSourceError(
+            f"the rows of the source ahead of row {count} are not those that were read. Give the source from its "
+            f"beginning, with the rows that it had, in their order"
+        )
 
 
 def _continued(first: list[Any], others: Iterator[Any]) -> Iterator[Any]:

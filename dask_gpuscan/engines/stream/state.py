@@ -8,57 +8,35 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from ...frames.pandas.library import PANDAS
 from ...frames.protocol import Library
-from ...frames.registry import Schema, same_names
+from ...frames.registry import Schema
 from ...kernels.messages import shown
 from ...ops.groupby.hashed import Table
-from ...ops.time.sessions import last_times
 from ...ops.windows.halo import RowArrays
-from .consistent import is_count, is_dtype, require
+from .ageing import newer
+from .balances import joined, listed
+from .consistent import is_count, require
 from .filesystems import shown_url
 from .fragments import Fragment, columns_of_fragments, fragments_of_columns
+from .matching import check_columns, check_operations, names_in
 from .moving import moved, moved_schema
+from .operations import Operation, read_operation, write_operation, write_part
 from .state_files import NotRead, packed, unpacked
-from .values import read_value, write_value
-from .whole_files import read_whole, write_whole
+from .values import read_value
+from .whole_files import write_whole
 
 VERSION = 3
 """The version of the files."""
 
 READ_VERSIONS = (2, VERSION)
 """Those of version 2 do not say which files were read."""
-
-
-@dataclass(frozen=True)
-class Operation:
-    """An operation of a stream.
-
-    Parameters
-    ----------
-    name : str
-    options : str
-    seen : object
-        What it has seen; None if it keeps nothing.
-    by : sequence of names, optional
-        Of the keys of its groups.
-    times : dtype, optional
-        Of the times by which what it has seen gets old.
-    """
-
-    name: str
-    options: str
-    seen: Any
-    by: tuple[Hashable, ...] = ()
-    times: Any = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,6 +66,8 @@ class State:
         How many rows of the last one were read; -1 if all were.
     root : str
         The folder of these files.
+    mark : tuple of int and str
+        By how many rows, the last ones, those of a source without files are known again, and their digest.
 
     Examples
     --------
@@ -111,9 +91,10 @@ class State:
     fragments: tuple[Fragment, ...] = ()
     part: int = -1
     root: str = ""
+    mark: tuple[int, str] = (0, "")
 
     def __repr__(self) -> str:
-        return f"<State of {_listed(self.names)} after {self.rows} rows>"
+        return f"<State of {names_in(self.names)} after {self.rows} rows>"
 
     @property
     def names(self) -> list[str]:
@@ -145,16 +126,116 @@ class State:
         {'groupby-cumsum': Index(['a', 'b'], dtype='str', name='shop')}
         """
         found: dict[str, Any] = {}
-        met = Counter[str]()
-        for one in self.operations:
+        for title, one in self._titled():
             if not isinstance(one.seen, (RowArrays, Table)) or not one.seen.keys:
                 continue
-            met[one.name] += 1
-            title = f"{one.name} {met[one.name]}" if met[one.name] > 1 else one.name
             names = one.by or [None] * len(one.seen.keys)  # a series is its own key
             index = one.seen.library.key_index(one.seen.keys, names)
             found[title] = index.drop_duplicates()
         return found
+
+    def _titled(self) -> list[tuple[str, Operation]]:
+        """Return the operations that have seen something, each with its title."""
+        found, met = [], Counter[str]()
+        for one in self.operations:
+            if one.seen is not None:
+                met[one.name] += 1
+                found.append(
+                    (f"{one.name} {met[one.name]}" if met[one.name] > 1 else one.name, one)
+                )
+        return found
+
+    def to_pandas(self) -> dict[str, Any]:
+        """Return what operations would answer for no more rows: a frame for each, by the titles of `keys`.
+
+        - Scans of groups, such as `cumsum` and `ffill`: a row for each key, with what was answered last for it; of
+          sessions also the time of the last row. Nulls change no total, and `exclusive` leaves no row out.
+        - Scans without groups: one row.
+        - Windows, `shift` and `diff`: the rows that are kept, with their keys and times.
+
+        Columns have the names and dtypes of the answers, "value" if they have none; fused scans have the answer for the
+        last row, null if it was left out. Runs and buckets that are open, as-of merges and rows that wait for later
+        ones are not listed.
+
+        See Also
+        --------
+        to_arrow : The same as tables of Arrow.
+        keys : Only the keys.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> totals = dask_gpuscan.stream([pd.DataFrame({"shop": ["a", "b", "a"], "sold": [4, 2, 1]})])
+        >>> totals = totals.gpuscan.groupby("shop")["sold"].cumsum()
+        >>> totals.compute().tolist()
+        [4, 2, 5]
+        >>> totals.state.to_pandas()["groupby-cumsum"]
+          shop  sold
+        0    a     5
+        1    b     2
+        """
+        found = [(title, listed(one)) for title, one in self._of_pandas()._titled()]
+        return {title: table for title, table in found if table is not None}
+
+    def to_arrow(self) -> dict[str, pa.Table]:
+        """Return what `to_pandas` returns, as tables of Arrow."""
+        tables = self.to_pandas().items()
+        return {title: pa.Table.from_pandas(one, preserve_index=False) for title, one in tables}
+
+    def combine(self, later: State) -> State:
+        """Return the state of all rows, given that of those that follow, whose stream began without a state.
+
+        So several processes can each read a part of the rows. Integers, times and texts are those of one stream over
+        all rows, bit for bit; sums of floats are added in another order.
+
+        Parameters
+        ----------
+        later : State
+            Of the same operations on the same columns.
+
+        Raises
+        ------
+        ValueError
+            If operations, options or columns differ; for a state of rows that ended, or of files that were written;
+            and for operations whose states cannot be joined, naming the first: those that wait for later rows, as-of
+            merges, and those on what depends on rows before, such as a filter by a running total.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> def totals(sold):
+        ...     found = dask_gpuscan.stream([pd.DataFrame({"sold": sold})]).gpuscan.cumsum()
+        ...     found.compute()
+        ...     return found.state
+        >>> totals([4, 2]).combine(totals([1, 3])).to_pandas()["cumsum"]["sold"].tolist()
+        [10]
+        """
+        one, other = self, later
+        if one.library is not other.library:
+            one, other = one._of_pandas(), other._of_pandas()
+        check_columns(one.schema, other.schema, "the later one")
+        check_operations(
+            one.operations, [(o.name, o.options) for o in other.operations], "the later one"
+        )
+        for state in (one, other):
+            if state.ended:
+                raise ValueError("state is of rows that ended; read them with ends=False")
+            if state.files:
+                raise ValueError("state is of files that were written, which no other follows")
+        pairs = zip(one.operations, other.operations, strict=True)
+        operations = tuple([joined(*pair) for pair in pairs])
+        twice = {file.path for file in one.fragments} & {file.path for file in other.fragments}
+        if one.root == other.root and (twice or one.part >= 0):
+            file = min(twice, default=one.fragments[-1].path)
+            raise ValueError(f"both states have seen file {file!r}, or it was read in part")
+        return replace(
+            one,
+            operations=operations,
+            rows=one.rows + other.rows,
+            fragments=one.fragments + other.fragments,
+            part=other.part,
+            mark=other.mark,
+        )
 
     def expire(self, before: Any) -> State:
         """Return the state without what is older than a time, so that it does not grow with keys that come no more.
@@ -191,9 +272,9 @@ class State:
         """
         if all(one.times is None for one in self.operations):
             raise ValueError(
-                f"state of {_listed(self.names)} keeps nothing that gets old: no sessions or windows of time by keys"
+                f"state of {names_in(self.names)} keeps nothing that gets old: no sessions or windows of time by keys"
             )
-        return replace(self, operations=tuple([_newer(one, before) for one in self.operations]))
+        return replace(self, operations=tuple([newer(one, before) for one in self.operations]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file of Arrow IPC, whole or not at all; a local one is its user's alone.
@@ -219,16 +300,11 @@ class State:
     def _written(self) -> tuple[Any, list[pa.Array]]:
         """Return the state as a value of JSON, and the arrays that it names by number."""
         leaves: list[pa.Array] = []
-        operations = []
-        for one in self.operations:
-            held = [
-                _written(each, leaves, f"of {one.name}") for each in (one.seen, one.by, one.times)
-            ]
-            parts = (one.name, one.options, *held)
-            operations.append(dict(zip(OPERATION, parts, strict=True)))
-        schema = _written(self.schema, leaves, "of a source with such names")
+        operations = [write_operation(one, leaves) for one in self.operations]
+        schema = write_part(self.schema, leaves, "of a source with such names")
         counts = {"rows": self.rows, "files": self.files, "ended": self.ended}
         shape = {"version": VERSION, "schema": schema, "operations": operations, "counts": counts}
+        shape["mark"] = [*self.mark]
         if self.fragments:
             columns = columns_of_fragments(self.fragments)
             shape["fragments"] = {"columns": columns, "part": self.part, "root": self.root}
@@ -238,9 +314,14 @@ class State:
         """Return the state as that of frames of pandas."""
         if self.library is PANDAS:
             return self
-        seen = [moved(one.seen, self.library, PANDAS) for one in self.operations]
-        pairs = zip(self.operations, seen, strict=True)
-        operations = tuple([replace(one, seen=each) for one, each in pairs])
+
+        def move(value: Any) -> Any:
+            return moved(value, self.library, PANDAS)
+
+        operations = tuple(
+            replace(one, seen=move(one.seen), meta=move(one.meta), table=move(one.table))
+            for one in self.operations
+        )
         schema = moved_schema(self.schema, PANDAS)
         return replace(self, schema=schema, operations=operations, library=PANDAS)
 
@@ -270,18 +351,8 @@ class State:
             If the state is of other columns or operations, naming the first difference.
         """
         of_others = self.library is not library
-        _check_columns(moved_schema(self.schema, library) if of_others else self.schema, schema)
-        if len(operations) != len(self.operations):
-            known = _listed([one.name for one in self.operations])
-            found = _listed([name for name, _ in operations])
-            raise ValueError(f"state is of the operations {known}, and the stream has {found}")
-        for one, (name, options) in zip(self.operations, operations, strict=True):
-            if one.name != name:
-                raise ValueError(f"state is of {one.name} where the stream has {name}")
-            if one.options != options:
-                raise ValueError(
-                    f"state of {name} has other options: {one.options}, and the stream has {options}"
-                )
+        check_columns(moved_schema(self.schema, library) if of_others else self.schema, schema)
+        check_operations(self.operations, operations, "the stream")
         seen = [one.seen for one in self.operations]
         if not of_others:
             return seen
@@ -289,91 +360,8 @@ class State:
         return [moved(one, self.library, library, known) for one, known in pairs]
 
 
-OPERATION = [field.name for field in fields(Operation)]
-
-
-def _written(value: Any, leaves: list[pa.Array], whose: str) -> Any:
-    try:
-        return write_value(value, leaves)
-    except (TypeError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise TypeError(f"state {whose} cannot be written: {error}") from error
-
-
-def _newer(one: Operation, before: Any) -> Operation:
-    """Return an operation without what it has seen that is older than a time."""
-    seen, dtype = one.seen, one.times
-    if dtype is None or not isinstance(seen, (RowArrays, Table)):
-        return one
-    least = _stored(seen.library, before, dtype)
-    times = seen.times if isinstance(seen, RowArrays) else last_times(seen.states[0])
-    return replace(one, seen=seen.take(seen.library.xp.flatnonzero(times >= least)))
-
-
-def _stored(library: Library, time: Any, dtype: Any) -> Any:
-    """Return the number that a column of times stores for a time."""
-    is_number = isinstance(time, (int, float, np.number)) and not isinstance(time, bool)
-    if is_number and library.is_number(dtype) and time == time:
-        return time
-    if not (is_number or library.is_number(dtype)):
-        with suppress(TypeError):
-            return library.stored_number(time, dtype)
-    raise TypeError(f"before must be a time as {dtype} has them, found {shown(time)}")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) or "(none)"
-
-
-def _check_columns(known: Schema, found: Schema) -> None:
-    if not same_names(known.names, found.names):
-        raise ValueError(
-            f"state is of the columns {_listed([*map(str, known.names)])}, and the source has "
-            f"{_listed([*map(str, found.names)])}"
-        )
-    for name, dtype, other in zip(known.names, known.dtypes, found.dtypes, strict=True):
-        if dtype != other:
-            raise ValueError(
-                f"state is of column {name!r} with dtype {dtype}, and the source has {other}"
-            )
-
-
-def load_state(path: str | os.PathLike[str]) -> State:
-    """Read a state that `State.save` has written; files of others may be read, as nothing in them is run.
-
-    Parameters
-    ----------
-    path : path or URL
-
-    Returns
-    -------
-    State
-
-    Raises
-    ------
-    ValueError
-        For a file that holds no state, was changed or cut off, or is of another version. It names the file.
-
-    See Also
-    --------
-    stream : Goes on from a state.
-
-    Examples
-    --------
-    >>> import os, tempfile, pandas as pd, dask_gpuscan
-    >>> totals = dask_gpuscan.stream([pd.DataFrame({"sold": [4, 2]})]).gpuscan.cumsum()
-    >>> totals.compute()["sold"].tolist()
-    [4, 6]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     totals.state.save(os.path.join(folder, "totals.arrow"))
-    ...     state = dask_gpuscan.load_state(os.path.join(folder, "totals.arrow"))
-    >>> state.names, state.rows
-    (['cumsum'], 2)
-    """
-    return state_in(read_whole(path), path)
-
-
 def state_in(content: bytes, path: str | os.PathLike[str]) -> State:
-    """Return the state that the content of a file, which messages call by its path, holds; raises as `load_state`."""
+    """Return the state that a file holds, which messages call by its path; raises a ValueError if there is none."""
     name = shown_url(path)
     try:
         shape, leaves = unpacked(content)
@@ -391,23 +379,17 @@ def state_in(content: bytes, path: str | os.PathLike[str]) -> State:
 def _read(shape: Any, leaves: list[Any]) -> State:
     """Return a state of the values of a file; raises an error of any kind if these are not those of one."""
     schema, counts = read_value(shape["schema"], leaves), shape["counts"]
-    operations = [
-        Operation(**{name: read_value(one[name], leaves) for name in OPERATION})
-        for one in shape["operations"]
-    ]
+    operations = [read_operation(one, leaves) for one in shape["operations"]]
     require(isinstance(schema, Schema), "a schema")
     require(counts.keys() == {"rows", "files", "ended"}, "numbers of rows and files")
     require(is_count(counts["rows"]) and is_count(counts["files"]), "numbers of rows and files")
     require(type(counts["ended"]) is bool, "whether rows ended")
-    for one in operations:
-        require(isinstance(one.name, str) and isinstance(one.options, str), "an operation")
-        require(isinstance(one.by, tuple), "names of keys")
-        require(all(isinstance(name, Hashable) for name in one.by), "names of keys")
-        if one.by and isinstance(one.seen, (RowArrays, Table)):
-            require(len(one.by) == len(one.seen.keys or []), "a name for each key")
-        require(one.times is None or is_dtype(one.times), "a dtype of times")
     files = shape.get("fragments", {"columns": [], "part": -1, "root": ""})
     fragments, part, root = fragments_of_columns(files["columns"]), files["part"], files["root"]
     require(part == -1 or (is_count(part) and bool(fragments)), "how far files were read")
     require(isinstance(root, str), "a folder")
-    return State(schema, tuple(operations), **counts, fragments=fragments, part=part, root=root)
+    mark = tuple(shape.get("mark", (0, "")))
+    require([type(one) for one in mark] == [int, str], "a mark")
+    return State(
+        schema, tuple(operations), **counts, fragments=fragments, part=part, root=root, mark=mark
+    )

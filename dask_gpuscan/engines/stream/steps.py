@@ -39,8 +39,8 @@ class Step:
         """What else than its name says what it computes."""
         raise NotImplementedError
 
-    def kept_by(self, meta: Any) -> tuple[tuple[Hashable, ...], Any]:
-        """Return by which keys it keeps something, and the dtype of the times by which that gets old, if any.
+    def kept_by(self, meta: Any) -> tuple[Any, ...]:
+        """Return what an `Operation` of a state says of it behind what it has seen.
 
         `meta` is an input without rows.
         """
@@ -137,8 +137,8 @@ class CarryStep(Step):
         found: Sequence[Sequence[int]] | None = self.carry.columns_in_states
         return found
 
-    def kept_by(self, meta: Any) -> tuple[tuple[Hashable, ...], Any]:
-        return tuple(self.carry.grouped_by), self.carry.time_dtype(meta)
+    def kept_by(self, meta: Any) -> tuple[Any, ...]:
+        return tuple(self.carry.grouped_by), self.carry.time_dtype(meta), self.carry, meta
 
 
 @dataclass(frozen=True)
@@ -171,6 +171,9 @@ class LookAhead(CarryStep):
     carry: Any
     """A `DataFrameCarry` of reverse order, or an `OverlapCarry`; its `settled` says how many rows wait."""
     has_end = True
+
+    def kept_by(self, meta: Any) -> tuple[Any, ...]:
+        return super().kept_by(meta)[:2]
 
     def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
         before, waiting = seen or (None, [])

@@ -28,6 +28,8 @@ CLASSES: dict[str, Any] = {one.__name__: one for one in CHECKS}
 def write_value(value: Any, leaves: list[pa.Array]) -> Any:
     """Return a value as one of JSON; arrays are put behind others, and named by their number."""
     kind = type(value)
+    if kind is int and not -(2**63) <= value < 2**64:
+        raise TypeError(f"it holds the integer {value}")
     if value is None or kind in (bool, int, str):
         return value
     if isinstance(value, (tuple, list)):  # files of sources have names for their parts
@@ -214,7 +216,7 @@ def _write_array(array: Any, leaves: list[pa.Array]) -> Any:
 def _is_known(dtype: Any) -> bool:
     """Return whether a dtype can be read by its name: not that of a time zone of dateutil."""
     try:
-        return bool(pd.api.types.pandas_dtype(str(dtype)) == dtype)
+        return bool(_TIMES.fullmatch(str(dtype)) and pd.api.types.pandas_dtype(str(dtype)) == dtype)
     except (TypeError, ValueError, KeyError):
         return False
 
@@ -268,8 +270,8 @@ def _of_mask(dtype: str, values: pa.Array) -> Any:
 
 
 _TIMES = re.compile(
-    r"(datetime64|timedelta64)\[(s|ms|us|ns)\]|period\[[A-Z0-9-]{1,20}\]|"
-    r"datetime64\[(s|ms|us|ns), (?!dateutil|tzlocal)[A-Za-z0-9_+/:-]{1,60}\]"
+    r"(datetime64|timedelta64)\[(s|ms|us|ns)\]|period\[[A-Za-z0-9-]{1,30}\]|"
+    r"datetime64\[(s|ms|us|ns), (?!dateutil|tzlocal|/)[A-Za-z0-9_+/:-]{1,60}\]"
 )
 """Dtypes of times: a zone of dateutil would be read of any file."""
 

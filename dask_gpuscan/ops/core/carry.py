@@ -116,6 +116,13 @@ class FrameOperation:
         """Dtype of the times by which what stands for rows gets old; None if it does not."""
         return None
 
+    def last(self, frame: Any, seen: Any) -> Any:
+        """Frame of what was answered last, or of the rows that are kept, given what stands for the rows so far.
+
+        `frame` is an input, and may have no rows. None if what stands for rows is no table.
+        """
+        return None
+
     def settled(self, frame: Any) -> int | None:
         """How many of the first rows are answered whatever follows; None if all rows that follow may count."""
         return None

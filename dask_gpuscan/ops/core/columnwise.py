@@ -6,7 +6,10 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...frames.registry import column_of, columns_of, is_frame, library_of
+import numpy as np
+
+from ...frames.protocol import Library
+from ...frames.registry import column_of, columns_of, is_frame, library_of, names_of
 from .carry import DataFrameCarry
 from .groups import BACKWARD, FORWARD, OneGroup, States
 from .operation import ColumnOperation, GroupScan, MultiOutput, Part
@@ -143,6 +146,21 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         answer = self.build(partition, arrays)
         return answer, aggregate if prefix is None else self.combine([prefix, aggregate])
 
+    def last(self, frame: Any, seen: tuple[States, ...]) -> Any:
+        pairs = self.pairs(frame)
+        if not all(hasattr(operation, "last") for operation, _ in pairs):
+            return None
+        library = library_of(frame)
+        arrays = [
+            operation.last(columns, of_one_group(library, states))
+            for (operation, columns), states in zip(pairs, seen, strict=True)
+        ]
+        none = [map_outputs(lambda a: library.empty(a.dtype), each) for each in arrays]
+        names = names_of(self.build(library.no_rows(frame), none))
+        if isinstance(self, NamedColumns):
+            _, arrays = named_answers(self.parts, arrays)
+        return one_table(library, names, arrays)
+
 
 def _applied(
     pairs: Sequence[tuple[Any, list[Any]]], one: OneGroup, prefix: tuple[States, ...] | None
@@ -189,6 +207,18 @@ class NamedCarry(NamedColumns, FrameCarry):
     @property
     def reverse(self) -> bool:
         return any(part.operation.reverse for part in self.parts)
+
+
+def of_one_group(library: Library, states: States) -> States:
+    """Return the states of one group as arrays of one row; values of columns as they are."""
+    xp = library.xp
+    return tuple([xp.asarray([x]) if isinstance(x, np.generic) else x for x in states])
+
+
+def one_table(library: Library, names: Sequence[Hashable], arrays: Sequence[Any]) -> Any:
+    """Return a frame of arrays; a column without a name is called "value"."""
+    named = ["value" if name is None else name for name in names]
+    return library.frame(list(arrays), named, library.range_index(0, len(arrays[0])))
 
 
 def map_outputs(function: Callable[[Any], Any], answer: Any) -> Any:

@@ -375,6 +375,16 @@ def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
     return ON_STATES.store((op.token, dtypes), found)
 
 
+def lowered(library: Any, op: Operator, states: States) -> Any:
+    """Return the answer of an operator for each state."""
+    if op.lower is None:
+        return states[0]
+    rows = library.xp.arange(len(states[0]), dtype=INT64)
+    values = states if len(states) > 1 else states[0]
+    _, out = kernels.reduce_by_key(on_states(op, states), [rows], values, starts=False, lower=True)
+    return out
+
+
 def merged(op: Operator, states: States, groups: ReducibleGroups) -> States:
     """Reduce the states of each group to one of the same dtypes, where sums of narrow integers wrap around."""
     by = on_states(op, states)

@@ -18,9 +18,10 @@ from ...frames.keys import By, any_null, boundary_key, key_arrays
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ..core.carry import DataFrameCarry
+from ..core.columnwise import of_one_group
 from ..core.groups import INT64, AdjacentGroups, OneGroup
 from ..runs import EndedRuns, Open, OpenRuns, places, runs_of
-from .hashed import NumberedRows, first_rows
+from .hashed import NumberedRows, first_rows, last_of_groups
 from .spec import GroupBySpec
 
 
@@ -184,6 +185,15 @@ class AdjacentScan(_Adjacent):
                 array = part.operation.apply(spec.columns(partition, part), groups, before)
                 arrays.append(spec.in_groups(library, array, null))
             return spec.build(partition, arrays, library.index(partition))
+
+    def last(self, frame: Any, seen: Open) -> Any:
+        if seen.border is None:
+            return None
+        library, keys = library_of(frame), self.by.series(frame)
+        rows = zip(seen.border.rows, keys, strict=True)
+        arrays = [library.repeat(row, 1, key.dtype) for row, key in rows]
+        states = [of_one_group(library, each) for each in seen.states]
+        return last_of_groups(self.spec, frame, library, arrays, states)
 
 
 # --- the check ---------------------------------------------------------------------------------------

@@ -19,14 +19,15 @@ import numpy as np
 from ... import kernels
 from ...frames.keys import Keys, any_null, dense_ids, is_first_of_group, named_keys
 from ...frames.protocol import Library
-from ...frames.registry import Schema, common_schema, library_of, schema_of
+from ...frames.registry import Schema, common_schema, library_of, names_of, schema_of
 from ...frames.types import GroupIds
 from ..core.carry import DataFrameCarry, TreeReduction
-from ..core.columnwise import map_outputs
-from ..core.groups import AdjacentGroups, Groups, NumberedGroups
+from ..core.columnwise import map_outputs, one_table
+from ..core.groups import AdjacentGroups, Groups, NumberedGroups, States
 from ..core.operation import Needs
 from ..core.sorted_groups import SortedGroups
-from ..time.sessions import CountGaps
+from ..time.sessions import CountGaps, last_times
+from ..time.time_column import times_of
 from .spec import GroupBySpec, key_order
 
 
@@ -347,6 +348,31 @@ class TableScan(DataFrameCarry):
                     array = part.operation.apply(columns, groups, prior)
                 found.append(spec.in_groups(library, array, null))
             return self._met(spec.build(met, found, library.index(met)))
+
+    def last(self, frame: Any, seen: Table) -> Any:
+        return last_of_groups(self.spec, frame, seen.library, seen.keys, seen.states)
+
+
+def last_of_groups(
+    spec: GroupBySpec, frame: Any, library: Library, keys: list[Any], states: list[States]
+) -> Any:
+    """Return the keys of groups, what the scans of each have answered last, and the last times of sessions."""
+    names, arrays = list(spec.by.columns) or names_of(frame), list(keys)
+    for part, each in zip(spec.parts, states, strict=True):
+        columns = spec.columns(frame, part)
+        if hasattr(part.operation, "last"):
+            found = spec.in_groups(library, part.operation.last(columns, each), None)
+            several = isinstance(found, list)
+            names += part.name if several else [part.name]  # type: ignore[operator]
+            arrays += found if several else [found]
+        if isinstance(part.operation, CountGaps):
+            names.append(part.operation.time)
+            arrays.append(times_of(columns[0], last_times(each)))
+    null = any_null([library.as_column(key) for key in keys]) if spec.dropna else None
+    if null is not None:
+        positions = library.xp.flatnonzero(~null)
+        arrays = [library.take(array, positions) for array in arrays]
+    return one_table(library, names, arrays)
 
 
 # --- reductions --------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ from ..core.groups import (
     States,
     fields_of,
     folded,
+    lowered,
     merged,
-    on_states,
     ones,
 )
 from ..core.operation import StateReduction
@@ -308,16 +308,6 @@ def in_kernels(library: Library, dtype: Any) -> bool:
     """Return whether kernels reduce columns of a dtype: they reduce numbers, bool and times."""
     times = library.moved_layout(dtype) is not None and dtype.kind in "mM"
     return times or (library.is_number(dtype) and dtype.kind != "c")
-
-
-def lowered(library: Library, op: Operator, states: States) -> Any:
-    """Return the answer of an operator for each state."""
-    if op.lower is None:
-        return states[0]
-    rows = library.xp.arange(len(states[0]), dtype=INT64)
-    values = states if len(states) > 1 else states[0]
-    _, out = kernels.reduce_by_key(on_states(op, states), [rows], values, starts=False, lower=True)
-    return out
 
 
 def _view(library: Library, column: Any) -> View:

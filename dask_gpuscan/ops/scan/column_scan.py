@@ -77,6 +77,11 @@ class Scan(ScanBase):
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         return self.of_columns(columns).apply(columns, groups, prior)
 
+    def last(self, columns: Sequence[Any], states: States) -> Any:
+        """Array of the answer after all rows of each group, given arrays of states."""
+        dense = _dense(columns)
+        return self.of_columns(dense).last(dense, states)
+
     def combine(self, states: Sequence[States]) -> States:
         first = states[0][0]
         of_kernels = not isinstance(first, HostScalar)

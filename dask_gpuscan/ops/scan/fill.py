@@ -126,6 +126,13 @@ class Fill:
         (at,) = groups.reduce(_LARGEST, rows)()
         return (library.take(values, at, nulls=True), *groups.reduce(_SINCE, (seen, since))())
 
+    def last(self, columns: Sequence[Any], states: States) -> Any:
+        """Array of the last value of each group, given arrays of states, or a value."""
+        value, library = states[0], library_of(columns[0])
+        if value is not None:
+            return value
+        return library.take(library.array(columns[0]), library.xp.full(1, -1, INT64), nulls=True)
+
     def _as_numbers(self, library: Library, array: Any, dtype: Any) -> _Numbers | None:
         """Return an array as numbers that are filled by their own values; None for others, and with a limit."""
         layout = None if self.limit is not None else library.layout(dtype)

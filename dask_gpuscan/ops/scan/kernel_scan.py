@@ -30,6 +30,7 @@ from ..core.groups import (
     States,
     fields_of,
     folded,
+    lowered,
     merged,
     state_of,
 )
@@ -221,6 +222,19 @@ class KernelScan(ScanBase):
         if meant is None and len(fields) == 1:
             meant = traits.of_integers
         return meant or self.op
+
+    def last(self, columns: Sequence[Any], states: States) -> Any:
+        """Array of the answer after all rows of each group, given arrays of states."""
+        plan, parts = self._plan(columns), self._parts(states)
+        initial = self.initial_state(plan, columns[0].name)
+        state = kernels.carry_in_from(plan.op, state_of(parts.fields), plan.kernel_dtype, initial)
+        values = lowered(plan.library, plan.op, fields_of(state))
+        missing = parts.null
+        if plan.has_nulls and plan.op.null_identity and initial is None:
+            nothing = plan.op.identity_for(*plan.storages)
+            missing = (values == nothing) | (values != values)
+        values = values.astype(plan.kernel_dtype, copy=False)
+        return plan.layout.wrap(values, missing if plan.has_nulls else None, plan.dtype)
 
     # --- the scan itself --------------------------------------------------------------------------
 

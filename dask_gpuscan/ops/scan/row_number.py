@@ -13,6 +13,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...kernels import BUILT_IN
 from ..core.carry import DataFrameCarry
+from ..core.columnwise import one_table
 from ..core.groups import (
     ANY,
     INT64,
@@ -55,6 +56,10 @@ class CountRows:
         library = library_of(columns[0])
         before = None if prior is None else prior[0]
         return library.from_integers(places(library.xp, groups, len(columns[0]), before))
+
+    def last(self, columns: Sequence[Any], states: States) -> Any:
+        """Array of the number of the last row of each group, given arrays of states."""
+        return library_of(columns[0]).from_integers(states[0] - 1)
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,11 @@ class RowNumber(_Rows):
         with library.acquire(partition):
             numbers = _places_of_one(library.xp, prefix or 0, len(partition), self.reverse)
         return library.series(library.from_integers(numbers), library.index(partition), self.name)
+
+    def last(self, frame: Any, seen: int) -> Any:
+        library = library_of(frame)
+        number = library.from_integers(library.xp.asarray([seen - 1], INT64))
+        return one_table(library, [self.name], [number])
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,10 @@ class CountSegments:
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         return merged(_ADD, states, groups)
 
+    def last(self, columns: Sequence[Any], states: States) -> Any:
+        """Array of the number of the segment that is open in each group, given arrays of states."""
+        return library_of(columns[0]).from_integers(states[0])
+
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         before = None if prior is None else prior[0]
         numbers = groups.scan(_ADD, self._flags(columns), exclusive=True, carry_in=before)

@@ -123,6 +123,15 @@ class ValueScan(ScanBase):
         row = library.host_row(library.as_column(array), 0) if len(array) else None
         return (HostScalar(library, row, array.dtype),)
 
+    def last(self, columns: Sequence[Any], states: States) -> Any:
+        """Array of the answer after all rows of each group, given arrays of states, or a value."""
+        value = states[0]
+        if not isinstance(value, HostScalar):
+            return value
+        nothing = value.library.xp.full(1, -1, np.int64)
+        array = value.array
+        return array if len(array) else value.library.take(array, nothing, nulls=True)
+
     # --- the scan itself --------------------------------------------------------------------------
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:

@@ -20,6 +20,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of, stored_numbers
 from ...kernels import Operator
 from ..core.carry import DataFrameCarry
+from ..core.columnwise import one_table
 from ..core.groups import (
     INT64,
     AdjacentGroups,
@@ -30,6 +31,7 @@ from ..core.groups import (
 )
 from ..core.operation import Needs
 from ..core.sorted_groups import SortedGroups
+from .time_column import times_of
 
 NUMBER = "session"
 """Name of the session numbers."""
@@ -161,6 +163,10 @@ class CountGaps:
         out = groups.returned(self._join(begins, ends, gaps, heads))
         return library_of(columns[0]).from_integers(out)
 
+    def last(self, columns: Sequence[Any], states: States) -> Any:
+        """Array of the number of the last session of each group, given arrays of states."""
+        return library_of(columns[0]).from_integers(states[2])
+
     def _checked_times(self, columns: Sequence[Any]) -> Any:
         if library_of(columns[0]).missing(columns[0]) is not None:
             raise ValueError(f"time: column {self.time!r} has nulls; drop them first")
@@ -249,3 +255,12 @@ class SessionNumbers(DataFrameCarry):
         with library.acquire(partition):
             array = self.gaps.apply([partition], OneGroup(), prefix)
             return library.series(array, library_of(partition).index(partition), NUMBER)
+
+    def last(self, frame: Any, seen: States) -> Any:
+        _, time, number = seen
+        if time is None:
+            return None
+        library = library_of(frame)
+        number = library.from_integers(library.xp.asarray([number], INT64))
+        found = times_of(frame, library.xp.asarray([time]))
+        return one_table(library, [NUMBER, self.gaps.time], [number, found])

@@ -70,6 +70,14 @@ def numbers_of(times: Column) -> Values:
     return stored_numbers(times).astype(INT64, copy=False)
 
 
+def times_of(column: Any, stored: Any) -> Any:
+    """Return an array of times as a column has them, of numbers that stand for these."""
+    library = library_of(column)
+    layout = library.layout(column.dtype)
+    assert layout is not None
+    return layout.wrap(stored.astype(layout.storage(column.dtype)), None, column.dtype)
+
+
 def check_order(time_column: TimeColumn, times: Values, heads: Values | None) -> None:
     """Raise a ValueError if times decrease, or do so within groups, whose first rows `heads` marks."""
     if not kernels.is_sorted(times, heads):

@@ -16,7 +16,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import View
 from ...kernels import BUILT_IN, Operator, is_array
-from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, merged, state_of
+from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, lowered, merged, state_of
 from ..core.operation import Needs
 from ..statistics.inputs import VALUES, Inputs, check_columns, holds_integers, observed, read
 from ..statistics.table import WINDOWS
@@ -89,6 +89,14 @@ class ExpandingStatistic:
         if not self._counts:
             return merged(self.op, states, groups)
         return (*merged(self.op, states[:-1], groups), *merged(_ADD, states[-1:], groups))
+
+    def last(self, columns: Sequence[Any], states: States) -> Any:
+        """Array of the statistic of all rows of each group, given arrays of states."""
+        library, count = library_of(columns[0]), states[-1]
+        out = lowered(library, self.op, states[:-1] if self._counts else states)
+        if self._counts:
+            out = library.xp.where(count < self.min_periods, np.nan, out)
+        return library.from_floats(out)
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         arrays, count = read(columns, self.inputs), None
@@ -201,6 +209,16 @@ class ExpandingPick:
             return self.floats.merge(library, states, groups)
         picked = merged(self._op, states[:-1], groups)
         return (*picked, *merged(_ADD, states[-1:], groups))
+
+    def last(self, columns: Sequence[Any], states: States) -> Any:
+        """Array of the statistic of all rows of each group, given arrays of states."""
+        (column,) = columns
+        if not holds_integers(column):
+            return self.floats.last(columns, states)
+        library, layout = library_of(column), library_of(column).layout(column.dtype)
+        assert layout is not None
+        array = layout.wrap(lowered(library, self._op, states[:-1]), None, column.dtype)
+        return library.set_null(array, states[-1] < max(self.floats.min_periods, 1))
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         """Array of the answers of rows, given the states of their groups before."""

@@ -17,12 +17,12 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Array, GroupIds, Values
 from ..core.carry import OverlapCarry
-from ..core.columnwise import EachColumn, FrameColumns, NamedColumns
+from ..core.columnwise import EachColumn, FrameColumns, NamedColumns, one_table
 from ..core.groups import INT64
 from ..core.operation import ColumnOperation, Part
 from ..groupby.hashed import put_back
 from ..groupby.spec import GroupBySpec
-from ..time.time_column import check_order
+from ..time.time_column import check_order, times_of
 from .halo import Halo, RowArrays, RowExtent, WindowExtent, joined, joined_columns
 
 
@@ -149,6 +149,22 @@ class NeighbourCarry(OverlapCarry):
         """Return the rows of a partition, not copied."""
         raise NotImplementedError
 
+    def names_of_rows(self, frame: Any) -> list[Hashable]:
+        """Return the names of the columns of `rows_of`."""
+        raise NotImplementedError
+
+    def last(self, frame: Any, seen: RowArrays) -> Any:
+        rows, library, time_column = seen.unpack(), seen.library, self.extent.time_column
+        keys = rows.keys or []
+        names = [*(self.grouped_by or [None] * len(keys)), *self.names_of_rows(frame)]
+        arrays = [*keys, *rows.columns]
+        if time_column is not None and rows.times is not None:
+            column = time_column.column(frame)
+            if column.name not in names:
+                names.append("time" if column.name is None else column.name)
+                arrays.append(times_of(column, rows.times))
+        return one_table(library, names, arrays) if arrays else None
+
     @property
     def before(self) -> Halo | None:
         return Halo(self) if self.extent.looks(False) else None
@@ -176,6 +192,9 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
         columns = [library.array(c) for columns in self.inputs(partition) for c in columns]
         times = None if time_column is None else time_column.times(partition)
         return RowArrays(library, len(partition), columns, times=times)
+
+    def names_of_rows(self, frame: Any) -> list[Hashable]:
+        return [column.name for columns in self.inputs(frame) for column in columns]
 
     def settled(self, frame: Any) -> int:
         time_column = self.extent.time_column
@@ -326,6 +345,9 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
         keys = [library.array(c) for c in self.by.series(partition)]
         times = None if time_column is None else time_column.times(partition)
         return RowArrays(library, len(partition), columns, keys, times, self.clustered)
+
+    def names_of_rows(self, frame: Any) -> list[Hashable]:
+        return [column.name for part in self.parts for column in self.columns(frame, part)]
 
     def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
         library = library_of(partition)

@@ -112,3 +112,48 @@ def test_several_streams_and_their_progress() -> None:
         total, some = dask_gpuscan.compute(rows["x"].gpuscan.cumsum(), rows.gpuscan.filter("x > 9"))
     assert len(some) == 990
     assert float(total.iloc[-1]) == FRAME["x"].sum()
+
+
+def test_a_directory_follows_changed_files(tmp_path: Path) -> None:
+    days, out = tmp_path / "days", tmp_path / "totals"
+    days.mkdir()
+
+    def run(**options: Any) -> None:
+        rows = stream(days, ends=False, **options)
+        totals = rows.gpuscan.groupby("k")["x"].cumsum()
+        rows.assign(total=totals).to_parquet(out, state=True)
+
+    def check(*numbers: int) -> None:
+        whole = pd.concat([pd.read_parquet(days / f"{n}.parquet") for n in numbers])
+        found = pd.read_parquet(out)
+        expected = whole.groupby("k")["x"].cumsum()
+        np.testing.assert_array_equal(found["total"], expected)
+
+    for number in (9, 10):
+        FRAME[100 * number - 800 :][:100].to_parquet(days / f"{number}.parquet", row_group_size=30)
+        run()
+    check(9, 10)
+    FRAME[5:50].to_parquet(days / "9.parquet")
+    with pytest.raises(dask_gpuscan.ChangedSourceError):
+        run()
+    run(changed="redo")
+    check(9, 10)
+    state = dask_gpuscan.load_state(out)
+    last = pd.read_parquet(out).groupby("k")["total"].last()
+    assert state.to_pandas()["groupby-cumsum"].set_index("k")["x"].to_dict() == last.to_dict()
+
+
+def test_partitions_and_schemas(tmp_path: Path) -> None:
+    for day in (1, 2):
+        folder = tmp_path / f"day={day}"
+        folder.mkdir()
+        FRAME[:5].astype({"k": "int32" if day == 1 else "int64"}).to_parquet(folder / "f.parquet")
+    schema = {"k": pa.int64(), "x": pa.float32(), "day": pa.int64(), "z": pa.float64()}
+    found = stream(tmp_path, schema=schema).compute()
+    assert isinstance(found, cudf.DataFrame)
+    assert found["day"].to_pandas().tolist() == [1] * 5 + [2] * 5
+    assert found["z"].isna().all()
+    assert str(found["x"].dtype) == "float32"
+    empty = FRAME[:0]
+    empty.to_parquet(tmp_path / "empty.parquet")
+    assert len(stream(tmp_path / "empty.parquet").compute()) == 0

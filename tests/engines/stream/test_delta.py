@@ -590,3 +590,12 @@ def test_files_that_change(tmp_path: Path) -> None:
     put(11, 1)
     run()
     assert found() == [5, 7, 8, 11, 12]
+
+
+def test_the_state_of_a_table_is_read(tmp_path: Path) -> None:
+    rows = dask_gpuscan.stream([pd.DataFrame({"x": [1, 2]})], ends=False).gpuscan.cumsum()
+    rows.to_delta(tmp_path / "table", name="sums")
+    state = dask_gpuscan.load_state(tmp_path / "table", name="sums")
+    assert state.to_pandas()["cumsum"]["x"].tolist() == [3]
+    with pytest.raises(ValueError, match="has no state of a stream of that name"):
+        dask_gpuscan.load_state(tmp_path / "table")

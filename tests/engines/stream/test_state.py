@@ -115,6 +115,9 @@ DTYPES = {
     "zones": lambda s: pd.to_datetime(s, unit="D", utc=True).dt.tz_convert("Europe/Rome"),
     "durations": lambda s: pd.to_timedelta(s, unit="h"),
     "periods": lambda s: pd.to_datetime(s, unit="D").dt.to_period("D"),
+    "periods of hours": lambda s: pd.to_datetime(s, unit="D").dt.to_period("2h"),
+    "weeks": lambda s: pd.to_datetime(s, unit="D").dt.to_period("W-WED"),
+    "an offset": lambda s: pd.to_datetime(s, unit="D", utc=True).dt.tz_convert("UTC+01:30"),
     "float16": lambda s: s.astype("float16"),
     "complex": lambda s: s.astype("complex64"),
     "bool": lambda s: s > 2,
@@ -175,6 +178,14 @@ def test_zones_that_have_no_name_are_refused_when_a_state_is_saved(
     with pytest.raises(TypeError, match="cannot be written: it holds DatetimeArray of datetime64"):
         state.save(tmp_path / "state")
     assert not list(tmp_path.iterdir())
+
+
+def test_names_that_are_large_integers_are_refused_when_a_state_is_saved(tmp_path: Path) -> None:
+    state = state_of(lambda d: d.gpuscan.shift(), pd.DataFrame({2**64: [1]}))
+    with pytest.raises(
+        TypeError, match="cannot be written: it holds the integer 18446744073709551616"
+    ):
+        state.save(tmp_path / "state")
 
 
 def test_a_state_that_cannot_have_its_name_leaves_no_file(tmp_path: Path) -> None:

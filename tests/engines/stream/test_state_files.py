@@ -268,3 +268,19 @@ def test_an_array_is_named_once(tmp_path: Path, contents: dict[str, bytes]) -> N
     shape, leaves = unpacked(contents["shifts"])
     shape["operations"][0]["by"] = {"tuple": [{"numpy": ["<f8", {"leaf": 0}]}] * 2}
     assert load(tmp_path / "state", packed(shape, leaves)) is None
+
+
+def test_files_that_do_not_say_what_computed_them(
+    tmp_path: Path, contents: dict[str, bytes]
+) -> None:
+    """Such as those of earlier versions: they list nothing, and streams go on from them."""
+    shape, leaves = unpacked(contents["totals"])
+    for one in shape["operations"]:
+        for name in ("carry", "meta", "depends"):
+            one.pop(name, None)
+    state = load(tmp_path / "state", packed(shape, leaves))
+    assert state.to_pandas() == {}
+    with pytest.raises(ValueError, match="cannot be joined with a later one"):
+        state.combine(state)
+    rows = dask_gpuscan.stream([FRAME], state=state)
+    assert KINDS["totals"](rows).compute()["x"].iloc[-1] == 22

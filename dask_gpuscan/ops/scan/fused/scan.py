@@ -25,6 +25,7 @@ from ...core.groups import (
     States,
     fields_of,
     folded,
+    lowered,
     merged,
     state_of,
 )
@@ -83,6 +84,10 @@ class ScanOf:
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         """Arrays of states, of which those of equal keys become one."""
         return self.scan.merge(library, states, groups)
+
+    def last(self, columns: Sequence[Any], states: States) -> Any:
+        """Array of the answer after all rows of each group, given arrays of states."""
+        return self.scan.last(self._inputs(columns)[0], states)
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         """Array of the answers of rows."""
@@ -160,6 +165,14 @@ class FusedScan:
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         """Arrays of states, of which those of equal keys become one."""
         return merged(self.op, states, groups)
+
+    def last(self, columns: Sequence[Any], states: States) -> list[Any]:
+        """Arrays of the answers after all rows of each group, given arrays of states."""
+        outs = iter(lowered(library_of(columns[0]), self.op, states))
+        return [
+            self._wrapped(columns, a, next(outs), next(outs) if a.masked else None)
+            for a in self.answers
+        ]
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> list[Any]:
         """Arrays of the answers of rows."""

@@ -1,0 +1,73 @@
+"""Where states are read from: files, directories that go on, and tables."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .commits import checked_name
+from .delta import is_delta
+from .delta_sink import DeltaTarget
+from .directory import Directory
+from .iceberg import is_iceberg
+from .iceberg_sink import IcebergTarget
+from .manifest import FOLDER
+from .state import State, state_in
+from .whole_files import read_whole
+
+
+def load_state(place: Any, *, name: str | None = None) -> State:
+    """Read a state that `State.save`, `Stream.to_parquet`, `Stream.to_delta` or `Stream.to_iceberg` has written.
+
+    Files of others may be read, as nothing in them is run.
+
+    Parameters
+    ----------
+    place : path, URL or table
+        Of a file, of a directory that `to_parquet` has written with ``state=``, or of a table.
+    name : str, optional
+        Of the writer of a table, as in `Stream.to_delta`.
+
+    Returns
+    -------
+    State
+
+    Raises
+    ------
+    ValueError
+        For what holds no state, was changed or cut off, or is of another version. It names the file.
+
+    See Also
+    --------
+    stream : Goes on from a state.
+    State.to_pandas : What was answered last, for each key.
+
+    Examples
+    --------
+    >>> import os, tempfile, pandas as pd, dask_gpuscan
+    >>> totals = dask_gpuscan.stream([pd.DataFrame({"sold": [4, 2]})]).gpuscan.cumsum()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     totals.to_parquet(os.path.join(folder, "totals"), state=os.path.join(folder, "totals.arrow"))
+    ...     state = dask_gpuscan.load_state(os.path.join(folder, "totals.arrow"))
+    ...     same = dask_gpuscan.load_state(os.path.join(folder, "totals"))
+    >>> state.names, state.rows, same.rows
+    (['cumsum'], 2, 2)
+    """
+    if is_delta(place):
+        return _of_table(DeltaTarget(place, checked_name(name), False, {}), place)
+    if is_iceberg(place):
+        return _of_table(IcebergTarget(place, checked_name(name), False), place)
+    path = os.fspath(place)
+    if os.path.isdir(os.path.join(path, FOLDER)) or path.startswith("memory://"):
+        directory = Directory(path, {})
+        manifest = directory.read()
+        if manifest is not None:
+            return directory.state(manifest, manifest.state)
+    return state_in(read_whole(path), path)
+
+
+def _of_table(target: Any, place: Any) -> State:
+    found = target.begun()
+    if found is None:
+        raise ValueError(f"table {place} has no state of a stream of that name")
+    return state_in(*found)

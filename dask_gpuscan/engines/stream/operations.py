@@ -1,0 +1,127 @@
+"""Operations of states: what each has seen, in memory and in files.
+
+A file says which carry an operation had, if that is of a few kinds; else it holds what the carry would list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from ...ops.groupby.hashed import Table
+from ...ops.windows.halo import RowArrays
+from .balances import kept_table
+from .carries import read_carry, write_carry
+from .consistent import is_dtype, is_rows, require
+from .options import described
+from .values import read_value, write_value
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation of a stream.
+
+    Parameters
+    ----------
+    name : str
+    options : str
+    seen : object
+        What it has seen; None if it keeps nothing.
+    by : sequence of names, optional
+        Of the keys of its groups.
+    times : dtype, optional
+        Of the times by which what it has seen gets old.
+    carry : carry, optional
+        What joins, and lists, what was seen; None if it is not known, or does neither.
+    meta : frame or series, optional
+        Its input, without rows; given with `carry`.
+    table : DataFrame, optional
+        Where `carry` is not known, what it would list; of rows that are kept, without these.
+    depends : bool, default True
+        Whether its input depends on rows before.
+    """
+
+    name: str
+    options: str
+    seen: Any
+    by: tuple[Hashable, ...] = ()
+    times: Any = None
+    carry: Any = field(default=None, compare=False, repr=False)
+    meta: Any = field(default=None, compare=False, repr=False)
+    table: Any = field(default=None, compare=False, repr=False)
+    depends: bool = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: functions of users may not be."""
+        return {**vars(self), "carry": None, "meta": None, "table": kept_table(self)}
+
+
+# --- in files ----------------------------------------------------------------------------------------
+
+
+def write_operation(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
+    """Return an operation as a value of JSON; arrays are put behind others."""
+    known: dict[str, Any] = {"name": one.name, "options": one.options, "depends": one.depends}
+    for name in ("seen", "by", "times"):
+        known[name] = write_part(getattr(one, name), leaves, f"of {one.name}")
+    return known | _write_listing(one, leaves)
+
+
+def write_part(value: Any, leaves: list[pa.Array], whose: str) -> Any:
+    """Return a value as one of JSON; raises a TypeError that says whose it is if it cannot be written."""
+    try:
+        return write_value(value, leaves)
+    except (TypeError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise TypeError(f"state {whose} cannot be written: {error}") from error
+
+
+def read_operation(known: dict[str, Any], leaves: list[Any]) -> Operation:
+    """Return an operation that `write_operation` has written; raises an error of any kind for others."""
+    given = {
+        name: read_value(known[name], leaves) for name in ("name", "options", "seen", "by", "times")
+    }
+    one = Operation(**given, depends=known.get("depends", True))
+    require(isinstance(one.name, str) and isinstance(one.options, str), "an operation")
+    require(isinstance(one.by, tuple), "names of keys")
+    require(all(isinstance(name, Hashable) for name in one.by), "names of keys")
+    if one.by and isinstance(one.seen, (RowArrays, Table)):
+        require(len(one.by) == len(one.seen.keys or []), "a name for each key")
+    require(one.times is None or is_dtype(one.times), "a dtype of times")
+    require(type(one.depends) is bool, "whether it depends on rows before")
+    return _read_listing(one, known, leaves)
+
+
+def _write_listing(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
+    """Return what a file says of how an operation is listed and joined; arrays are put behind others."""
+    ways = (_write_table,) if one.carry is None else (_write_carry, _write_table)
+    for write in ways if one.seen is not None else ():
+        found = list(leaves)
+        with suppress(TypeError, pa.ArrowException):
+            known = write(one, found)
+            leaves[:] = found
+            return known
+    return {}
+
+
+def _write_carry(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
+    return {"carry": write_carry(one.carry), "meta": write_value(one.meta, leaves)}
+
+
+def _write_table(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
+    return {"table": write_value(kept_table(one), leaves)}
+
+
+def _read_listing(one: Operation, known: dict[str, Any], leaves: list[Any]) -> Operation:
+    """Return an operation with what `_write_listing` has written of it."""
+    if "carry" not in known:
+        table = read_value(known.get("table"), leaves)
+        require(table is None or is_rows(table), "a table")
+        return replace(one, table=table)
+    carry, meta = read_carry(known["carry"]), read_value(known["meta"], leaves)
+    require(is_rows(meta) and not len(meta), "an input without rows")
+    require(carry.label == one.name and described(carry) == one.options, "an operation")
+    return replace(one, carry=carry, meta=meta)
