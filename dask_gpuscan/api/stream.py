@@ -64,7 +64,8 @@ def stream(
         before it, and computes what follows again: for the directories of `Stream.to_parquet`. "keep" goes on with
         what was read of it.
     removed : "keep", optional
-        Go on with what was read of files that are gone, as where old files are archived. By default as `changed` says.
+        Go on with what was read of files that are gone, as where old files are archived: of those ahead of all files
+        that are still there, in folders without new files. By default as `changed` says.
     late : "append", optional
         Read new files that sort before some that were read behind those. By default as `changed` says.
 

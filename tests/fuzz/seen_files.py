@@ -94,7 +94,9 @@ def foretold(known: Sequence[File], there: Sequence[File], rules: Rules) -> Fore
     first, place = len(known), 0
     for i, name in enumerate(names):
         if name in removed:
-            if rules.removed == "keep":
+            folder = name.rpartition("/")[0]
+            again = folder and any(f.name.rpartition("/")[0] == folder for f in new)
+            if rules.removed == "keep" and not place and not again:
                 continue
         elif order[place] == name and (name not in changed or rules.changed == "keep"):
             place += 1

@@ -67,6 +67,23 @@ def cast_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
+def as_texts(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch whose texts are of the types that a schema has for them."""
+    for number, field in enumerate(batch.schema):
+        known = schema.field(field.name).type if field.name in schema.names else field.type
+        if known != field.type and is_text(known) and is_text(field.type):
+            batch = batch.set_column(
+                number, field.with_type(known), batch.column(number).cast(known)
+            )
+    return batch
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether a type is one of texts, of which Arrow has three."""
+    types = pa.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
 def _cast(column: Any, field: pa.Field, way_out: str = "cast it with astype") -> Any:
     try:
         if _holds(field.type, column.type):
@@ -85,7 +102,7 @@ def _holds(known: pa.DataType, found: pa.DataType) -> bool:
         return all(each.name in fields and _holds(fields[each.name], each.type) for each in found)
     if pa.types.is_list(known) and pa.types.is_list(found):
         return _holds(known.value_type, found.value_type)
-    if pa.types.is_string(known):
+    if is_text(known):
         found = found.value_type if pa.types.is_dictionary(found) else found
-        return found in (pa.string(), pa.large_string(), pa.null())
+        return is_text(found) or pa.types.is_null(found)
     return not (pa.types.is_integer(known) and pa.types.is_floating(found))

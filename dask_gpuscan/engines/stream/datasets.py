@@ -47,7 +47,7 @@ def files_of_dataset(source: Any, order: Any, **options: Any) -> Files | None:
         values[one.path] = {key: _text(value) for key, value in keys.items()}
     if not found:
         return None
-    listing = NamedFiles((), True, order, tuple(found), where)
+    listing = NamedFiles((), True, order, known=tuple(found), where=where)
     if options.get("schema") is None:
         options["schema"] = source.schema
     return files(listing, values_of=values.__getitem__, **options)

@@ -39,6 +39,7 @@ class Directory:
     """
 
     def __init__(self, path: str, options: dict[str, Any]) -> None:
+        self.given = path
         self.store, self.path = store_of(path)
         self.options = options
         self.own = f"{self.path}/{FOLDER}"

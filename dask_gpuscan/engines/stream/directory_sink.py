@@ -55,6 +55,7 @@ def to_directory(stream: Stream, path: str, options: Options) -> None:
         begin.check()
         passing = stream.begin(begin.state, None if begin.redo else begin.start)
         passing.check_sources()
+        passing.joins = not options.by_source
         make = TableMaker(stream, begin.schema)
         writing = _Writing(directory, begin, options, empty.schema)
         try:

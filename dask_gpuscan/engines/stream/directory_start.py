@@ -91,6 +91,11 @@ class Begin:
 def begin_of(stream: Stream, directory: Directory, options: Options, look: bool = False) -> Begin:
     """Check a directory, the state that lies elsewhere, the query and the source; return from where a run goes on."""
     source, manifest = stream._source, directory.manifest
+    if source.files is not None and source.files.listing.covers(directory.given):
+        raise ValueError(
+            f"{directory.given} lies in the source, whose next run would read it; write to another folder, or to one "
+            f"whose name begins with an underscore"
+        )
     found = None if options.exported is None else read_if_there(options.exported)
     exported = None if found is None else digest_of_state(found)
     base = None if source.state is None else digest_of_state(source.state.content())

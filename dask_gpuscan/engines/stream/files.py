@@ -16,7 +16,7 @@ import dask
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .arrow_schema import cast_batch
+from .arrow_schema import as_texts, cast_batch
 from .fragments import (
     RULES,
     ChangedSourceError,
@@ -33,6 +33,13 @@ from .progress import Size
 ROWS_ON_GPU = 1 << 22
 """Rows that are read to a GPU at once, at least, so that many rows share what a call takes on the host."""
 
+FEW_ROWS, JOINED_ROWS = 1 << 14, 1 << 16
+"""Rows of a file that is read with those behind it as one batch, and rows of such a batch, as a batch costs what calls
+cost however short it is.
+
+2,000 files of 30 rows, running totals of groups, two cores that others use, too: a batch for each file 6.1 s, joined
+0.5 s."""
+
 Pieces = Iterator[tuple[int, Callable[[], Any], bool]]
 """The number of rows of each batch, what reads it, and whether it is the last one."""
 
@@ -46,6 +53,8 @@ class Place(NamedTuple):
     """How many of its rows were."""
     is_whole: bool
     """Whether these are all."""
+    before: tuple[Fragment, ...] = ()
+    """Files ahead of it whose rows are in the same batch, all of them."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +138,11 @@ class Files:
             yield batch
 
     def batches(
-        self, fragments: Sequence[Fragment], behind: int = 0, columns: Sequence[str] | None = None
+        self,
+        fragments: Sequence[Fragment],
+        behind: int = 0,
+        columns: Sequence[str] | None = None,
+        join: bool = True,
     ) -> Iterator[tuple[Any, Place]]:
         """Yield the batches of some files, of some columns, with the place behind each.
 
@@ -139,12 +152,20 @@ class Files:
         behind : int
             How many rows of the first one are left out.
         columns : sequence of str, optional
+        join : bool, default True
+            Whether short files are joined.
 
         Raises
         ------
         ChangedSourceError
             For a file that is written to while it is read.
         """
+        found = self._each(fragments, behind, columns)
+        return _joined(found) if join else found
+
+    def _each(
+        self, fragments: Sequence[Fragment], behind: int, columns: Sequence[str] | None
+    ) -> Iterator[tuple[Any, Place]]:
         for fragment in fragments:
             with self._named(fragment):
                 yield from self._of_file(fragment, behind, columns)
@@ -203,8 +224,7 @@ class Files:
         finish = self._finisher(fragment, columns)
         if is_parquet(file, fragment.path):
             with pq.ParquetFile(file) as parquet:
-                as_it_is = finish is None and columns is None
-                names = None if as_it_is else self._of_names(parquet.schema_arrow.names, columns)
+                names = self._of_names(parquet.schema_arrow.names, columns)
                 count = parquet.num_row_groups
                 for group in range(count):
                     rows = parquet.metadata.row_group(group).num_rows
@@ -234,10 +254,8 @@ class Files:
 
     def _finisher(
         self, fragment: Fragment, columns: Sequence[str] | None
-    ) -> Callable[[pa.RecordBatch], pa.RecordBatch] | None:
-        """Return what makes batches of the schema of those of a file; None if they have it."""
-        if self.schema is None and not self._partitions.names:
-            return None
+    ) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+        """Return what makes batches of the schema of those of a file."""
         values, schema = self.values_of(fragment.path), self._chosen(columns)
         if self.schema is None:
             _check_partitions(fragment, values, self._partitions)
@@ -249,8 +267,8 @@ class Files:
         return batch.slice(rows) if rows else batch
 
 
-def _then(read: Callable[[], Any], finish: Callable[[Any], Any] | None) -> Callable[[], Any]:
-    return read if finish is None else lambda: finish(read())
+def _then(read: Callable[[], Any], finish: Callable[[Any], Any]) -> Callable[[], Any]:
+    return lambda: finish(read())
 
 
 def _finished(
@@ -269,11 +287,48 @@ def _finished(
             repeated = column.take(pa.array([0] * batch.num_rows, pa.int32()))
             batch = batch.append_column(name, repeated)
     if strict:
-        return batch
+        return as_texts(batch, schema)
     try:
         return cast_batch(batch, schema)
     except ValueError as error:
         raise ValueError(f"file {path!r}: {error}") from error
+
+
+def _joined(found: Iterator[tuple[Any, Place]]) -> Iterator[tuple[Any, Place]]:
+    """Yield batches, those of short files joined."""
+    waiting, rows = list[tuple[Any, Place]](), 0
+    for batch, place in found:
+        is_short = _is_short(batch, place)
+        if waiting and not (is_short and batch.schema.equals(waiting[-1][0].schema)):
+            yield _one(waiting)
+            waiting, rows = [], 0
+        if not is_short:
+            yield batch, place
+            continue
+        waiting.append((batch, place))
+        rows += batch.num_rows
+        if rows >= JOINED_ROWS:
+            yield _one(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield _one(waiting)
+
+
+def _is_short(batch: Any, place: Place) -> bool:
+    """Return whether a batch is all of a short file, and can be joined with others."""
+    if not (isinstance(batch, pa.RecordBatch) and place.is_whole and batch.num_rows < FEW_ROWS):
+        return False
+    is_all = batch.num_rows == place.rows
+    return is_all and not any(pa.types.is_dictionary(kind) for kind in batch.schema.types)
+
+
+def _one(waiting: Sequence[tuple[Any, Place]]) -> tuple[Any, Place]:
+    """Return several batches as one."""
+    *before, (batch, place) = waiting
+    if before:
+        whole = pa.Table.from_batches([one for one, _ in waiting]).combine_chunks().to_batches()
+        batch = whole[0] if whole else batch
+    return batch, place._replace(before=tuple([one.fragment for _, one in before]))
 
 
 def _check_partitions(fragment: Fragment, values: Values, schema: pa.Schema) -> None:

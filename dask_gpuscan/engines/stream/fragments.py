@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from ...kernels.messages import not_among, shown
+from ...kernels.messages import shown
 
 ENDS = 1 << 15
 """Bytes at either end of a file that its digest is of; the footer of Parquet is always among them."""
@@ -174,7 +174,7 @@ class Rules:
     changed: str = "error"
     """"error", "redo" from the first file that differs, or "keep" what was seen of a file that is another one now."""
     removed: str | None = None
-    """"keep" what was seen of files that are gone; None: as `changed` says, "keep" as "error"."""
+    """"keep" what was seen of files that are gone, ahead of all that are there; None: as `changed` says."""
     late: str | None = None
     """"append" new files that sort before some that were seen behind those; None: as `changed` says."""
 
@@ -185,7 +185,10 @@ class Rules:
             ("late", [None, "append"]),
         ):
             if getattr(self, name) not in known or isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name}: {not_among(getattr(self, name), known)}")
+                options = ", ".join(map(repr, known))
+                raise ValueError(
+                    f"{name} must be one of {options}, found {shown(getattr(self, name))}"
+                )
 
 
 RULES = Rules()
@@ -324,9 +327,9 @@ def _first_difference(
     place = 0
     for i, one in enumerate(known):
         if one.path in removed:
-            if rules.removed == "keep":
+            if rules.removed == "keep" and not place and not _is_written_anew(one, order, names):
                 continue
-            return i, _removed(one, order, names), one.path
+            return i, _removed(one, order, names, rules), one.path
         now = order[place]
         if now.path != one.path:
             return i, _out_of_order(one, now, now.path in names), now.path
@@ -339,7 +342,25 @@ def _first_difference(
 _WAY_OUT = 'changed="redo" goes back to the rows before it and computes what follows again'
 
 
-def _removed(one: Fragment, order: Iterable[Fragment], names: set[str]) -> str:
+def _is_written_anew(one: Fragment, order: Iterable[Fragment], names: set[str]) -> bool:
+    """Return whether there are new files in the folder of one that is gone, as where a day is written again."""
+    folder = one.path.rpartition("/")[0]
+    return bool(folder) and any(
+        now.path.rpartition("/")[0] == folder for now in order if now.path not in names
+    )
+
+
+def _removed(one: Fragment, order: Iterable[Fragment], names: set[str], rules: Rules) -> str:
+    if one.changed == LOGGED:
+        return (
+            f"rows of the file {one.path!r} of the table were read before, and were changed or removed by an update, "
+            f"a merge or a delete. {_WAY_OUT}"
+        )
+    if rules.removed == "keep":
+        return (
+            f'file {one.path!r} of the source was read before, and is not there. removed="keep" is for files ahead of '
+            f"all that are still there, in folders without new ones. Put it back; or {_WAY_OUT}"
+        )
     same = [
         o.path
         for o in order

@@ -59,11 +59,14 @@ class Listing:
         Whether they were given as a list: then paths are known as they were given, and keep their order.
     order : "name", "modified", callable or None
         By which files are sorted; None for the order of a list, and of names else.
+    may_be_empty : bool, default False
+        Whether there may be no files, as the schema of the rows is known.
     """
 
     given: tuple[str, ...]
     in_list: bool = False
     order: Order = None
+    may_be_empty: bool = False
 
     @property
     def root(self) -> str:
@@ -101,12 +104,37 @@ class Listing:
         found, _ = list[Fragment](), self.filesystem  # which refuses several
         for path in self.given:
             some = sorted(self._of(path), key=lambda one: natural(one.path))
-            if not some:
-                raise FileNotFoundError(f"no file is called {path}")
+            if not some and not self.may_be_empty:
+                raise FileNotFoundError(self._nothing(path))
             found += some
         if self.in_list:
             _check_once(found)
         return sort(found, self.order)
+
+    def _nothing(self, path: str) -> str:
+        if self._is_folder(path):
+            return (
+                f"folder {path} has no files of Parquet or Arrow IPC ({', '.join(SUFFIXES)}); with schema=, it may be "
+                f"empty"
+            )
+        return f"no file is called {path}"
+
+    def covers(self, path: str) -> bool:
+        """Return whether a folder is, or lies in, one whose files are read."""
+        for given in self.given:
+            if is_url(given) != is_url(path) or (has_magic(given) and "**" not in given):
+                continue
+            root = self._root(given)
+            if not is_url(path):
+                root, path = os.path.realpath(root or "."), os.path.realpath(path)
+            if not (self._is_folder(given) or has_magic(given)):
+                continue
+            rest = os.path.relpath(path, root) if not is_url(path) else path.removeprefix(root)
+            parts = rest.replace(os.sep, "/").strip("/").split("/")
+            inside = path.startswith(root.rstrip("/") + "/") or path == root
+            if inside and not any(part.startswith((".", "_")) for part in parts if part != "."):
+                return True
+        return False
 
     def _of(self, path: str) -> Iterator[Fragment]:
         """Yield the files of one of the paths that were given."""
@@ -275,7 +303,7 @@ def digest_at(fragment: Fragment, filesystem: pafs.FileSystem | None) -> str:
 # --- what is given -----------------------------------------------------------------------------------
 
 
-def listing_of(source: Any, order: Any) -> Listing | None:
+def listing_of(source: Any, order: Any, may_be_empty: bool) -> Listing | None:
     """Return the listing of paths; None if a source is something else."""
     is_list = isinstance(source, (list, tuple)) and bool(source)
     given = list(source) if is_list else [source]
@@ -286,7 +314,7 @@ def listing_of(source: Any, order: Any) -> Listing | None:
         raise ValueError(
             f"order must be a function of a path, or one of 'name' and 'modified', found {shown(order)}"
         )
-    return Listing(paths, is_list, order)
+    return Listing(paths, is_list, order, may_be_empty)
 
 
 def _plain(path: Any) -> str:
@@ -340,7 +368,7 @@ def partition_schema(values: Sequence[Values]) -> pa.Schema:
 
 def _type_of(texts: Iterable[str | None]) -> pa.DataType:
     known = {text for text in texts if text is not None}
-    if known and all(re.fullmatch(r"0|-?[1-9][0-9]{0,17}", text) for text in known):
+    if known and all(re.fullmatch(r"-?[0-9]{1,18}", text) for text in known):
         return pa.int64()
     if known and all(re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII) for text in known):
         try:

@@ -20,17 +20,48 @@ def check_operations(
     known: Sequence[Operation], found: Sequence[tuple[str, str]], whose: str
 ) -> None:
     """Raise a ValueError that names the first difference of operations; these are pairs of names and options."""
-    if len(found) != len(known):
-        first = names_in([one.name for one in known])
-        second = names_in([name for name, _ in found])
-        raise ValueError(f"state is of the operations {first}, and {whose} has {second}")
+    names, others = [one.name for one in known], [name for name, _ in found]
+    if names != others:
+        number = next(
+            (i for i, (a, b) in enumerate(zip(names, others, strict=False)) if a != b), None
+        )
+        where = ""
+        if number is not None:
+            where = (
+                f"; the first that differs is {names[number]} where {whose} has {others[number]}"
+            )
+        raise ValueError(
+            f"state is of the operations {_around(names, number)}, and {whose} has {_around(others, number)}{where}. "
+            f"{_ANEW}"
+        )
     for one, (name, options) in zip(known, found, strict=True):
-        if one.name != name:
-            raise ValueError(f"state is of {one.name} where {whose} has {name}")
         if one.options != options:
             raise ValueError(
-                f"state of {name} has other options: {one.options}, and {whose} has {options}"
+                f"state of {name} has other options: {_unlike(one.options, options)}. {_ANEW}"
             )
+
+
+_ANEW = "A state goes on with the operations that made it: begin anew, in a new directory or table, with others"
+
+_SHOWN = 60
+"""Characters, and names, around what differs."""
+
+
+def _around(names: Sequence[str], number: int | None) -> str:
+    """Return names, of many those around one of them."""
+    if len(names) <= 8:
+        return names_in(names)
+    first = max(0, min(number or 0, len(names) - 5) - 2)
+    return ("... " if first else "") + ", ".join(names[first : first + 5]) + ", ..."
+
+
+def _unlike(known: str, found: str) -> str:
+    """Return what differs in two texts, with what is around it."""
+    most = min(len(known), len(found))
+    first = next((i for i in range(most) if known[i] != found[i]), most)
+    start = max(0, first - _SHOWN)
+    parts = [text[start : first + _SHOWN] for text in (known, found)]
+    return ", and the stream has ".join(("... " if start else "") + part + " ..." for part in parts)
 
 
 def check_columns(known: Schema, found: Schema, whose: str = "the source") -> None:

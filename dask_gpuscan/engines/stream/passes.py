@@ -54,6 +54,8 @@ class Pass:
             each = zip(self.steps, self.seen, strict=True)
             self.seen = [step.of_others(seen) for step, seen in each]
         self._behind, self._known = state, start
+        self.joins = True
+        """Whether short files are read as one batch."""
         self._mark = NO_MARK if before is None else before.mark
         self._last: Any = None
         """The last rows that were read of a source without files."""
@@ -119,7 +121,7 @@ class Pass:
     def __iter__(self) -> Iterator[list[Any]]:
         """Yield the batches of the outputs, together; they may have no rows."""
         with shown(self.source, self.start.skipped) as add:
-            for frame, place in self.source.frames(self.start, self._columns()):
+            for frame, place in self.source.frames(self.start, self._columns(), self.joins):
                 if self.ended and len(frame):
                     raise ValueError(
                         "state is of rows that ended, and what was open has been answered; read those with ends=False"
@@ -128,8 +130,9 @@ class Pass:
                 self.place = place
                 if place is None and len(frame):
                     self._last = frame
-                if place is not None and place.is_whole:
-                    self._read.append(place.fragment._replace(place=""))
+                if place is not None:
+                    whole = [*place.before, *([place.fragment] if place.is_whole else [])]
+                    self._read += [one._replace(place="") for one in whole]
                 yield answers
                 add(frame)
         self.is_read = True

@@ -236,9 +236,11 @@ class Source:
         return not (paths.intersection(facts.changed) and base.root == self.root)
 
     def frames(
-        self, start: Start, columns: Sequence[Any] | None = None
+        self, start: Start, columns: Sequence[Any] | None = None, join: bool = True
     ) -> Iterator[tuple[Any, Place | None]]:
         """Yield the batches as frames with the place behind each; of files, only some columns if these are given.
+
+        Short files are joined, unless `join` is False.
 
         Raises
         ------
@@ -248,7 +250,7 @@ class Source:
         meta = self.meta
         if self.files is not None:
             meta = meta if columns is None else meta[list(columns)]
-            found = self.files.batches(start.rest, start.behind, columns)
+            found = self.files.batches(start.rest, start.behind, columns, join)
             yield from self._read(read_ahead(found), meta, start.label)
             return
         behind = start.behind
@@ -409,7 +411,7 @@ def batches_of(
     table = files_of_table(source, order, schema=schema, **of_files)
     if table is not None:
         return table
-    listing = listing_of(source, order)
+    listing = listing_of(source, order, schema is not None)
     if listing is not None:
         return files(listing, schema=schema, **of_files)
     dataset = files_of_dataset(source, order, schema=schema, **of_files)

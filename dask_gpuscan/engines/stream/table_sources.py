@@ -60,7 +60,7 @@ def files_of_table(source: Any, order: Any, **options: Any) -> Files | None:
     values = {file.path: file.values for file in [*gone, *table.files]}
     if options.get("schema") is None:
         options["schema"] = table.schema
-    listing = TableListing((), True, order, known, table.filesystem, table)
+    listing = TableListing((), True, order, known=known, where=table.filesystem, table=table)
     return files(listing, values_of=values.__getitem__, **options)
 
 

@@ -234,6 +234,48 @@ def test_removed(days: Days, files: Any) -> None:
     days.check(2, 9, 10)
 
 
+def test_archived(days: Days, tmp_path: Path) -> None:
+    """What is kept of files that are gone is never there twice."""
+
+    def put(day: int, name: str, *values: int) -> None:
+        folder = tmp_path / "hive" / f"day={day}"
+        folder.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame({"x": list(values)}).to_parquet(folder / f"{name}.parquet")
+
+    def run(**options: Any) -> list[int]:
+        rows = dask_gpuscan.stream(tmp_path / "hive", ends=False, **options)
+        rows.assign(sum=rows["x"].gpuscan.cumsum()).to_parquet(tmp_path / "out", state=True)
+        return [int(x) for x in pd.read_parquet(tmp_path / "out")["sum"]]
+
+    for number in (1, 2, 3):
+        put(number, "a", 10**number)
+    assert run() == [10, 110, 1110]
+    shutil.rmtree(tmp_path / "hive" / "day=1")
+    assert run(removed="keep") == [10, 110, 1110]
+    (tmp_path / "hive" / "day=2" / "a.parquet").unlink()
+    put(2, "b", 200)  # the day is written anew, under another name
+    for late in (None, "append"):
+        with pytest.raises(ChangedSourceError, match=r"removed=.keep. is for files ahead of all"):
+            run(removed="keep", late=late)
+    assert run(removed="keep", changed="redo") == [10, 210, 1210]
+    shutil.rmtree(tmp_path / "hive" / "day=2")
+    (tmp_path / "hive" / "day=3" / "a.parquet").unlink()
+    put(3, "b", 3000)
+    with pytest.raises(ChangedSourceError, match="in folders without new ones"):
+        run(removed="keep")
+    assert run(removed="keep", changed="redo") == [10, 210, 3210]
+
+
+def test_an_output_within_its_source(days: Days) -> None:
+    for out in (days.days / "totals", days.days):
+        with pytest.raises(ValueError, match="lies in the source, whose next run would read it"):
+            days.stream().to_parquet(out, state=True)
+    rows = dask_gpuscan.stream(f"{days.days}/*.parquet").gpuscan.cumsum()
+    for name in ("totals", "_totals"):
+        rows.to_parquet(days.days / name, state=True)
+    assert not [path for path in days.days.iterdir() if path.name == "_gpuscan"]
+
+
 def test_renamed(days: Days, untouched: None) -> None:
     (days.days / "9.parquet").rename(days.days / "09b.parquet")
     with pytest.raises(ChangedSourceError, match=r"may be called '09b\.parquet' now"):

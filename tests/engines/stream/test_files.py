@@ -18,6 +18,7 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
+from dask_gpuscan.engines.stream import files
 from dask_gpuscan.engines.stream.fragments import (
     Fragment,
     columns_of_fragments,
@@ -86,8 +87,11 @@ def test_what_others_write_to_a_folder_is_passed_over(tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError, match="no file is called"):
             read(tmp_path / name)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(FileNotFoundError, match="no file is called"):
+    with pytest.raises(FileNotFoundError, match="has no files of Parquet or Arrow IPC"):
         read(tmp_path / "empty")
+    assert read(tmp_path / "empty", schema={"x": pa.int64()}) == {"x": []}
+    with pytest.raises(FileNotFoundError, match="no file is called"):
+        read(tmp_path / "nothing", schema={"x": pa.int64()})
 
 
 def test_working_directory(tmp_path: Path, monkeypatch: Any) -> None:
@@ -147,7 +151,8 @@ def test_kinds_of_partitions(tmp_path: Path) -> None:
     assert read(tmp_path / "a")["k"] == [1, 20, None]
     for key in ("01", "2"):
         put(tmp_path / "b" / f"k={key}" / "f.parquet", 1)
-    assert read(tmp_path / "b")["k"] == ["01", "2"]
+    assert read(tmp_path / "b")["k"] == [1, 2]
+    assert read(tmp_path / "b", schema={"k": pa.string()})["k"] == ["01", "2"]
     schema = {"k": pa.int16(), "x": pa.int64()}
     assert read(tmp_path / "b", schema=schema) == {"k": [1, 2], "x": [1, 1]}
     put(tmp_path / "b" / "z" / "f.parquet", 1)
@@ -196,6 +201,34 @@ def test_arrow_ipc(tmp_path: Path) -> None:
     (tmp_path / "3.arrow").write_bytes(b"")
     with pytest.raises(ValueError, match="is neither a file of Parquet nor one of Arrow IPC"):
         read(tmp_path)
+
+
+def test_texts_are_texts(tmp_path: Path) -> None:
+    """Files of several libraries have the same texts in other types."""
+    kinds = (pa.string(), pa.large_string(), pa.string_view())
+    for number, kind in enumerate(kinds):
+        table = pa.table({"x": pa.array(["a", None], kind), "n": [number, number]})
+        pq.write_table(table, tmp_path / f"{number}.parquet")
+    expected = {"x": ["a", None] * 3, "n": [0, 0, 1, 1, 2, 2]}
+    assert read(tmp_path) == expected
+    for kind in kinds:
+        assert read(tmp_path, schema={"x": kind, "n": "int64"}) == expected
+
+
+def test_short_files_are_read_together(tmp_path: Path, monkeypatch: Any) -> None:
+    for number in range(20):
+        put(tmp_path / f"{number}.parquet", *range(number % 3))
+    put(tmp_path / "7.parquet", *range(2000))
+    monkeypatch.setattr(files, "FEW_ROWS", 100)
+    monkeypatch.setattr(files, "JOINED_ROWS", 8)
+    rows = dask_gpuscan.stream(tmp_path).gpuscan.cumsum()
+    lengths = [batch.num_rows for batch in rows]
+    assert len(lengths) == 1000 + 3
+    assert lengths[0] == 6
+    assert [one.path for one in rows.state.fragments] == [
+        f"{number}.parquet" for number in range(20)
+    ]
+    assert [one.rows for one in rows.state.fragments][:9] == [0, 1, 2, 0, 1, 2, 0, 2000, 2]
 
 
 def test_datasets_are_files(tmp_path: Path) -> None:
