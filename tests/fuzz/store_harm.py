@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dask_gpuscan.engines.stream import directory_sink
+from dask_gpuscan.engines.stream.delta_sink import DeltaTarget
 from dask_gpuscan.engines.stream.stores import LocalStore, MemoryStore
 
 from .fuzzer import Told
@@ -73,6 +74,9 @@ class Layer:
                 setattr(kind, name, self._wrapped(name, method))
         before.append((directory_sink, "write_whole", directory_sink.write_whole))
         directory_sink.write_whole = partial(self._export, directory_sink.write_whole)
+        for method, name in (("_put", "put"), ("_write", "write"), ("_clean", "remove")):
+            before.append((DeltaTarget, method, vars(DeltaTarget)[method]))
+            setattr(DeltaTarget, method, self._of_table(name, vars(DeltaTarget)[method]))
         try:
             yield
         finally:
@@ -98,6 +102,17 @@ class Layer:
             if name != "new":
                 return found
             return _Written(self, open(found, "wb", buffering=0) if is_local else found)
+
+        return call
+
+    def _of_table(self, name: str, method: Any) -> Any:
+        def call(target: Any, *given: Any) -> Any:
+            if self.is_paused:
+                return method(target, *given)
+            half = None
+            if name == "put":
+                half = partial(method, target, given[0], given[1][: len(given[1]) // 2])
+            return self.call(name, partial(method, target, *given), half)
 
         return call
 
