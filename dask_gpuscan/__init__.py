@@ -39,9 +39,9 @@ from .api.tables.accessor import register_polars
 from .api.xarray.accessor import register_xarray
 from .compile_ahead.precompile import precompile, precompile_plugin
 from .compile_ahead.progress_bar import ProgressBar
-from .engines.stream.fragments import ChangedSourceError, Progress
-from .engines.stream.loading import load_state
-from .engines.stream.state import State
+from .engines.stream.sinks.loading import load_state
+from .engines.stream.sources.fragments import ChangedSourceError, Progress
+from .engines.stream.states.state import State
 from .engines.stream.stream import Stream
 from .kernels.operators.associativity import check_associative
 from .kernels.operators.built_in import (

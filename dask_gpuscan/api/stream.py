@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from ..engines.stream.fragments import check_rules
 from ..engines.stream.passes import begun, computed
-from ..engines.stream.sources import FRAMES, Format, Source, batches_of
-from ..engines.stream.state import State
+from ..engines.stream.sources.fragments import check_rules
+from ..engines.stream.sources.source import FRAMES, Format, Source, batches_of
+from ..engines.stream.states.state import State
 from ..engines.stream.stream import Stream
 from ..kernels.messages import shown
 from .arguments import check_flags

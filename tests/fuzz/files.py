@@ -19,8 +19,9 @@ from unittest.mock import patch
 
 import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
-from dask_gpuscan.engines.stream import directory_sink, files, listing, stores
-from dask_gpuscan.engines.stream.fragments import Progress
+from dask_gpuscan.engines.stream.sinks import directory_sink, stores
+from dask_gpuscan.engines.stream.sources import files, listing
+from dask_gpuscan.engines.stream.sources.fragments import Progress
 
 from .choices import Choices
 from .file_places import MEMORY, STYLES, Folder, Room, Table, Target, last_first, rows, schema_of

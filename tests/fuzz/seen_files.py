@@ -96,7 +96,8 @@ def foretold(known: Sequence[File], there: Sequence[File], rules: Rules) -> Fore
         if name in removed:
             folder = name.rpartition("/")[0]
             again = folder and any(f.name.rpartition("/")[0] == folder for f in new)
-            if rules.removed == "keep" and not place and not again:
+            ahead = all(n not in now for n in names[:i])
+            if rules.removed == "keep" and ahead and not again:
                 continue
         elif order[place] == name and (name not in changed or rules.changed == "keep"):
             place += 1

@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dask_gpuscan.engines.stream import directory_sink
-from dask_gpuscan.engines.stream.delta_sink import DeltaTarget
-from dask_gpuscan.engines.stream.stores import LocalStore, MemoryStore
+from dask_gpuscan.engines.stream.sinks import directory_sink
+from dask_gpuscan.engines.stream.sinks.delta_sink import DeltaTarget
+from dask_gpuscan.engines.stream.sinks.stores import LocalStore, MemoryStore
 
 from .fuzzer import Told
 

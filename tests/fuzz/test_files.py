@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from dask_gpuscan.engines.stream import directory_start, fragments, listing, stores
-from dask_gpuscan.engines.stream.directory import Directory
+from dask_gpuscan.engines.stream.sinks import directory_start, stores
+from dask_gpuscan.engines.stream.sinks.directory import Directory
+from dask_gpuscan.engines.stream.sources import fragments, listing
 from helpers.versions import older
 
 if older("pandas", "3") or older("pyarrow", "20"):

@@ -11,12 +11,12 @@ from ...frames.registry import library_of
 from ...ops.asof.asof import AsOf
 from ...ops.asof.in_turn import RightRows, end_of, merged_in_turn, read_on
 from ..dask.expressions import map_partitions
-from .fragments import Fragment
-from .operations import Operation
 from .options import described
 from .passes import Pass
-from .sources import rows_behind
-from .state import State
+from .sources.fragments import Fragment
+from .sources.source import rows_behind
+from .states.operations import Operation
+from .states.state import State
 from .steps import Seen, Step
 from .stream import Stream
 
@@ -100,6 +100,15 @@ class AsOfStep(Step):
     def check_sources(self, seen: Seen) -> None:
         if seen is not None and seen.source is not None:
             Pass([self.right], self._state(seen)).check_sources()
+
+    def gone(self, seen: Seen, again: Seen) -> Sequence[str]:
+        files = self.right._source.files
+        if seen is None or seen.source is None or files is None:
+            return ()
+        known = [Fragment(*one) for one in seen.source[4]]
+        before = 0 if again is None or again.source is None else len(again.source[4])
+        archived = files.compare(known).archived
+        return [one.path for one in known[before:] if one.path in archived]
 
     def of_others(self, seen: Seen) -> Seen:
         if seen is None:

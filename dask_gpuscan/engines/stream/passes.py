@@ -9,12 +9,12 @@ from typing import Any
 
 from ...frames.registry import library_of, names_of
 from ...ops.windows.halo import joined_rows
-from .files import Place
-from .fragments import ChangedSourceError, Fragment
-from .operations import Operation
 from .progress import shown
-from .sources import NO_MARK, Start, mark_of
-from .state import State
+from .sources.files import Place
+from .sources.fragments import ChangedSourceError, Fragment
+from .sources.source import NO_MARK, Start, mark_of
+from .states.operations import Operation
+from .states.state import State
 from .steps import Each, Seen
 
 Stream = Any
@@ -124,7 +124,8 @@ class Pass:
             for frame, place in self.source.frames(self.start, self._columns(), self.joins):
                 if self.ended and len(frame):
                     raise ValueError(
-                        "state is of rows that ended, and what was open has been answered; read those with ends=False"
+                        "state is of rows that ended, and what was open has been answered: begin anew, with "
+                        "ends=False as long as rows follow"
                     )
                 answers = self._advance(frame, False)
                 self.place = place

@@ -66,6 +66,10 @@ class Step:
     def check_sources(self, seen: Seen) -> None:
         """Raise a ChangedSourceError if a source that it reads itself is not as it was."""
 
+    def gone(self, seen: Seen, again: Seen) -> Sequence[str]:
+        """Return the files of a source that it reads itself that are gone, of those seen behind `again`."""
+        return ()
+
     def of_others(self, seen: Seen) -> Seen:
         """Return what was seen, where the sources are others, whose rows follow."""
         return seen

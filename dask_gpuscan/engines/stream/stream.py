@@ -15,16 +15,16 @@ from dask.utils import parse_bytes
 from ...frames.messages import ColumnError, column_title
 from ...frames.registry import choose_columns, names_of
 from ...kernels.messages import not_among, shown
-from .directory_sink import CHECKPOINTS, progress, to_directory
-from .directory_start import Options
-from .fragments import Progress
 from .passes import Pass, begun, computed
 from .row_methods import RowMethods
-from .sinks import ROWS_PER_FILE, reader, to_file, to_polars
-from .sources import Source, Start
-from .state import State
+from .sinks.arrow import ROWS_PER_FILE, reader, to_file, to_polars
+from .sinks.directory_sink import CHECKPOINTS, progress, to_directory
+from .sinks.directory_start import Options
+from .sinks.table_methods import TableMethods
+from .sources.fragments import Progress
+from .sources.source import Source, Start
+from .states.state import State
 from .steps import Each, EachWaiting, Input, Step
-from .table_methods import TableMethods
 
 
 class Stream(RowMethods, TableMethods):

@@ -12,7 +12,7 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan import stream
-from dask_gpuscan.engines.stream import files
+from dask_gpuscan.engines.stream.sources import files
 
 cudf = pytest.importorskip("cudf")
 pytestmark = pytest.mark.gpu

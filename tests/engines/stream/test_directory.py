@@ -24,7 +24,8 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
-from dask_gpuscan.engines.stream import directory_sink, state, stores
+from dask_gpuscan.engines.stream.sinks import directory_sink, stores
+from dask_gpuscan.engines.stream.states import state
 
 
 def day(number: int, rows: int = 4, seed: int = 0) -> pd.DataFrame:
@@ -249,7 +250,8 @@ def test_archived(days: Days, tmp_path: Path) -> None:
 
     for number in (1, 2, 3):
         put(number, "a", 10**number)
-    assert run() == [10, 110, 1110]
+        found = run()
+    assert found == [10, 110, 1110]
     shutil.rmtree(tmp_path / "hive" / "day=1")
     assert run(removed="keep") == [10, 110, 1110]
     (tmp_path / "hive" / "day=2" / "a.parquet").unlink()
@@ -360,18 +362,126 @@ def test_another_state(days: Days, tmp_path: Path) -> None:
 def test_a_part_that_is_gone_or_changed(days: Days, files: Any) -> None:
     days.put(10, day(10))
     days.run(files)
-    for harm in (Path.unlink, lambda path: path.write_bytes(b"PAR1")):
-        part = sorted(days.out.glob("*.parquet"))[1]
-        harm(part)
-        before, is_there = days.everything(), part.exists()
-        with pytest.raises(ValueError, match=f"{part.name} is not there as it was written"):
-            days.run(files)
+    part = sorted(days.out.glob("*.parquet"))[1]
+    part.unlink()
+    before = days.everything()
+    with pytest.raises(ValueError, match=f"{part.name} is not there as it was written"):
+        days.run(files)
+    assert days.everything() == before
+    days.run(files, changed="redo")
+    days.check(1, 2, 9, 10)
+    pd.read_parquet(part).to_parquet(part)  # the same rows, and another file
+    before = days.everything()
+    for changed in ("error", "redo"):
+        with pytest.raises(
+            ValueError, match=f"{part.name} was changed after it was written. Restore"
+        ):
+            days.run(files, changed=changed)
         assert days.everything() == before
-        days.run(files, changed="redo")
-        if is_there:  # it is left alone, as it is not ours any more
-            assert part.read_bytes() == b"PAR1"
-            part.unlink()
-        days.check(1, 2, 9, 10)
+    part.unlink()
+    days.run(files, changed="redo")
+    days.check(1, 2, 9, 10)
+
+
+def test_a_state_that_is_gone(days: Days, files: Any) -> None:
+    """An earlier one is gone back to."""
+    days.run(files)
+    days.put(10, day(10))
+    days.run(files)
+    states = sorted(
+        (days.out / "_gpuscan").glob("state-*"), key=lambda path: path.stat().st_mtime_ns
+    )
+    states[-1].unlink()
+    before = days.everything()
+    with pytest.raises(ValueError, match="is not there as it was written; restore it, or go back"):
+        days.run(files)
+    assert days.everything() == before
+    days.run(files, changed="redo")
+    days.check(1, 2, 9, 10)
+    states[0].unlink(missing_ok=True)
+    days.put(1, day(1, seed=1))
+    days.run(files, changed="redo")
+    days.check(1, 2, 9, 10)
+
+
+def test_places_of_states(days: Days) -> None:
+    for place, message in (
+        (days.out / "part-00000000.parquet", "lies in the directory"),
+        (days.out / "_gpuscan" / "manifest.parquet", "lies in the directory"),
+        (days.days / "state.arrow", "lies in the source"),
+        (days.days, "path of a file in a folder that is there"),
+        (days.days.parent / "nothing" / "state", "path of a file in a folder that is there"),
+    ):
+        days.out.mkdir(exist_ok=True)
+        with pytest.raises(ValueError, match=message):
+            days.run(state=place)
+    assert not list(days.out.iterdir())
+
+
+def test_options_that_change_names_and_types(days: Days, tmp_path: Path) -> None:
+    for number in (1, 2):
+        times = pd.to_datetime([number], unit="us")
+        pd.DataFrame({"a b": [number], "t": times}).to_parquet(tmp_path / f"{number}.parquet")
+        rows = dask_gpuscan.stream(sorted(tmp_path.glob("*.parquet")), ends=False)
+        rows.assign(total=rows["a b"].gpuscan.cumsum()).to_parquet(
+            tmp_path / "out",
+            state=True,
+            flavor="spark",
+            coerce_timestamps="ms",
+            allow_truncated_timestamps=True,
+        )
+    assert pd.read_parquet(tmp_path / "out")["a_b"].tolist() == [1, 2]
+
+
+def test_no_rows_are_rows_that_are_read(days: Days) -> None:
+    for number in (1, 2, 9):
+        days.put(number, day(number, rows=0))
+    days.run()
+    days.check(1, 2, 9)
+    days.put(10, day(10))
+    days.run()
+    days.check(1, 2, 9, 10)
+
+
+def test_a_state_of_files_of_the_same_names(days: Days, tmp_path: Path) -> None:
+    """Files of another folder are others, though they have the same names and bytes."""
+    january, february = tmp_path / "january", tmp_path / "february"
+    for folder in (january, february):
+        folder.mkdir()
+        day(1).to_parquet(folder / "1.parquet")
+    day(2).to_parquet(february / "2.parquet")
+    first = dask_gpuscan.stream(january, ends=False)["x"].gpuscan.cumsum()
+    first.compute()
+    expected = pd.concat([day(1), day(1), day(2)])["x"].cumsum().tolist()
+    rows = dask_gpuscan.stream(february, state=first.state)["x"].gpuscan.cumsum()
+    assert rows.compute().to_pylist() == expected[4:]
+    january.rename(tmp_path / "moved")
+    day(3).to_parquet(tmp_path / "moved" / "3.parquet")
+    rows = dask_gpuscan.stream(tmp_path / "moved", state=first.state)["x"].gpuscan.cumsum()
+    assert len(rows.compute()) == 4
+
+
+def test_a_child_of_a_run_holds_no_lock(tmp_path: Path) -> None:
+    def rows() -> Any:
+        yield pd.DataFrame({"x": [1]})
+        child = subprocess.Popen(["sleep", "60"], close_fds=False)
+        children.append(child)
+        process = os.fork()
+        if not process:
+            time.sleep(60)
+            os._exit(0)
+        forked.append(process)
+        yield pd.DataFrame({"x": [2]})
+
+    children, forked = list[Any](), list[int]()
+    try:
+        dask_gpuscan.stream(rows()).gpuscan.cumsum().to_parquet(tmp_path / "out", state=True)
+        again = dask_gpuscan.stream([pd.DataFrame({"x": [1, 2]})]).gpuscan.cumsum()
+        again.to_parquet(tmp_path / "out", state=True)
+    finally:
+        children[0].kill()
+        os.kill(forked[0], 9)
+        os.waitpid(forked[0], 0)
 
 
 def test_files_of_others(days: Days) -> None:
@@ -443,7 +553,8 @@ def test_a_full_disk(days: Days, monkeypatch: Any, files: Any) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from dask_gpuscan.engines.stream import directory_sink, stores
+from dask_gpuscan.engines.stream.sinks import directory_sink
+from dask_gpuscan.engines.stream.sinks import stores
 from test_directory import Days
 
 directory_sink.COMMIT_SHARE = 0
@@ -737,7 +848,7 @@ def test_other_directories_beside_a_state(days: Days, tmp_path: Path, monkeypatc
 ROWS_OF_THE_GUIDE = {
     "a file is added behind those that were read": test_added,
     "a file comes late: its name sorts before one that was read": test_late,
-    "a file is removed": test_removed,
+    "a file is removed": (test_removed, test_archived),
     "a file is rewritten, or gets more rows": (
         test_rewritten, test_more_rows_in_the_last_file, test_kept_though_rewritten,
     ),

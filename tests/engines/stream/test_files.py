@@ -18,18 +18,19 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
-from dask_gpuscan.engines.stream import files
-from dask_gpuscan.engines.stream.fragments import (
+from dask_gpuscan.engines.stream.sources import files
+from dask_gpuscan.engines.stream.sources.fragments import (
     Fragment,
     columns_of_fragments,
     fragments_of_columns,
 )
-from dask_gpuscan.engines.stream.listing import natural
+from dask_gpuscan.engines.stream.sources.listing import natural
 
 
 def put(path: Path, *values: int, **columns: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.table({"x": list(values), **columns}), path, row_group_size=2)
+    table = pa.table({"x": pa.array(list(values), pa.int64()), **columns})
+    pq.write_table(table, path, row_group_size=2)
 
 
 def read(source: Any, **options: Any) -> Any:
@@ -219,6 +220,7 @@ def test_short_files_are_read_together(tmp_path: Path, monkeypatch: Any) -> None
     for number in range(20):
         put(tmp_path / f"{number}.parquet", *range(number % 3))
     put(tmp_path / "7.parquet", *range(2000))
+    monkeypatch.setattr(files, "MANY_FILES", 10)
     monkeypatch.setattr(files, "FEW_ROWS", 100)
     monkeypatch.setattr(files, "JOINED_ROWS", 8)
     rows = dask_gpuscan.stream(tmp_path).gpuscan.cumsum()

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dask_gpuscan
-from dask_gpuscan.engines.stream.iceberg import iceberg_files, is_iceberg
-from dask_gpuscan.engines.stream.iceberg_sink import IcebergTarget
+from dask_gpuscan.engines.stream.sinks.iceberg_sink import IcebergTarget
+from dask_gpuscan.engines.stream.sources.iceberg import iceberg_files, is_iceberg
 from helpers.kills import KilledError, before, behind
 
 pytest.importorskip("pyiceberg")

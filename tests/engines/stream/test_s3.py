@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dask_gpuscan
-from dask_gpuscan.engines.stream.delta import delta_files
+from dask_gpuscan.engines.stream.sources.delta import delta_files
 
 pytest.importorskip("moto.server")
 boto3 = pytest.importorskip("boto3")
@@ -83,7 +83,7 @@ def test_a_table_of_delta_lake(s3: Server, monkeypatch: pytest.MonkeyPatch) -> N
     pytest.importorskip("deltalake")
     from deltalake import DeltaTable
 
-    from dask_gpuscan.engines.stream.delta_sink import DeltaTarget
+    from dask_gpuscan.engines.stream.sinks.delta_sink import DeltaTarget
 
     def killed(self: Any, *args: Any) -> None:
         if self.version is not None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
-from dask_gpuscan.engines.stream.state_files import signed
+from dask_gpuscan.engines.stream.states.state_files import signed
 
 FRAME = pd.DataFrame({"k": list("aabba"), "x": [1.5, np.nan, 2.5, 4.0, 0.1], "n": [3, 1, 2, 0, 5]})
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
-from dask_gpuscan.engines.stream.state_files import packed, signed, unpacked
+from dask_gpuscan.engines.stream.states.state_files import packed, signed, unpacked
 
 FRAME = pd.DataFrame(
     {

@@ -14,23 +14,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...frames.pandas.library import PANDAS
-from ...frames.protocol import Library
-from ...frames.registry import Schema
-from ...kernels.messages import shown
-from ...ops.groupby.hashed import Table
-from ...ops.windows.halo import RowArrays
+from ....frames.pandas.library import PANDAS
+from ....frames.protocol import Library
+from ....frames.registry import Schema
+from ....kernels.messages import shown
+from ....ops.groupby.hashed import Table
+from ....ops.windows.halo import RowArrays
+from ..filesystems import shown_url
+from ..sources.fragments import Fragment, columns_of_fragments, fragments_of_columns
+from ..whole_files import write_whole
 from .ageing import newer
 from .balances import joined, listed
 from .consistent import is_count, require
-from .filesystems import shown_url
-from .fragments import Fragment, columns_of_fragments, fragments_of_columns
 from .matching import check_columns, check_operations, names_in
 from .moving import moved, moved_schema
 from .operations import Operation, read_operation, write_operation, write_part
 from .state_files import NotRead, packed, unpacked
 from .values import read_value
-from .whole_files import write_whole
 
 VERSION = 3
 """The version of the files."""

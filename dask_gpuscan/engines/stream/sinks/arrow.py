@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...frames.registry import names_of
-from .arrow_schema import cast_table, schema_for_all
-from .filesystems import is_url, shown_url
-from .passes import Pass
-from .threads import Behind
-from .whole_files import NewFile
+from ....frames.registry import names_of
+from ..arrow_schema import cast_table, schema_for_all
+from ..filesystems import is_url, shown_url
+from ..passes import Pass
+from ..threads import Behind
+from ..whole_files import NewFile
 
 Stream = Any
 """A `Stream`, whose methods call this module."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ..sources.delta import is_delta
+from ..sources.iceberg import is_iceberg
+from ..states.state import State, state_in
+from ..whole_files import read_whole
 from .commits import checked_name
-from .delta import is_delta
 from .delta_sink import DeltaTarget
 from .directory import Directory
-from .iceberg import is_iceberg
 from .iceberg_sink import IcebergTarget
 from .manifest import FOLDER
-from .state import State, state_in
-from .whole_files import read_whole
 
 
 def load_state(place: Any, *, name: str | None = None) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +15,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from ...kernels.messages import shown
-from .filesystems import filesystem_of, is_url
+from ....kernels.messages import shown
+from ..filesystems import filesystem_of, is_url
 from .fragments import LOGGED, Fragment, digest_of
 
 SUFFIXES = (".parquet", ".parq", ".pq", ".arrow", ".feather", ".ipc")
@@ -119,20 +120,23 @@ class Listing:
             )
         return f"no file is called {path}"
 
-    def covers(self, path: str) -> bool:
-        """Return whether a folder is, or lies in, one whose files are read."""
+    def reads(self, path: str) -> bool:
+        """Return whether a file is, or would be, one of the source."""
         for given in self.given:
-            if is_url(given) != is_url(path) or (has_magic(given) and "**" not in given):
+            if is_url(given) != is_url(path):
                 continue
-            root = self._root(given)
+            root, place = self._root(given), path
             if not is_url(path):
-                root, path = os.path.realpath(root or "."), os.path.realpath(path)
-            if not (self._is_folder(given) or has_magic(given)):
+                root, place = os.path.realpath(root or "."), os.path.realpath(path)
+            name = place[len(root) :].strip("/")
+            if not place.startswith(root.rstrip("/") + "/"):
                 continue
-            rest = os.path.relpath(path, root) if not is_url(path) else path.removeprefix(root)
-            parts = rest.replace(os.sep, "/").strip("/").split("/")
-            inside = path.startswith(root.rstrip("/") + "/") or path == root
-            if inside and not any(part.startswith((".", "_")) for part in parts if part != "."):
+            if self._is_folder(given):
+                found = _is_data(name.replace(os.sep, "/"))
+            else:
+                pattern = given.replace(os.sep, "/")[len(self._root(given)) :].strip("/")
+                found = has_magic(given) and _matches(pattern)(name) and not _is_ours(name)
+            if found:
                 return True
         return False
 
@@ -171,7 +175,8 @@ class Listing:
         if os.path.isdir(path):
             places: Iterable[str] = _walk(root)
         elif has_magic(path) and not os.path.exists(path):
-            places = [one for one in glob(path, recursive=True) if os.path.isfile(one)]
+            found = glob(path, recursive=True)
+            places = [one for one in found if os.path.isfile(one) and not _is_ours(one)]
         else:
             if not os.path.exists(path):
                 raise FileNotFoundError(f"no file is called {path}")
@@ -198,6 +203,7 @@ class Listing:
         for info in filesystem.get_file_info(selector):
             name = info.path[len(root) :].strip("/")
             wanted = matches(info.path) if has_magic(path) else matches(name)
+            wanted = wanted and not _is_ours(name)
             if info.type == pafs.FileType.File and wanted:
                 yield name, info.path, info.size, _modified(info, filesystem)
 
@@ -211,27 +217,49 @@ def sort(found: Iterable[Fragment], order: Order) -> list[Fragment]:
     if order == "modified":
         return sorted(found, key=lambda one: (one.modified, natural(one.path)))
     assert callable(order)
-    return sorted(found, key=lambda one: order(one.path))
+    try:
+        return sorted(found, key=lambda one: order(one.path))
+    except TypeError as error:
+        raise ValueError(
+            f"order: what the function returns for paths cannot be sorted: {error}"
+        ) from error
 
 
 def _check_once(found: Sequence[Fragment]) -> None:
     met = set[str]()
     for one in found:
-        if one.place in met:
+        place = os.path.realpath(one.place)
+        if place in met:
             raise ValueError(f"source must name each file once, found {one.path!r} twice")
-        met.add(one.place)
+        met.add(place)
 
 
-def _walk(folder: str) -> Iterator[str]:
-    """Yield the files of a folder and the folders in it, but hidden ones and those whose name begins with ``_``."""
+def _walk(folder: str, above: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the files of a folder and the folders in it, but hidden ones and those whose name begins with ``_``.
+
+    Raises
+    ------
+    FileNotFoundError
+        For a link that leads nowhere.
+    """
+    here = os.path.realpath(folder)
+    if here in above:
+        return  # a link to a folder that this one is in
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith((".", "_")):
                 continue
             if entry.is_dir():
-                yield from _walk(entry.path)
+                yield from _walk(entry.path, (*above, here))
             elif entry.name.lower().endswith(SUFFIXES):
+                if not os.path.exists(entry.path):
+                    raise FileNotFoundError(f"{entry.path} is a link that leads nowhere")
                 yield entry.path
+
+
+def _is_ours(path: str) -> bool:
+    """Return whether a file is one that directories that go on keep for themselves."""
+    return "_gpuscan" in path.replace(os.sep, "/").split("/")[:-1]
 
 
 def _is_data(name: str) -> bool:
@@ -252,6 +280,8 @@ def stat_local(path: str) -> tuple[int, int, int] | None:
         found = os.stat(path)
     except FileNotFoundError:
         return None
+    if not stat.S_ISREG(found.st_mode):
+        raise ValueError(f"{path} is no file")
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns if os.name == "posix" else 0
 
 
@@ -321,7 +351,13 @@ def _plain(path: Any) -> str:
     if isinstance(path, bytes):
         raise TypeError(f"paths must be texts, found {shown(path)}")
     text = str(path)
-    return text[len("file://") :] if text.startswith("file:///") else text
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"paths must be of UTF-8, found {shown(text)}") from error
+    if text.startswith("file:///"):
+        return unquote(text[len("file://") :])
+    return os.path.expanduser(text)
 
 
 # --- partitions --------------------------------------------------------------------------------------

@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...frames.keys import BoundaryKey
-from ...frames.pandas.library import PANDAS
-from ...frames.protocol import Library
-from ...frames.registry import Schema, is_frame
-from ...ops.asof.in_turn import RightRows
-from ...ops.groupby.adjacent import RunKeys
-from ...ops.groupby.hashed import Table
-from ...ops.runs import Open, RunCount
-from ...ops.scan.value_scan import HostScalar
-from ...ops.time.resample import OpenBucket
-from ...ops.windows.halo import RowArrays
+from ....frames.keys import BoundaryKey
+from ....frames.pandas.library import PANDAS
+from ....frames.protocol import Library
+from ....frames.registry import Schema, is_frame
+from ....ops.asof.in_turn import RightRows
+from ....ops.groupby.adjacent import RunKeys
+from ....ops.groupby.hashed import Table
+from ....ops.runs import Open, RunCount
+from ....ops.scan.value_scan import HostScalar
+from ....ops.time.resample import OpenBucket
+from ....ops.windows.halo import RowArrays
 
 TEXTS = (np.dtype(object), "object", "str", "string")
 """Dtypes of strings, as schemas have them."""

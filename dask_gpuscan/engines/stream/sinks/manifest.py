@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .fragments import Fragment, columns_of_fragments, fragments_of_columns
+from ..sources.fragments import Fragment, columns_of_fragments, fragments_of_columns
 
 FOLDER = "_gpuscan"
 """The folder in a directory that is ours."""
@@ -81,8 +82,8 @@ class Manifest:
     exported: Exported | None = None
     base: str | None = None
     """The digest of the state that the source began with."""
-    schema: pa.Schema | None = field(default=None, compare=False)
-    """Of the parts."""
+    schema: pa.Schema = field(default=pa.schema([]), compare=False)
+    """Of the tables that are written to parts; a writer may change it."""
 
     @property
     def rows(self) -> int:
@@ -102,6 +103,7 @@ class Manifest:
             "root": self.root,
             "exported": None if self.exported is None else _values(self.exported),
             "base": self.base,
+            "schema": b64encode(self.schema.serialize().to_pybytes()).decode(),
         }
         written = json.dumps(shape).encode()
         return hashlib.sha256(written).hexdigest().encode() + written
@@ -132,6 +134,7 @@ def manifest_of(content: bytes, path: str) -> Manifest:
             str(shape["root"]),
             None if shape["exported"] is None else Exported(*shape["exported"]),
             shape["base"],
+            pa.ipc.read_schema(pa.py_buffer(b64decode(shape["schema"]))),
         )
     except (LookupError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no manifest that is understood: {error}") from error

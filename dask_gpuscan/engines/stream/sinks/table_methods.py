@@ -5,9 +5,9 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
+from ..sources.fragments import Progress
 from .commits import ROWS_PER_COMMIT, checked_rows
 from .delta_sink import to_delta
-from .fragments import Progress
 from .iceberg_sink import to_iceberg
 
 

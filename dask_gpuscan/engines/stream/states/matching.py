@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...frames.registry import Schema, same_names
+from ....frames.registry import Schema, same_names
 
 if TYPE_CHECKING:
     from .operations import Operation
@@ -25,14 +25,12 @@ def check_operations(
         number = next(
             (i for i, (a, b) in enumerate(zip(names, others, strict=False)) if a != b), None
         )
-        where = ""
-        if number is not None:
-            where = (
-                f"; the first that differs is {names[number]} where {whose} has {others[number]}"
+        if number is not None and len(names) == len(others):
+            raise ValueError(
+                f"state is of {names[number]} where {whose} has {others[number]}. {_ANEW}"
             )
         raise ValueError(
-            f"state is of the operations {_around(names, number)}, and {whose} has {_around(others, number)}{where}. "
-            f"{_ANEW}"
+            f"state is of the operations {_around(names, number)}, and {whose} has {_around(others, number)}. {_ANEW}"
         )
     for one, (name, options) in zip(known, found, strict=True):
         if one.options != options:

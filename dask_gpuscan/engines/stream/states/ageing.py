@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...frames.protocol import Library
-from ...kernels.messages import shown
-from ...ops.groupby.hashed import Table
-from ...ops.time.sessions import last_times
-from ...ops.windows.halo import RowArrays
+from ....frames.protocol import Library
+from ....kernels.messages import shown
+from ....ops.groupby.hashed import Table
+from ....ops.time.sessions import last_times
+from ....ops.windows.halo import RowArrays
 
 if TYPE_CHECKING:
     from .operations import Operation

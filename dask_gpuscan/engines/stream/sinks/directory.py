@@ -18,10 +18,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .fragments import digest_of
+from ..sources.fragments import digest_of
+from ..states.state import State, state_in
+from .arrow import check_writer
 from .manifest import FOLDER, NAME, Kept, Manifest, Part, held, manifest_of, without_rows
-from .sinks import check_writer
-from .state import State, state_in
 from .stores import owner, store_of, token, told_owner
 
 SUFFIX = ".parquet"
@@ -145,17 +145,15 @@ class Directory:
         if self.store.facts(path) is None:
             return None
         found = self.store.read(path)
-        manifest = manifest_of(held(found, path), path)
-        return replace(manifest, schema=pq.read_schema(pa.BufferReader(found)))
+        return manifest_of(held(found, path), path)
 
     def state(self, manifest: Manifest, kept: Kept) -> State:
         """Return a state that the manifest names, as that of the files that it has seen."""
         path = f"{self.own}/{kept.name}"
-        facts = self.store.facts(path)
-        if facts is None or facts[0] != kept.size:
+        if not self._has(kept):
             raise ValueError(
-                f"{path}, which the manifest of {self.path} names, is not there as it was written; restore the "
-                f"directory, or remove it to begin again"
+                f"{path}, which the manifest of {self.path} names, is not there as it was written; restore it, or go "
+                f'back to an earlier state with changed="redo"'
             )
         state = state_in(held(self.store.read(path), path), path)
         part = manifest.part if kept is manifest.state else -1
@@ -166,7 +164,9 @@ class Directory:
         """Remove parts that were replaced, last first, and move new ones to their places, first one first."""
         waiting = {one.name: place for one in manifest.parts if (place := self._staged(one))}
         in_place = {one.name for one in manifest.parts} - waiting.keys()
-        for one in reversed(manifest.leaving):
+        for number, one in reversed(list(enumerate(manifest.leaving))):
+            if number == 0 and one.name in waiting:
+                continue  # the new part takes its place in one step, so that there is always one
             if one.name not in in_place and self.is_whole(one):
                 self.store.remove(f"{self.path}/{one.name}")
         for name, place in waiting.items():
@@ -203,11 +203,37 @@ class Directory:
                 return number
         return None
 
+    def is_changed(self, part: Part) -> bool:
+        """Return whether a part is in its place, and another one than was written."""
+        return self.store.facts(f"{self.path}/{part.name}") is not None and not self.is_whole(part)
+
+    def told_missing(self, part: Part) -> str:
+        """Return what is wrong with a part that is not in its place, for a message."""
+        found = f"{part.name} is not there as it was written"
+        if part.staged:
+            found += (
+                f" (a run was killed before it was moved there: {part.staged} in {self.aside}, or in such a folder "
+                f"beside the place where the directory was)"
+            )
+        return found
+
+    def with_states(self, manifest: Manifest) -> Manifest:
+        """Return a manifest without the states whose files are not there; the last one that is becomes its state."""
+        states = [one for one in manifest.checkpoints if self._has(one)]
+        if self._has(manifest.state) or not states:
+            return replace(manifest, checkpoints=tuple(states))
+        last = states[-1]
+        return replace(manifest, state=last, checkpoints=tuple(states), part=-1)
+
+    def _has(self, kept: Kept) -> bool:
+        facts = self.store.facts(f"{self.own}/{kept.name}")
+        return facts is not None and facts[0] == kept.size
+
     def others(self, manifest: Manifest | None) -> list[str]:
         """Return the files of Parquet in the directory that are not ours."""
         ours = set[str]()
         if manifest is not None:
-            ours = {one.name for one in (*manifest.parts, *manifest.leaving)}
+            ours = {one.name for one in manifest.parts}
         names = self.store.names(self.path)
         return [n for n in names if n.endswith(SUFFIX) and n not in ours and n[:1] not in "._"]
 

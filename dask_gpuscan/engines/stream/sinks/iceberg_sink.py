@@ -11,6 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..sources.fragments import Progress
+from ..sources.iceberg import checked_table
 from .commits import (
     NAME,
     check_names,
@@ -22,8 +24,6 @@ from .commits import (
     version_behind,
     write,
 )
-from .fragments import Progress
-from .iceberg import checked_table
 
 ATTEMPTS = 20
 """How often a transaction is made behind those of others."""

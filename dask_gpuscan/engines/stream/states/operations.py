@@ -12,12 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...ops.groupby.hashed import Table
-from ...ops.windows.halo import RowArrays
+from ....ops.groupby.hashed import Table
+from ....ops.windows.halo import RowArrays
+from ..options import described
 from .balances import kept_table
 from .carries import read_carry, write_carry
 from .consistent import is_dtype, is_rows, require
-from .options import described
 from .values import read_value, write_value
 
 

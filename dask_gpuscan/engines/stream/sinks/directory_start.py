@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
+from ..filesystems import is_url
+from ..passes import Pass
+from ..sources.fragments import ChangedSourceError, Fragment, Progress, error_of_gone
+from ..sources.source import Start
+from ..states.state import State
+from ..whole_files import read_if_there
 from .adopted import adopted
 from .directory import Directory, digest_of_state
-from .fragments import ChangedSourceError, Fragment, Progress
 from .manifest import Kept, Manifest, Part
-from .passes import Pass
-from .sources import Start
-from .state import State
-from .whole_files import read_if_there
 
 Stream = Any
 """A `Stream`, whose methods call this module."""
@@ -91,18 +93,15 @@ class Begin:
 def begin_of(stream: Stream, directory: Directory, options: Options, look: bool = False) -> Begin:
     """Check a directory, the state that lies elsewhere, the query and the source; return from where a run goes on."""
     source, manifest = stream._source, directory.manifest
-    if source.files is not None and source.files.listing.covers(directory.given):
-        raise ValueError(
-            f"{directory.given} lies in the source, whose next run would read it; write to another folder, or to one "
-            f"whose name begins with an underscore"
-        )
+    _check_places(stream, directory, options)
     found = None if options.exported is None else read_if_there(options.exported)
     exported = None if found is None else digest_of_state(found)
     base = None if source.state is None else digest_of_state(source.state.content())
     if manifest is None and found is not None:
-        manifest = adopted(stream, directory, found, str(options.exported))
-        if not look:
-            directory.commit(manifest)
+        manifest, seen = adopted(stream, directory, found, str(options.exported), look)
+        if manifest is None:
+            return Begin(seen, source.start(seen))
+        directory.commit(manifest)
     if manifest is None:
         others = directory.others(None)
         if others:
@@ -122,9 +121,15 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
             f"{directory.path} goes on from another state than the source does; give stream() the state that it "
             f"had when the directory was begun"
         )
+    redo = source.files is not None and source.files.rules.changed == "redo"
+    last = manifest.state
+    if redo:
+        manifest = directory.with_states(manifest)
     state = directory.state(manifest, manifest.state)
     start = source.start(state)
     at = start.first
+    if manifest.state is not last and at is None:
+        at = len(state.fragments)  # parts behind that state are written again
     damaged = directory.damaged(manifest)
     begin = Begin(
         state,
@@ -136,31 +141,71 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
         schema=manifest.schema,
     )
     of_sides = _sides(Pass([stream], state))  # checks the query
-    redo = source.files is not None and source.files.rules.changed == "redo"
-    if damaged is not None and not redo:
-        name = manifest.parts[damaged].name
+    changed_parts = [one.name for one in manifest.parts if directory.is_changed(one)]
+    if changed_parts and not look:
         begin.error = ValueError(
-            f"{directory.path}: {name} is not there as it was written; restore it, or write all that follows again "
-            f'with stream(..., changed="redo")'
+            f"{directory.path}: {changed_parts[0]} was changed after it was written. Restore it; or move it away, and "
+            f'what follows is written again with stream(..., changed="redo")'
+        )
+    elif damaged is not None and not redo:
+        begin.error = ValueError(
+            f"{directory.path}: {directory.told_missing(manifest.parts[damaged])}; restore it, or write all that "
+            f'follows again with stream(..., changed="redo")'
+        )
+    elif source.state is not None and at is not None and at < len(source.state.fragments) and redo:
+        begin.error = ChangedSourceError(
+            f"file {start.seen[at].path!r} was read by the state that stream() was given, and is not as it was: make "
+            f"that state anew, and the directory behind it",
+            start.seen[at].path,
         )
     elif redo and not (at is None and damaged is None and of_sides is None):
         _go_back(begin, stream, directory, manifest, at, damaged)
         if source.files is not None and source.files.rules.removed == "keep":
-            begin.error = _gone(begin)
+            begin.error = _gone(begin) or _gone_of_sides(stream, state, begin.state)
     elif of_sides is not None:
         begin.error = of_sides
     return begin
 
 
+def _check_places(stream: Stream, directory: Directory, options: Options) -> None:
+    """Raise a ValueError for what would be written to where something else is read or written."""
+    files, exported = stream._source.files, options.exported
+    if files is not None:
+        for place, what in ((directory.given, "part-0.parquet"), (exported, "")):
+            if place is not None and files.listing.reads(f"{place}/{what}" if what else place):
+                raise ValueError(
+                    f"{place} lies in the source, whose next run would read it; write to another folder, or to one "
+                    f"whose name begins with an underscore"
+                )
+    if exported is None or is_url(exported):
+        return
+    place = os.path.realpath(exported)
+    if os.path.isdir(place) or not os.path.isdir(os.path.dirname(place)):
+        raise ValueError(
+            f"state must be the path of a file in a folder that is there, found {exported}"
+        )
+    if not is_url(directory.given) and place.startswith(os.path.realpath(directory.path) + os.sep):
+        raise ValueError(
+            f"state {exported} lies in the directory, whose readers would take it for rows; with state=True the "
+            f"directory has its own"
+        )
+
+
 def _gone(begin: Begin) -> ChangedSourceError | None:
     """Return the error of a file that is gone, and whose rows would have to be computed again."""
-    for one in begin.again:
-        if one.path in begin.gone:
-            return ChangedSourceError(
-                f"file {one.path!r} of the source is not there, and its rows would have to be computed again, as "
-                f'something before them differs. Put it back; or leave removed="keep" out, to go on without its rows',
-                one.path,
-            )
+    comparison = begin.start.comparison
+    archived = () if comparison is None else comparison.archived
+    gone = [one.path for one in begin.again if one.path in archived]
+    return error_of_gone(gone[0]) if gone else None
+
+
+def _gone_of_sides(stream: Stream, known: State, then: State | None) -> ChangedSourceError | None:
+    """Return the same of the other sides of as-of merges."""
+    passing, before = Pass([stream], known), Pass([stream], then)
+    for step, seen, again in zip(passing.steps, passing.seen, before.seen, strict=True):
+        gone = step.gone(seen, again)
+        if gone:
+            return error_of_gone(gone[0])
     return None
 
 

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...frames.keys import BoundaryKey
-from ...frames.pandas.library import PANDAS
-from ...frames.registry import Schema, is_frame
-from ...ops.asof.in_turn import RightRows
-from ...ops.groupby.adjacent import RunKeys
-from ...ops.groupby.hashed import Table
-from ...ops.runs import Open, RunCount
-from ...ops.scan.value_scan import HostScalar
-from ...ops.time.buckets import Span
-from ...ops.time.resample import OpenBucket
-from ...ops.windows.halo import RowArrays
+from ....frames.keys import BoundaryKey
+from ....frames.pandas.library import PANDAS
+from ....frames.registry import Schema, is_frame
+from ....ops.asof.in_turn import RightRows
+from ....ops.groupby.adjacent import RunKeys
+from ....ops.groupby.hashed import Table
+from ....ops.runs import Open, RunCount
+from ....ops.scan.value_scan import HostScalar
+from ....ops.time.buckets import Span
+from ....ops.time.resample import OpenBucket
+from ....ops.windows.halo import RowArrays
 
 
 def require(condition: bool, what: str) -> None:

@@ -13,12 +13,12 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from ...kernels.messages import shown
-from .fragments import Progress
-from .listing import natural
-from .sinks import no_rows_of, tables
-from .state import State, state_in
-from .threads import Behind
+from ....kernels.messages import shown
+from ..sources.fragments import Progress, error_of_gone
+from ..sources.listing import natural
+from ..states.state import State, state_in
+from ..threads import Behind
+from .arrow import no_rows_of, tables
 
 ROWS_PER_COMMIT = 1 << 20
 """Rows after which a transaction is committed: memory holds them until then."""
@@ -69,6 +69,8 @@ def write(
     facts = start.comparison.facts if start.comparison else Progress()
     error = passing.difference()
     if error is not None and files is not None and files.rules.changed == "redo":
+        if files.rules.removed == "keep" and start.comparison and start.comparison.archived:
+            raise error_of_gone(start.comparison.archived[0])
         facts = replace(facts, again=sorted([*facts.seen, *facts.changed], key=natural))
         last, error, target.replace = None, None, True
         passing = stream.begin(None)

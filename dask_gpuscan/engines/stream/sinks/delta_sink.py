@@ -13,6 +13,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
+from ..sources.delta import deltalake, opened, store
+from ..sources.fragments import Progress
 from .commits import (
     FOLDER,
     check_names,
@@ -25,8 +27,6 @@ from .commits import (
     version_behind,
     write,
 )
-from .delta import deltalake, opened, store
-from .fragments import Progress
 
 _OWN = ("mode", "predicate", "commit_properties")
 """Options of `deltalake.write_deltalake` that are not a user's here."""

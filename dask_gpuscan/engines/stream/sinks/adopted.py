@@ -7,19 +7,21 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from ..filesystems import filesystem_of
+from ..sources.fragments import Fragment, digest_of, settled
+from ..sources.listing import opened
+from ..states.state import State, state_in
+from .arrow import no_rows_of
 from .directory import Directory, digest_of_state
-from .filesystems import filesystem_of
-from .fragments import Fragment, digest_of, settled
-from .listing import opened
 from .manifest import Exported, Manifest, Part
-from .sinks import no_rows_of
-from .state import State, state_in
 
 Stream = Any
 
 
-def adopted(stream: Stream, directory: Directory, content: bytes, path: str) -> Manifest:
-    """Return the manifest of a directory that an earlier release has written, with its state in a file.
+def adopted(
+    stream: Stream, directory: Directory, content: bytes, path: str, look: bool
+) -> tuple[Manifest | None, State]:
+    """Return the manifest of a directory that an earlier release has written, and its state with the files it has seen.
 
     Parameters
     ----------
@@ -30,6 +32,8 @@ def adopted(stream: Stream, directory: Directory, content: bytes, path: str) -> 
         Of the state.
     path : str
         Of the state.
+    look : bool
+        Whether nothing is written; then there is no manifest.
 
     Raises
     ------
@@ -51,8 +55,11 @@ def adopted(stream: Stream, directory: Directory, content: bytes, path: str) -> 
     schema = no_rows_of(stream).schema
     if names:
         schema = pq.read_schema(directory.store.place(f"{directory.path}/{names[0]}"))
+    seen = replace(state, fragments=fragments, part=part, root=stream._source.root)
+    if look:
+        return None, seen
     kept = directory.write_state(state, sum(one.rows for one in parts), schema)
-    return Manifest(
+    manifest = Manifest(
         replace(kept, fragments=len(fragments) - (part >= 0)),
         parts,
         fragments=fragments,
@@ -61,6 +68,7 @@ def adopted(stream: Stream, directory: Directory, content: bytes, path: str) -> 
         exported=Exported(digest_of_state(content)),
         schema=schema,
     )
+    return manifest, seen
 
 
 def _part(directory: Directory, name: str) -> Part:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...frames.pandas.library import PANDAS
-from ...frames.registry import names_of
-from ...ops.core.carry import OverlapCarry
-from ...ops.core.columnwise import one_table
-from ...ops.time.time_column import times_of
-from ...ops.windows.halo import RowArrays
+from ....frames.pandas.library import PANDAS
+from ....frames.registry import names_of
+from ....ops.core.carry import OverlapCarry
+from ....ops.core.columnwise import one_table
+from ....ops.time.time_column import times_of
+from ....ops.windows.halo import RowArrays
 
 Operation = Any
 """An `Operation`, whose module calls this one."""

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 from typing import Any, NamedTuple
 
-from ...kernels.messages import shown
+from ....kernels.messages import shown
 
 ENDS = 1 << 15
 """Bytes at either end of a file that its digest is of; the footer of Parquet is always among them."""
@@ -253,6 +253,8 @@ class Comparison:
     path : str
         Of the file that differs.
     facts : Progress
+    archived : sequence of str
+        Files that are gone, ahead of all that are still there, as where old ones are archived.
     """
 
     known: tuple[Fragment, ...]
@@ -261,6 +263,7 @@ class Comparison:
     why: str = ""
     path: str = ""
     facts: Progress = field(default_factory=Progress)
+    archived: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raise a ChangedSourceError if files are not as they were."""
@@ -300,7 +303,10 @@ def compare(
         order = [there[one.path] for one in known if one.path in there] + new
     else:
         order = list(found)
-    first, why, path = _first_difference(kept, order, changed, removed, names, rules)
+    ahead = takewhile(lambda one: one.path in removed, known)
+    archived = tuple([one.path for one in ahead if not _is_written_anew(one, new)])
+    keeps = archived if rules.removed == "keep" else ()
+    first, why, path = _first_difference(kept, order, changed, removed, names, keeps, rules)
     if first is None and in_midst and known[-1].path in changed | removed:
         first, path = len(known) - 1, known[-1].path
         why = f"file {path!r} of the source was changed or removed after a part of it was read. {_WAY_OUT}"
@@ -312,7 +318,7 @@ def compare(
         [one.path for one in late],
     )
     count = sum(one.path not in removed for one in known)
-    return Comparison(tuple(kept), tuple(order[count:]), first, why, path, facts)
+    return Comparison(tuple(kept), tuple(order[count:]), first, why, path, facts, archived)
 
 
 def _first_difference(
@@ -321,13 +327,14 @@ def _first_difference(
     changed: set[str],
     removed: set[str],
     names: set[str],
+    keeps: Sequence[str],
     rules: Rules,
 ) -> tuple[int | None, str, str]:
     """Return the position of the first known file that is not next in an order, why, and the path of what differs."""
     place = 0
     for i, one in enumerate(known):
         if one.path in removed:
-            if rules.removed == "keep" and not place and not _is_written_anew(one, order, names):
+            if one.path in keeps:
                 continue
             return i, _removed(one, order, names, rules), one.path
         now = order[place]
@@ -342,12 +349,10 @@ def _first_difference(
 _WAY_OUT = 'changed="redo" goes back to the rows before it and computes what follows again'
 
 
-def _is_written_anew(one: Fragment, order: Iterable[Fragment], names: set[str]) -> bool:
+def _is_written_anew(one: Fragment, new: Iterable[Fragment]) -> bool:
     """Return whether there are new files in the folder of one that is gone, as where a day is written again."""
     folder = one.path.rpartition("/")[0]
-    return bool(folder) and any(
-        now.path.rpartition("/")[0] == folder for now in order if now.path not in names
-    )
+    return bool(folder) and any(now.path.rpartition("/")[0] == folder for now in new)
 
 
 def _removed(one: Fragment, order: Iterable[Fragment], names: set[str], rules: Rules) -> str:
@@ -389,6 +394,15 @@ def _out_of_order(one: Fragment, now: Fragment, was_read: bool) -> str:
     return (
         f"file {now.path!r} of the source is new, and comes before {one.path!r}, which was read. "
         f'{_WAY_OUT}; late="append" reads it behind those that were read'
+    )
+
+
+def error_of_gone(path: str) -> ChangedSourceError:
+    """Return the error of a file that is gone, and whose rows would have to be computed again."""
+    return ChangedSourceError(
+        f"file {path!r} of the source is not there, and its rows would have to be computed again, as something before "
+        f'them differs. Put it back; or leave removed="keep" out, to go on without its rows',
+        path,
     )
 
 

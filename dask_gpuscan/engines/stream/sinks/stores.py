@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from .filesystems import filesystem_of, is_url, shown_url
-from .whole_files import sync_folder
+from ..filesystems import filesystem_of, is_url, shown_url
+from ..whole_files import sync_folder
 
 Facts = tuple[int, int]
 """The size of a file in bytes, and when it was written in nanoseconds."""
@@ -119,6 +119,7 @@ class LocalStore:
         try:
             yield
         finally:
+            _unlock(handle)  # a process that was forked meanwhile has the file open, too
             os.close(handle)
 
 
@@ -139,6 +140,14 @@ def _lock(handle: int) -> None:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
             raise BlockingIOError(error.errno, "the file is locked") from error
         raise
+
+
+def _unlock(handle: int) -> None:
+    if os.name == "nt":  # pragma: no cover
+        return
+    import fcntl
+
+    fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 class MemoryStore(LocalStore):
@@ -218,7 +227,7 @@ def store_of(path: str) -> tuple[LocalStore, str]:
         For a URL of a file system that cannot replace files in one step.
     """
     if not is_url(path):
-        return LocalStore(), os.path.abspath(path)
+        return LocalStore(), os.path.realpath(os.path.expanduser(path))
     scheme = path.partition("://")[0]
     if scheme in ("file", "memory"):
         filesystem, inner = filesystem_of(path)

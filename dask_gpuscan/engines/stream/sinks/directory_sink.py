@@ -14,15 +14,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..passes import Pass
+from ..sources.fragments import Progress, columns_of_fragments
+from ..states.state import State
+from ..threads import Behind
+from ..whole_files import write_whole
+from .arrow import TableMaker, no_rows_of
 from .directory import Directory, digest_of_state
 from .directory_start import Begin, Options, begin_of
-from .fragments import Progress, columns_of_fragments
 from .manifest import Exported, Manifest, Part
-from .passes import Pass
-from .sinks import TableMaker, no_rows_of
-from .state import State
-from .threads import Behind
-from .whole_files import write_whole
 
 Stream = Any
 """A `Stream`, whose methods call this module."""
@@ -235,8 +235,8 @@ class _Writing:
         self.commit_took = self.committed - began
 
     def end(self, state: State) -> None:
-        """Commit all, unless nothing is new."""
-        self.close()
+        """Commit all, unless nothing is new; without rows, there is a part without rows, which readers find."""
+        self.close(None if self.parts else self.schema)
         before = self.begin.state
         same = before is not None and _counts(before) == _counts(state)
         known = self.directory.manifest

@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow.fs as pafs
 
+from ..filesystems import filesystem_of, is_url
 from .datasets import NamedFiles
 from .delta import LOG, delta_files, is_delta
 from .files import Files, files
-from .filesystems import filesystem_of, is_url
 from .fragments import LOGGED, Fragment
 from .iceberg import iceberg_files, is_iceberg
 from .listing import SUFFIXES, sort

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from ...frames.registry import (
+from ....frames.registry import (
     aligned,
     common_schema,
     is_frame,
@@ -20,16 +20,16 @@ from ...frames.registry import (
     names_of,
     schema_of,
 )
-from ...kernels.messages import shown
-from ..dask.compat import FrameBase
+from ....kernels.messages import shown
+from ...dask.compat import FrameBase
+from ..progress import Size, size_of, without_bars
+from ..states.state import State
+from ..threads import read_ahead
 from .datasets import files_of_dataset
 from .files import Files, Place, check_all_skipped, files, no_rows
 from .fragments import ChangedSourceError, Comparison, Fragment, Rules
 from .listing import listing_of
-from .progress import Size, size_of, without_bars
-from .state import State
 from .table_sources import files_of_table
-from .threads import read_ahead
 
 
 @dataclass(frozen=True)
@@ -230,10 +230,18 @@ class Source:
 
     def _follows(self, base: State, comparison: Comparison) -> bool:
         """Return whether files are others than those that the source's own state has seen."""
-        facts, paths = comparison.facts, {one.path for one in base.fragments}
-        if paths.intersection(facts.seen):
-            return False
-        return not (paths.intersection(facts.changed) and base.root == self.root)
+        facts, known = comparison.facts, {one.path: one for one in base.fragments}
+        if base.root == self.root:
+            return known.keys().isdisjoint([*facts.seen, *facts.changed])
+        seen = {one.path: one for one in comparison.known if one.path in facts.seen}
+        same = [
+            one
+            for path, one in seen.items()
+            if path in known and known[path].modified == one.modified
+        ]
+        return (
+            not same
+        )  # else the folder was moved; a file of another one may have the same name and bytes
 
     def frames(
         self, start: Start, columns: Sequence[Any] | None = None, join: bool = True
