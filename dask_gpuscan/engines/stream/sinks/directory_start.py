@@ -142,7 +142,7 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
     )
     of_sides = _sides(Pass([stream], state))  # checks the query
     changed_parts = [one.name for one in manifest.parts if directory.is_changed(one)]
-    if changed_parts and not look:
+    if changed_parts:
         begin.error = ValueError(
             f"{directory.path}: {changed_parts[0]} was changed after it was written. Restore it; or move it away, and "
             f'what follows is written again with stream(..., changed="redo")'
