@@ -285,13 +285,13 @@ class History:
         """Return the files whose rows may be answered by a run that goes back; none if it must be refused."""
         assert isinstance(looked, Progress), f"a dry run raises {looked!r}"
         names = {file.name for file in there}
-        if looked.error and step.rules.removed == "keep" and told.removed:
+        if looked.error and step.rules.removed == "keep" and told.archived:
             return [], []
         assert not looked.error, f"a dry run refuses to go back: {looked.error}"
         finals, rest = [], list[File]()
         for kept in range(1 if self.is_table else told.first + 1):
             again = [file.name for file in self.known[kept:] if file.name in names]
-            gone = [file.name for file in self.known[kept:] if file.name not in names]
+            gone = [file.name for file in self.known[kept:] if file.name in told.archived]
             if sorted(again) == sorted(looked.again) and not (
                 gone and step.rules.removed == "keep"
             ):
@@ -569,35 +569,38 @@ class History:
         assert self.target.files() == before, "a run of another query changed the directory"
 
     def _part(self, step: Damage, there: Sequence[File]) -> None:
-        names = self.target.parts()
+        """Damage a part: a run is refused; one that goes back writes a part again that is gone, and no other one."""
+        names = [name for name in self.target.parts() if name not in self.target.of_others]
         if not names:
             return
         name = names[step.number % len(names)]
         content = self.target.get(name)
-        if name in self.target.of_others:
-            return
         self.target.put(name, _harmed(content, step))
-        before, looked = self.target.files(), self.look(Go())
-        assert isinstance(looked, Progress)
-        error = self._error_of(Go())
-        assert looked.error == str(error), f"dry run: {looked.error}; run: {error}"
-        assert isinstance(error, ValueError), f"a damaged part was not refused: {error!r}"
-        assert name in str(error), f"the message does not name {name}: {error}"
-        assert self.target.files() == before, "a run that was refused changed the directory"
+        redo = Go(rules=Rules(changed="redo"), rows_per_file=1 + step.number % 7)
+        self._refused_for(Go(), name)
+        if step.how != "gone":
+            self._refused_for(redo, name)
+            if step.redo:
+                self.target.put(name, None)  # moved away
         if not step.redo:
             self.target.put(name, content)
             return
-        going = Go(rules=Rules(changed="redo"), rows_per_file=1 + step.number % 7)
-        told = foretold(self.known, there, going.rules)
-        finals, _ = self._redone(going, there, told, self.look(going))
-        error = self._error_of(going)
+        told = foretold(self.known, there, redo.rules)
+        finals, _ = self._redone(redo, there, told, self.look(redo))
+        error = self._error_of(redo)
         if error is not None:
             raise error
-        if self.target.files().get(f"{self.target.name}/{name}") == before.get(
-            f"{self.target.name}/{name}", b""
-        ):
-            self.target.put(name, None)  # it is nobody's now
-        self._went_on(going, finals)
+        self._went_on(redo, finals)
+
+    def _refused_for(self, step: Go, name: str) -> None:
+        """Run, and check that it is refused for a file of the directory."""
+        before, looked = self.target.files(), self.look(step)
+        assert isinstance(looked, Progress)
+        error = self._error_of(step)
+        assert isinstance(error, ValueError), f"a damaged part was not refused: {error!r}"
+        assert looked.error == str(error), f"dry run: {looked.error}; run: {error}"
+        assert name in str(error), f"the message does not name {name}: {error}"
+        assert self.target.files() == before, "a run that was refused changed the directory"
 
     def _of_ours(self, step: Damage, there: Sequence[File], prefix: str) -> None:
         """Damage a file of ours: a run is refused, or has all that it needs."""
@@ -614,8 +617,9 @@ class History:
         going = Go(rules=Rules(changed="redo") if step.redo else Rules())
         error = self._error_of(going)
         if error is None:
-            told = foretold(self.known, there, going.rules)
-            self._went_on(going, [told.after])
+            lengths = range(len(self.known) + 1)  # it may have gone back to any state that it has
+            finals = [redone(self.known, there, going.rules, kept) for kept in lengths]
+            self._went_on(going, finals[::-1] if step.redo else finals[-1:])
             if f"{self.target.name}/{name}" in self.target.files() and prefix != "manifest":
                 self.target.put(name, content)  # a state that was not needed
             return
