@@ -1,5 +1,6 @@
-"""Places of the fuzzer `files`: the folder that a stream reads, and the directory that it writes, on disk or in memory."""
+"""Places of the fuzzer `files`, on disk or in memory: the folder of a source, and the directory that follows it."""
 
+import json
 import os
 import secrets
 import shutil
@@ -31,6 +32,12 @@ STYLES = {
     "keys of numbers": "shop={folder}/part-{n}",
 }
 """What files are called by their numbers."""
+
+
+def schema_of(style: str) -> pa.Schema:
+    """Return the columns of files, with those that the folders of a style stand for."""
+    keys = {"keys of dates": [("day", pa.date32())], "keys of numbers": [("shop", pa.int64())]}
+    return pa.schema([*SCHEMA, *(pa.field(*key) for key in keys.get(style, []))])
 
 
 def name_of(number: int, style: str, suffix: str) -> str:
@@ -67,7 +74,9 @@ class Folder:
         self.in_memory = place.startswith("memory:")
         self.numbers: dict[int, tuple[list[Row], str]] = {}
         """Rows of files, and why they cannot be read, by number, in the order in which a list has them."""
-        if not self.in_memory:
+        if self.in_memory:
+            MEMORY.makedirs(place)
+        else:
             os.makedirs(place)
 
     def name(self, number: int) -> str:
@@ -297,6 +306,31 @@ class Target:
                     file.write(content)
         found.of_others = dict(self.of_others)
         return found
+
+
+class Table(Target):
+    """A table of Delta Lake, whose log says which files it has, in the order of transactions."""
+
+    def parts(self) -> list[str]:
+        """Return the paths of its files, in order."""
+        found = list[str]()
+        logs = sorted(name for name in self.files() if "/_delta_log/" in name)
+        for name in [name for name in logs if name.endswith(".json")]:
+            actions = [json.loads(line) for line in self.files()[name].splitlines()]
+            gone = {one["remove"]["path"] for one in actions if "remove" in one}
+            found = [path for path in found if path not in gone]
+            found += [one["add"]["path"] for one in actions if "add" in one]
+        return found
+
+    def read(self, reader: str = "pyarrow") -> Columns:
+        """Return the rows, in the order of transactions."""
+        files = [pa.BufferReader(self.get(path)) for path in self.parts()]
+        return dict(pa.concat_tables(map(pq.read_table, files)).to_pydict()) if files else {}
+
+    def copy(self, name: str) -> "Target":
+        """Return a copy of it under another name."""
+        super().copy(name)
+        return Table(self.above, name)
 
 
 def _all_files(place: str) -> Iterator[tuple[str, bytes]]:

@@ -5,7 +5,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from random import Random
 from typing import Any, Protocol
 
@@ -23,6 +23,19 @@ class Case(Protocol):
 
     def check(self) -> str:
         """Raise an exception if something is wrong; return in a few words what was seen."""
+
+
+class Told:
+    """A part of a case; its repr leaves out what is as it is by default."""
+
+    def __repr__(self) -> str:
+        known: Any = self
+        told = [
+            f"{one.name}={getattr(self, one.name)!r}"
+            for one in fields(known)
+            if getattr(self, one.name) != one.default
+        ]
+        return f"{type(self).__name__}({', '.join(told)})"
 
 
 @dataclass(frozen=True)

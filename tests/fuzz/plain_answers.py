@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 Row = dict[str, Any]
@@ -26,7 +27,7 @@ def _columns(rows: Sequence[Row], names: Sequence[str] = ()) -> Columns:
 
 
 def _sums(values: Sequence[int]) -> list[int]:
-    return [sum(values[: i + 1]) for i in range(len(values))]
+    return list(accumulate(values))
 
 
 def _totals(rows: Sequence[Row], ended: bool) -> Columns:

@@ -6,8 +6,10 @@ It knows files by all of their bytes, and answers by all of their rows.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
+from .fuzzer import Told
 from .plain_answers import Row
 
 
@@ -42,8 +44,8 @@ def by_time(file: File) -> Any:
     return file.written, by_name(file)
 
 
-@dataclass(frozen=True)
-class Rules:
+@dataclass(frozen=True, repr=False)
+class Rules(Told):
     """What a user says of files that differ."""
 
     changed: str = "error"
@@ -68,6 +70,8 @@ class Foretold:
     """"go on", "refuse" or "redo"."""
     first: int
     """How many of the files that were seen are not touched by what differs."""
+    archived: list[str]
+    """Files that are gone, ahead of all that are there, and whose folders have no new ones."""
     after: list[File]
     """The files whose rows are answered, in order, if it goes on."""
     rest: list[File]
@@ -90,13 +94,13 @@ def foretold(known: Sequence[File], there: Sequence[File], rules: Rules) -> Fore
     still = [name for name in names if name in now]
     order = still + [f.name for f in new] if rules.late else [f.name for f in there]
 
+    folders = {file.name.rpartition("/")[0] for file in new} - {""}
+    ahead = takewhile(lambda name: name not in now, names)
+    archived = [name for name in ahead if name.rpartition("/")[0] not in folders]
     first, place = len(known), 0
     for i, name in enumerate(names):
         if name in removed:
-            folder = name.rpartition("/")[0]
-            again = folder and any(f.name.rpartition("/")[0] == folder for f in new)
-            ahead = all(n not in now for n in names[:i])
-            if rules.removed == "keep" and ahead and not again:
+            if rules.removed == "keep" and name in archived:
                 continue
         elif order[place] == name and (name not in changed or rules.changed == "keep"):
             place += 1
@@ -114,6 +118,7 @@ def foretold(known: Sequence[File], there: Sequence[File], rules: Rules) -> Fore
         late,
         does,
         first,
+        archived,
         kept + rest,
         rest,
     )

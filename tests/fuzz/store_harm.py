@@ -19,7 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from dask_gpuscan.engines.stream.sinks import directory_sink
+from dask_gpuscan.engines.stream.sinks.delta_sink import DeltaTarget
 from dask_gpuscan.engines.stream.sinks.stores import LocalStore, MemoryStore
+
+from .fuzzer import Told
 
 CHANGES = (
     *("new", "put", "sync", "sync_folder", "move", "remove", "make_folder", "remove_folder"),
@@ -33,14 +36,16 @@ class Killed(BaseException):
     """The process of a run is no more."""
 
 
-@dataclass(frozen=True)
-class Harm:
+@dataclass(frozen=True, repr=False)
+class Harm(Told):
     """What is done at which call."""
 
     kind: str = "none"
     """"killed", "SIGKILL", "power cut", "full once", "full", "read-only", "meanwhile"."""
     at: int = 0
     """Number of the call."""
+    call: str = "any"
+    """Which calls are counted."""
     where: str = "before"
     """"before" the call, in the "half" of it, or "after" it."""
     lost: int = 0
@@ -69,6 +74,9 @@ class Layer:
                 setattr(kind, name, self._wrapped(name, method))
         before.append((directory_sink, "write_whole", directory_sink.write_whole))
         directory_sink.write_whole = partial(self._export, directory_sink.write_whole)
+        for method, name in (("_put", "put"), ("_write", "write"), ("_clean", "remove")):
+            before.append((DeltaTarget, method, vars(DeltaTarget)[method]))
+            setattr(DeltaTarget, method, self._of_table(name, vars(DeltaTarget)[method]))
         try:
             yield
         finally:
@@ -97,6 +105,17 @@ class Layer:
 
         return call
 
+    def _of_table(self, name: str, method: Any) -> Any:
+        def call(target: Any, *given: Any) -> Any:
+            if self.is_paused:
+                return method(target, *given)
+            half = None
+            if name == "put":
+                half = partial(method, target, given[0], given[1][: len(given[1]) // 2])
+            return self.call(name, partial(method, target, *given), half)
+
+        return call
+
     def _export(self, write: Any, path: str, content: bytes, private: bool = False) -> Any:
         if self.is_paused:
             return write(path, content, private=private)
@@ -114,7 +133,7 @@ class Layer:
                 raise Killed
             if self.harm.kind == "read-only":
                 return self._refused(name, do)
-            self.calls += 1
+            self.calls += self.harm.call in ("any", name)
             is_now = not self.is_done and self.calls >= self.harm.at > 0
             if self.harm.kind == "full" and self.is_done and name in WRITES:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -24,6 +24,7 @@ CASES = {
     "arrow": 12,
     "cuts": 12,
     "edges": 3,
+    "files": 120,
     "frames": 5,
     "operators": 2,
     "predicates": 500,

@@ -70,10 +70,11 @@ def write(
     error = passing.difference()
     if error is not None and files is not None and files.rules.changed == "redo":
         if files.rules.removed == "keep" and start.comparison and start.comparison.archived:
-            raise error_of_gone(start.comparison.archived[0])
-        facts = replace(facts, again=sorted([*facts.seen, *facts.changed], key=natural))
-        last, error, target.replace = None, None, True
-        passing = stream.begin(None)
+            error = error_of_gone(start.comparison.archived[0])
+        else:
+            facts = replace(facts, again=sorted([*facts.seen, *facts.changed], key=natural))
+            last, error, target.replace = None, None, True
+            passing = stream.begin(None)
     if dry_run:
         return replace(facts, error=None if error is None else str(error))
     if error is not None:

@@ -48,6 +48,8 @@ class Directory:
         """Where parts are until they have their names: not in the directory, as some readers look everywhere in it."""
         self.manifest: Manifest | None = None
         """What the directory holds; None if nothing was committed."""
+        self.before = set[str]()
+        """The names of files of ours that were there."""
         self.is_above_synced = False
 
     def check_options(self, schema: pa.Schema) -> None:
@@ -78,6 +80,7 @@ class Directory:
                     f"another run writes to {self.path}: {self._running()}; wait until it ends"
                 ) from None
             self.manifest = self.read()  # before anything is removed that it may name
+            self.before = {*self.store.names(self.own), *self.store.names(self.aside)}
             stack.callback(self._leave, lock, mine)
             self._clean()
             store.put(mine, b"")
@@ -119,13 +122,14 @@ class Directory:
         return self.own
 
     def _remove_staged(self) -> None:
-        """Remove files of ours that no manifest names; none where the manifest is gone, and may be put back."""
+        """Remove files of ours that no manifest names; without one, as it may be put back, those of this run."""
         known, staged = {NAME, "lock"}, set[str]()
         if self.manifest is not None:
             known |= {one.name for one in (self.manifest.state, *self.manifest.checkpoints)}
             staged = {one.staged for one in self.manifest.parts}
-        is_gone = self.manifest is None and self.others(None)
-        for folder in () if is_gone else {self.aside, self.own}:
+        else:
+            known |= self.before
+        for folder in {self.aside, self.own}:
             for name in self.store.names(folder):
                 ours = name.startswith(("new-", "state-")) and name.endswith(SUFFIX)
                 if ours and name not in known | staged:
@@ -193,9 +197,9 @@ class Directory:
             return digest_of(file.read_at, size)
 
     def damaged(self, manifest: Manifest) -> int | None:
-        """Return the number of the first part that is not there as it was written; None if all are."""
+        """Return the number of the first part that is not there as it was written; None if all are, or will be."""
         for number, one in enumerate(manifest.parts):
-            if not self.is_whole(one):
+            if not self.is_whole(one) and self._staged(one) is None:
                 return number
         return None
 

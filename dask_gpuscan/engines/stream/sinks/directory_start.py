@@ -130,9 +130,7 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
     at = start.first
     if manifest.state is not last and at is None:
         at = len(state.fragments)  # parts behind that state are written again
-    damaged = (
-        None if look and any(one.staged for one in manifest.parts) else directory.damaged(manifest)
-    )
+    damaged = directory.damaged(manifest)
     begin = Begin(
         state,
         start,
@@ -144,7 +142,7 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
     )
     of_sides = _sides(Pass([stream], state))  # checks the query
     changed_parts = [one.name for one in manifest.parts if directory.is_changed(one)]
-    if changed_parts and not look:
+    if changed_parts:
         begin.error = ValueError(
             f"{directory.path}: {changed_parts[0]} was changed after it was written. Restore it; or move it away, and "
             f'what follows is written again with stream(..., changed="redo")'

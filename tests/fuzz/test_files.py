@@ -1,0 +1,162 @@
+"""The fuzzer of directories that go on finds planted faults in what is seen, written, committed and locked."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dask_gpuscan.engines.stream.sinks import directory_start, stores
+from dask_gpuscan.engines.stream.sinks.directory import Directory
+from dask_gpuscan.engines.stream.sources import fragments, listing
+from helpers.versions import older
+
+if older("pandas", "3") or older("pyarrow", "20"):
+    pytest.skip("fuzzers know what pandas 3 answers", allow_module_level=True)
+
+from .choices import Choices
+from .file_places import name_of
+from .files import FILES, Change, FilesCase, Go, Setting, draw
+from .fuzzer import Run
+from .seen_files import File, Rules, by_name, foretold
+from .store_harm import Harm
+
+MOST = 400
+"""Cases of seed 0 in which a fault must be found; it is in the first few."""
+
+
+def moved_first(commit: Callable[..., None]) -> Callable[..., None]:
+    def call(self: Directory, manifest: Any) -> None:
+        self.finish(manifest)
+        commit(self, manifest)
+
+    return call
+
+
+def forgetting(finish: Callable[..., None]) -> Callable[..., None]:
+    def call(self: Directory, manifest: Any) -> None:
+        in_place = tuple([replace(one, staged="") for one in manifest.parts])
+        self.manifest = replace(manifest, parts=in_place)
+        finish(self, manifest)
+
+    return call
+
+
+def last_first(finish: Callable[..., None]) -> Callable[..., None]:
+    return lambda self, manifest: finish(self, replace(manifest, parts=manifest.parts[::-1]))
+
+
+def without_part(state: Callable[..., Any]) -> Callable[..., Any]:
+    def call(self: Directory, manifest: Any, kept: Any) -> Any:
+        return replace(state(self, manifest, kept), fragments=manifest.fragments[: kept.fragments])
+
+    return call
+
+
+@contextmanager
+def unlocked(self: Any, path: str) -> Iterator[None]:
+    yield
+
+
+FAULTS = {
+    "names are sorted as texts": (listing, "natural", lambda _: lambda path: path),
+    "no file ever changes": (fragments, "is_same", lambda _: lambda *given: True),
+    "files are known by their sizes": (
+        fragments, "is_same", lambda _: lambda known, found, _: known.size == found.size,
+    ),
+    "a file that was read in part is forgotten": (Directory, "state", without_part),
+    "parts are moved before they are committed": (Directory, "commit", moved_first),
+    "parts that cannot be moved are removed": (Directory, "finish", forgetting),
+    "parts are not checked": (Directory, "damaged", lambda _: lambda *given: None),
+    "states of others are taken": (
+        directory_start, "_check_exported", lambda _: lambda *given: None,
+    ),
+    "what killed runs have left stays": (Directory, "_remove_staged", lambda _: lambda _: None),
+    "there is no lock": (stores.LocalStore, "locked", lambda _: unlocked),
+}  # fmt: skip
+"""What is replaced, and by what."""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_found(fault: str, monkeypatch: Any) -> None:
+    where, name, planted = FAULTS[fault]
+    monkeypatch.setattr(where, name, planted(getattr(where, name)))
+    found = next(Run(FILES, seed=0, minimising=0.0).steps(300.0, MOST), None)
+    assert found is not None
+
+
+ADDS = [Change("add", count=4, seed=seed) for seed in range(3)]
+
+
+def test_lost_names_are_found(monkeypatch: Any) -> None:
+    """A power cut leaves the state that its user has, and not the directory."""
+    cut = Harm("power cut", 1, "export", "after", lost=100)
+    history = FilesCase(Setting("cumsum", export="local"), [*ADDS, Go(harm=cut)])
+    assert history.check() == "power cut"
+    monkeypatch.setattr(Directory, "_sync_above", lambda _: None)
+    with pytest.raises(AssertionError, match="is not the directory that was written with it"):
+        history.check()
+
+
+def test_parts_in_another_order_are_found(monkeypatch: Any) -> None:
+    """A run that replaces all parts is killed behind the move of one of them."""
+    killed = Harm("killed", 2, "move", "after")
+    redo = Go(Rules("redo"), rows_per_file=1, harm=killed)
+    steps = [*ADDS, Go(checkpoints=0), Change("other values", seed=9), redo]
+    history = FilesCase(Setting("cumsum"), steps)
+    assert history.check() == "killed"
+    monkeypatch.setattr(Directory, "finish", last_first(Directory.finish))
+    with pytest.raises(AssertionError, match="a reader sees"):
+        history.check()
+
+
+def test_files_that_are_lost_are_found(monkeypatch: Any) -> None:
+    """The rows of a file that is gone, and to be kept, would have to be computed again."""
+    redo = Go(Rules("redo", "keep"))
+    steps = [*ADDS, Go(checkpoints=0), Change("remove"), Change("other values", seed=9), redo]
+    history = FilesCase(Setting("cumsum"), steps)
+    assert history.check() == "refused"
+    monkeypatch.setattr(directory_start, "_gone", lambda _: None)
+    with pytest.raises(AssertionError, match="pyarrow reads"):
+        history.check()
+
+
+def test_coarse_clocks_are_found_out(monkeypatch: Any) -> None:
+    changed = Change("other values", 0, seed=9)
+    history = FilesCase(
+        Setting("cumsum", tick=2 * 10**9), [*ADDS, Go(), Go(), changed, Go(looks=True)]
+    )
+    history.check()
+    monkeypatch.setattr(fragments, "settled", lambda one: one)
+    with pytest.raises(AssertionError, match="a dry run says"):
+        history.check()
+
+
+@pytest.mark.parametrize("kind", ["killed", "power cut", "SIGKILL", "full", "full once"])
+@pytest.mark.parametrize("where", ["before", "half", "after"])
+def test_harm_at_the_first_calls_of_each_kind(kind: str, where: str) -> None:
+    for call in ("put", "write", "move", "sync_folder"):
+        harm = Harm(kind, 2, call, where, lost=1)
+        FilesCase(Setting("totals"), [*ADDS, Go(harm=harm), *ADDS, Go(harm=harm)]).check()
+
+
+def test_the_simplest_case_is_a_sum_of_no_rows() -> None:
+    simplest = draw(Choices())
+    assert repr(simplest.setting) == "Setting(query='cumsum')"
+    assert [type(step) for step in simplest.steps] == [Change, Go]
+
+
+def test_a_case_is_told_as_it_is_made() -> None:
+    cut = Harm("killed", 2)
+    history = FilesCase(Setting("cumsum"), [Change("add"), Go(Rules("redo"), harm=cut)])
+    assert eval(repr(history)) == history
+
+
+def test_the_model_reads_files_in_order() -> None:
+    names = [name_of(number, "dates", "parquet") for number in (9, 10, 1)]
+    assert names == ["2026-09-14.parquet", "2026-10-06.parquet", "2026-09-06.parquet"]
+    files = sorted([File(name, b"") for name in ("10.parquet", "9.parquet")], key=by_name)
+    assert foretold(files[1:], files, Rules()).does == "refuse"
+    assert foretold(files[1:], files, Rules("redo")).first == 0
+    assert foretold(files[1:], files, Rules(late="append")).after == files[::-1]
