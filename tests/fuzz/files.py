@@ -431,7 +431,7 @@ class History:
         """Look at the directory, or run, in the midst of a run."""
         self.met.add(f"meanwhile {step.meanwhile}")
         if step.meanwhile == "read":
-            self._check_prefix(self.target.read(), finals)
+            self._check_prefix(self.target.read(step.reader), finals)
             return
         found: list[Exception | None] = []
 
@@ -497,7 +497,7 @@ class History:
         self, step: Go, there: Sequence[File], told: Foretold, finals: list[list[File]]
     ) -> None:
         """Check what is there behind a run that did not end, and know from now on how far it got."""
-        self._check_prefix(self.target.read(), finals)
+        self._check_prefix(self.target.read(step.reader), finals)
         self.is_loose = True
         self._know_states(self.export(step))
         first = (list(self.known), self.ended)

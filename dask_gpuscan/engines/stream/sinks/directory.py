@@ -45,7 +45,7 @@ class Directory:
         self.own = f"{self.path}/{FOLDER}"
         folder, _, name = self.path.rpartition("/")
         self.aside = f"{folder}/.{name}{FOLDER}"
-        """Where parts are until they have their names: not in the directory, as some readers look everywhere in it."""
+        """Where files are until they are whole: not in the directory, as some readers look everywhere in it."""
         self.manifest: Manifest | None = None
         """What the directory holds; None if nothing was committed."""
         self.before = set[str]()
@@ -277,7 +277,7 @@ class Directory:
         name, seen = f"state-{token()}{SUFFIX}", len(state.fragments) - (state.part >= 0)
         content = replace(state, fragments=(), part=-1, root="").content()
         content = without_rows(content, schema, self.options)
-        self.store.put(f"{self.own}/{name}", content)
+        self.store.put(f"{self.aside}/{name}", content)
         return Kept(name, len(content), seen, rows)
 
     def commit(self, manifest: Manifest) -> None:
@@ -285,13 +285,15 @@ class Directory:
         store, before = self.store, self.manifest
         known = set() if before is None else {before.state, *before.checkpoints}
         for one in {manifest.state, *manifest.checkpoints} - known:
-            store.sync(f"{self.own}/{one.name}")
+            store.sync(f"{self.aside}/{one.name}")
+            if self.aside != self.own:
+                store.move(f"{self.aside}/{one.name}", f"{self.own}/{one.name}")
         if self.aside != self.own:
             store.sync_folder(self.aside)
         store.sync_folder(self.own)
         self._sync_above()
         content = without_rows(manifest.content(), manifest.schema, self.options)
-        staged = f"{self.own}/new-{token()}{SUFFIX}"
+        staged = f"{self.aside}/new-{token()}{SUFFIX}"
         store.put(staged, content)
         store.sync(staged)
         store.move(staged, f"{self.own}/{NAME}")

@@ -53,7 +53,7 @@ def to_directory(stream: Stream, path: str, options: Options) -> None:
     with directory.locked():
         begin = begin_of(stream, directory, options)
         begin.check()
-        passing = stream.begin(begin.state, None if begin.redo else begin.start)
+        passing = stream.begin(begin.state, begin.start_in(stream._source))
         passing.check_sources()
         passing.joins = not options.by_source
         make = TableMaker(stream, begin.schema)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ..filesystems import is_url
 from ..passes import Pass
 from ..sources.fragments import ChangedSourceError, Fragment, Progress, error_of_gone
-from ..sources.source import Start
+from ..sources.source import Source, Start
 from ..states.state import State
 from ..whole_files import read_if_there
 from .adopted import adopted
@@ -77,6 +77,12 @@ class Begin:
         """The paths of files that were read, and are not there."""
         comparison = self.start.comparison
         return set() if comparison is None else set(comparison.facts.removed)
+
+    def start_in(self, source: Source) -> Start:
+        """Return where a pass over the source begins."""
+        if not self.redo:
+            return self.start
+        return source.start(self.state, [one.path for one in self.again])
 
     def facts(self) -> Progress:
         """Return what the run would find."""

@@ -5,7 +5,7 @@ Each batch comes with the place behind it: how far which file was read. A file t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -127,11 +127,13 @@ class Files:
             with pa.ipc.open_file(file) as reader:
                 return sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
 
-    def compare(self, known: Sequence[Fragment], in_midst: bool = False) -> Comparison:
-        """Return how the files that are there now differ from those that were seen."""
+    def compare(
+        self, known: Sequence[Fragment], in_midst: bool = False, again: Collection[str] = ()
+    ) -> Comparison:
+        """Return how the files that are there now differ from those that were seen; see `fragments.compare`."""
         digest = partial(digest_at, filesystem=self.listing.filesystem)
         known, found = self.listing.compared(known, in_midst)
-        return compare(known, found, self.rules, digest, in_midst)
+        return compare(known, found, self.rules, digest, in_midst, again)
 
     def __iter__(self) -> Iterator[Any]:
         for batch, _ in self.batches(self.listing.fragments()):

@@ -7,7 +7,7 @@ by what a file is, and not by how many rows came before. This module knows neith
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import accumulate, pairwise, takewhile
@@ -277,10 +277,12 @@ def compare(
     rules: Rules,
     digest: Callable[[Fragment], str],
     in_midst: bool = False,
+    again: Collection[str] = (),
 ) -> Comparison:
     """Return how files that are there differ from those that were seen; both are in the order in which they are read.
 
-    `in_midst` says that the last one was read in part: what is left of it must be what it was.
+    `in_midst` says that the last one was read in part: what is left of it must be what it was. The files of `again`
+    were read behind those that were seen, and are read again.
     """
     there = {one.path: one for one in found}
     names = {one.path for one in known}
@@ -304,7 +306,8 @@ def compare(
     else:
         order = list(found)
     ahead = takewhile(lambda one: one.path in removed, known)
-    archived = tuple([one.path for one in ahead if not _is_written_anew(one, new)])
+    never_read = [one for one in new if one.path not in again]
+    archived = tuple([one.path for one in ahead if not _is_written_anew(one, never_read)])
     keeps = archived if rules.removed == "keep" else ()
     first, why, path = _first_difference(kept, order, changed, removed, names, keeps, rules)
     if first is None and in_midst and known[-1].path in changed | removed:

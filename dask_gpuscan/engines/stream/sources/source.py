@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -195,10 +195,11 @@ class Source:
         """The folder of its files."""
         return self.files.listing.root if self.files else ""
 
-    def start(self, state: State | None = None) -> Start:
+    def start(self, state: State | None = None, again: Collection[str] = ()) -> Start:
         """Return where a pass begins: behind what a state of this source has seen, or behind the source's own state.
 
-        A source of files none of which the source's own state has seen follows what that has seen.
+        A source of files none of which the source's own state has seen follows what that has seen. The files of
+        `again` were read behind what the state has seen, and are read again.
         """
         base = self.state
         known, state = 0 if base is None else base.rows, base if state is None else state
@@ -209,13 +210,13 @@ class Source:
             return Start(rows, rows - known, rows - known, state.fragments, mark=state.mark)
         seen, before = () if state is None else state.fragments, tuple[Fragment, ...]()
         part = -1 if state is None else state.part
-        comparison = self.files.compare(seen, part >= 0)
+        comparison = self.files.compare(seen, part >= 0, again)
         skipped = rows
         if base is not None and self._follows(base, comparison):
             skipped -= known
             before, seen = seen[: len(base.fragments)], seen[len(base.fragments) :]
             part = -1 if state is base else part
-            comparison = self.files.compare(seen, part >= 0)
+            comparison = self.files.compare(seen, part >= 0, again)
         kept, rest = before + comparison.known, comparison.rest
         if part >= 0:
             kept, rest = kept[:-1], kept[-1:] + rest
