@@ -388,7 +388,13 @@ class History:
                 return
             raise error
         self.met.add(step.harm.kind)
-        if "another writer called" in str(error) and step.meanwhile != "read":
+        if step.harm.kind == "meanwhile" and step.meanwhile in ("add", "other rows"):
+            if not isinstance(error, ChangedSourceError):
+                raise error
+            told = foretold(self.known, self.there(), step.rules)
+            self._settle(step, self.there(), told, finals)
+            return
+        if step.harm.kind == "meanwhile" and "another writer called" in str(error):
             self._went_on(step, finals)
             return
         if isinstance(error, Killed):
@@ -432,6 +438,12 @@ class History:
         self.met.add(f"meanwhile {step.meanwhile}")
         if step.meanwhile == "read":
             self._check_prefix(self.target.read(step.reader), finals)
+            return
+        if step.meanwhile in ("add", "other rows"):
+            self.change(Change(step.meanwhile, step.rows_per_file, 4, step.rows_per_file))
+            told = foretold(self.known, self.there(), step.rules)
+            if told.does == "go on":
+                finals.append(told.after)
             return
         found: list[Exception | None] = []
 
@@ -503,12 +515,9 @@ class History:
         first = (list(self.known), self.ended)
         ended = self.setting.ends and self.query.has_end
         steps = []
-        if told.does == "go on":
-            steps = [(told.after[:n], False) for n in range(len(self.known), len(told.after) + 1)]
-            if len(steps) == 1 and self.ended:
-                steps = []
-        elif self.is_table:
+        if told.does == "go on" or self.is_table or step.harm.kind == "meanwhile":
             steps = [(final[:n], False) for final in finals for n in range(len(final) + 1)]
+            steps = [one for one in steps if len(one[0]) > len(self.known) or not self.ended]
         candidates = [first, *steps, *((final, ended) for final in finals)]
         looked = self.look(replace(step, rules=Rules(), harm=Harm()))
         assert isinstance(looked, Progress), f"a dry run raises {looked!r}"
@@ -732,7 +741,8 @@ def _write(path: str, content: bytes | None) -> None:
 
 OUTCOMES = (
     *("power cut", "SIGKILL", "killed", "full once", "full", "read-only"),
-    *("meanwhile run", "meanwhile run in a thread", "meanwhile read"),
+    *("meanwhile run", "meanwhile run in a thread", "meanwhile read", "meanwhile add"),
+    "meanwhile other rows",
 )
 
 
@@ -891,7 +901,7 @@ def _draw_go(choices: Choices, setting: Setting) -> Go:
         in_memory = "memory" in (setting.target, setting.export) or setting.target == "table"
         if harm.kind in ("SIGKILL", "power cut") and in_memory:
             harm = replace(harm, kind="killed")
-        meanwhile = choices.pick(("read", "run", "run in a thread"))
+        meanwhile = choices.pick(("read", "run", "run in a thread", "add", "other rows"))
     export = choices.pick(("as ever",) * 8 + ("none", "local"))
     return Go(
         _draw_rules(choices),

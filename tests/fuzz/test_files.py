@@ -99,16 +99,19 @@ def test_lost_names_are_found(monkeypatch: Any) -> None:
         history.check()
 
 
+def replaced() -> None:
+    """Kill a run that replaces all parts behind each of its moves."""
+    for at in range(1, 7):
+        redo = Go(Rules("redo"), rows_per_file=1, harm=Harm("killed", at, "move", "after"))
+        steps = [*ADDS, Go(checkpoints=0), Change("other values", seed=9), redo]
+        assert FilesCase(Setting("cumsum"), steps).check() == "killed"
+
+
 def test_parts_in_another_order_are_found(monkeypatch: Any) -> None:
-    """A run that replaces all parts is killed behind the move of one of them."""
-    killed = Harm("killed", 2, "move", "after")
-    redo = Go(Rules("redo"), rows_per_file=1, harm=killed)
-    steps = [*ADDS, Go(checkpoints=0), Change("other values", seed=9), redo]
-    history = FilesCase(Setting("cumsum"), steps)
-    assert history.check() == "killed"
+    replaced()
     monkeypatch.setattr(Directory, "finish", last_first(Directory.finish))
     with pytest.raises(AssertionError, match="a reader sees"):
-        history.check()
+        replaced()
 
 
 def test_files_that_are_lost_are_found(monkeypatch: Any) -> None:
