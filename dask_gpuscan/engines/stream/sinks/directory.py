@@ -44,7 +44,8 @@ class Directory:
         self.options = options
         self.own = f"{self.path}/{FOLDER}"
         folder, _, name = self.path.rpartition("/")
-        self.aside = f"{folder}/.{name}{FOLDER}"
+        self.beside = f"{folder}/.{name}{FOLDER}"
+        self.aside = self.beside
         """Where files are until they are whole: not in the directory, as some readers look everywhere in it."""
         self.manifest: Manifest | None = None
         """What the directory holds; None if nothing was committed."""
@@ -80,7 +81,7 @@ class Directory:
                     f"another run writes to {self.path}: {self._running()}; wait until it ends"
                 ) from None
             self.manifest = self.read()  # before anything is removed that it may name
-            self.before = {*self.store.names(self.own), *self.store.names(self.aside)}
+            self.before = {*self.store.names(self.own), *self.store.names(self.beside)}
             stack.callback(self._leave, lock, mine)
             self._clean()
             store.put(mine, b"")
@@ -129,13 +130,12 @@ class Directory:
             staged = {one.staged for one in self.manifest.parts}
         else:
             known |= self.before
-        for folder in {self.aside, self.own}:
+        for folder in (self.beside, self.own):
             for name in self.store.names(folder):
                 ours = name.startswith(("new-", "state-")) and name.endswith(SUFFIX)
                 if ours and name not in known | staged:
                     self.store.remove(f"{folder}/{name}")
-        if self.aside != self.own:
-            self.store.remove_folder(self.aside)
+        self.store.remove_folder(self.beside)
 
     # --- what is there ------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class Directory:
     def _staged(self, part: Part) -> str | None:
         """Return where a part is that has not been moved to its place; None if it has."""
         if part.staged:
-            for folder in (self.aside, self.own):
+            for folder in (self.beside, self.own):
                 if self.store.facts(f"{folder}/{part.staged}") is not None:
                     return f"{folder}/{part.staged}"
         return None

@@ -200,7 +200,10 @@ class _Writing:
     def should_commit(self) -> bool:
         """Return whether what was written is committed now; rows that replace others are committed together."""
         waited = time.monotonic() - self.committed
-        return not self.begin.redo and waited >= COMMIT_SHARE * self.commit_took
+        has_ended = (
+            self.begin.state is not None and self.begin.state.ended
+        )  # rows behind are refused
+        return not (self.begin.redo or has_ended) and waited >= COMMIT_SHARE * self.commit_took
 
     def commit(self, state: State) -> None:
         """Commit the parts that are whole, and the state behind them."""
