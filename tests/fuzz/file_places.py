@@ -6,13 +6,12 @@ import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from random import Random
 from typing import Any
 
-import duckdb
 import fsspec
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -54,6 +53,10 @@ def rows(count: int, seed: int) -> list[Row]:
         {"k": random.randrange(3), "x": random.randrange(-9, 10), "v": [None, 1.0, 2.0][i % 3]}
         for i in range(count)
     ]
+
+
+READERS = {"polars": "polars", "a pattern of polars": "polars", "DuckDB": "duckdb"}
+"""The packages of readers that may not be installed."""
 
 
 class Folder:
@@ -257,11 +260,19 @@ class Target:
             path = self.place.removeprefix("memory:/")
             return dict(pq.read_table(path, filesystem=MEMORY).to_pydict())
         everything = f"{self.place}/*.parquet"
+        if reader not in ("pandas", "pyarrow") and find_spec(READERS[reader]) is None:
+            reader = "pyarrow"
         if reader == "polars":
+            import polars as pl
+
             return pl.read_parquet(self.place).to_dict(as_series=False)
         if reader == "a pattern of polars":
+            import polars as pl
+
             return pl.read_parquet(everything).to_dict(as_series=False)
         if reader == "DuckDB":
+            import duckdb
+
             found = duckdb.execute("select * from read_parquet(?)", [everything])
             return dict(found.to_arrow_table().to_pydict())
         if reader == "pandas":

@@ -204,9 +204,9 @@ class Directory:
         return None
 
     def is_changed(self, part: Part) -> bool:
-        """Return whether a part is in its place, and another one than was written, or than was there before it."""
+        """Return whether a part is in its place, and another one than was written."""
         is_there = self.store.facts(f"{self.path}/{part.name}") is not None
-        return is_there and not self.is_whole(part) and self._staged(part) is None
+        return is_there and self._staged(part) is None and not self.is_whole(part)
 
     def told_missing(self, part: Part) -> str:
         """Return what is wrong with a part that is not in its place, for a message."""

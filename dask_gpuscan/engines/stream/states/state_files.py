@@ -108,7 +108,9 @@ def _opened(content: bytes) -> tuple[pa.Schema, list[pa.Message]]:
         raise NotRead(_NO_STATE)
     try:
         messages = list(_messages(pa.ipc.MessageReader.open_stream(_stream(content))))
-        if not messages or _EXTENSION in messages[0].metadata.to_pybytes():
+        if not messages or messages[0].type != "schema":  # pyarrow would read any message as one
+            raise NotRead(_NO_STATE)
+        if _EXTENSION in messages[0].metadata.to_pybytes():
             raise NotRead(_NO_STATE)
         return pa.ipc.read_schema(messages[0]), messages[1:]
     except (pa.ArrowException, OSError, EOFError) as error:
