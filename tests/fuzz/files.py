@@ -546,6 +546,8 @@ class History:
             for number in [n for n, (_, fault) in self.folder.numbers.items() if fault]:
                 self.folder.remove(number)
             there = self.there()
+        if any(foretold(known, there, step.rules).does == "refuse" for known, _ in matching):
+            step = replace(step, rules=Rules("redo"))  # something has changed in the midst of a run
         looked = self.look(step)
         finals = []
         for known, ended in matching:

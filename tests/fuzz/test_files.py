@@ -17,7 +17,7 @@ if older("pandas", "3") or older("pyarrow", "20"):
 
 from .choices import Choices
 from .file_places import name_of
-from .files import FILES, Change, FilesCase, Go, Setting, draw
+from .files import FILES, Change, Damage, FilesCase, Go, Setting, draw
 from .fuzzer import Run
 from .seen_files import File, Rules, by_name, foretold
 from .store_harm import Harm
@@ -68,12 +68,10 @@ FAULTS = {
     "a file that was read in part is forgotten": (Directory, "state", without_part),
     "parts are moved before they are committed": (Directory, "commit", moved_first),
     "parts that cannot be moved are removed": (Directory, "finish", forgetting),
-    "parts are not checked": (Directory, "damaged", lambda _: lambda *given: None),
     "states of others are taken": (
         directory_start, "_check_exported", lambda _: lambda *given: None,
     ),
     "what killed runs have left stays": (Directory, "_remove_staged", lambda _: lambda _: None),
-    "there is no lock": (stores.LocalStore, "locked", lambda _: unlocked),
 }  # fmt: skip
 """What is replaced, and by what."""
 
@@ -112,6 +110,24 @@ def test_parts_in_another_order_are_found(monkeypatch: Any) -> None:
     monkeypatch.setattr(Directory, "finish", last_first(Directory.finish))
     with pytest.raises(AssertionError, match="a reader sees"):
         replaced()
+
+
+def test_damage_that_is_not_seen_is_found(monkeypatch: Any) -> None:
+    history = FilesCase(Setting("cumsum"), [*ADDS, Go(), Damage("part", how="other bit")])
+    assert history.check() == "damaged part"
+    monkeypatch.setattr(Directory, "is_changed", lambda *_: False)
+    monkeypatch.setattr(Directory, "damaged", lambda *_: None)
+    with pytest.raises(AssertionError):
+        history.check()
+
+
+def test_two_runs_without_a_lock_are_found(monkeypatch: Any) -> None:
+    second = Go(rows_per_file=1, harm=Harm("meanwhile", 3, "move"), meanwhile="run")
+    history = FilesCase(Setting("cumsum"), [*ADDS, second])
+    assert history.check() == "meanwhile run"
+    monkeypatch.setattr(stores.LocalStore, "locked", unlocked)
+    with pytest.raises((AssertionError, ValueError, OSError)):
+        history.check()
 
 
 def test_files_that_are_lost_are_found(monkeypatch: Any) -> None:

@@ -21,6 +21,9 @@ ENDS = 1 << 15
 RACY = 2 * 10**9
 """Nanoseconds for which the time of a change may stay the same though more is written."""
 
+FRESH = -1
+"""Stands for the time of a change of files that may have been written to within one tick of a clock."""
+
 LOGGED = -2
 """Stands for the time of a change of files that a log has listed: these are never written again."""
 
@@ -161,7 +164,7 @@ def settled(fragment: Fragment) -> Fragment:
     """Return a fragment that was just looked into, to be so again if it may be written to within one tick."""
     last = max(fragment.modified, fragment.changed)
     is_fresh = fragment.changed != LOGGED and time.time_ns() - last < RACY
-    return fragment._replace(changed=-1) if is_fresh else fragment
+    return fragment._replace(changed=FRESH) if is_fresh else fragment
 
 
 # --- what to do where files differ -------------------------------------------------------------------
