@@ -87,6 +87,7 @@ class Days:
 @pytest.fixture
 def days(tmp_path: Path, monkeypatch: Any) -> Days:
     monkeypatch.setattr(directory_sink, "COMMIT_SHARE", 0)  # commits, and keeps states, when it can
+    monkeypatch.setattr(directory_sink, "KEEP_SHARE", 0)
     found = Days(tmp_path)
     for number in (1, 2, 9):
         found.put(number, day(number))
@@ -557,7 +558,7 @@ from dask_gpuscan.engines.stream.sinks import directory_sink
 from dask_gpuscan.engines.stream.sinks import stores
 from test_directory import Days
 
-directory_sink.COMMIT_SHARE = 0
+directory_sink.COMMIT_SHARE = directory_sink.KEEP_SHARE = 0
 days = Days.__new__(Days)
 days.days, days.out = Path(sys.argv[1], "days"), Path(sys.argv[1], "totals")
 
@@ -767,6 +768,7 @@ class Quotes:
 
 def test_the_other_side_of_a_merge(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(directory_sink, "COMMIT_SHARE", 0)
+    monkeypatch.setattr(directory_sink, "KEEP_SHARE", 0)
     both = Quotes(tmp_path)
     for number in (1, 2, 9, 10):
         both.put("quote", number)

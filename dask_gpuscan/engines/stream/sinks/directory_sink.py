@@ -30,6 +30,9 @@ Stream = Any
 COMMIT_SHARE = 40
 """A commit waits until this many times the time of the last one has passed, so that commits take a fortieth."""
 
+KEEP_SHARE = 10
+"""The same of states behind files of the source, which are written while the next file is computed."""
+
 CHECKPOINTS = "256 MiB"
 """What states behind files may take."""
 
@@ -82,6 +85,8 @@ def _items(
     passing: Pass, make: TableMaker, writing: _Writing, options: Options
 ) -> Iterator[tuple[Any, ...]]:
     """Yield what is written, in order: a method of `_Writing` with its arguments."""
+    if writing.begin.cut is not None:
+        yield writing.write_cut, *writing.begin.cut
     rows = closed = 0
     behind_file: State | None = None
     for (batch,) in passing:
@@ -133,8 +138,6 @@ class _Writing:
         self.committed, self.commit_took = time.monotonic(), 0.0
         self.kept, self.keep_took = time.monotonic(), 0.0
         self.closed = 0
-        if begin.cut is not None:
-            self._write_cut(*begin.cut)
 
     def __call__(self, item: tuple[Any, ...]) -> None:
         method, *given = item
@@ -148,7 +151,7 @@ class _Writing:
         self.file.writer.write_table(table)
         self.rows += table.num_rows
 
-    def _write_cut(self, part: Part, rows: int) -> None:
+    def write_cut(self, part: Part, rows: int) -> None:
         """Write the first rows of a part to a new one."""
         place = self.directory.store.place(f"{self.directory.path}/{part.name}")
         with pq.ParquetFile(place) as file:
@@ -174,7 +177,7 @@ class _Writing:
     def should_keep(self) -> bool:
         """Return whether the state behind this file is kept."""
         waited = time.monotonic() - self.kept
-        return self.options.checkpoints > 0 and waited >= COMMIT_SHARE * self.keep_took
+        return self.options.checkpoints > 0 and waited >= KEEP_SHARE * self.keep_took
 
     def keep(self, state: State) -> None:
         """Keep the state behind a file, so that rows behind it can be computed again."""
