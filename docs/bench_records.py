@@ -17,6 +17,9 @@ Record = dict[str, Any]
 NAMES = {
     # kernels
     "scan_sum": "running sum",
+    "directory_commits": "running sum of groups to a directory that goes on",
+    "directory_one_new_file": "one new file among many, to a directory that goes on",
+    "directory_redo_day_180": "a directory of a year, with day 180 corrected",
     "scan_sum_classic": "running sum, schedule for older GPUs",
     "scan_sum_exclusive": "running sum, exclusive",
     "scan_sum_reverse": "running sum, reverse",
