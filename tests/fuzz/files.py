@@ -116,8 +116,8 @@ class History:
         """Whether a run was killed, and none went on since."""
         self.states: list[bytes] = []
         """What was written to places of the user's, in order."""
-        self.is_exported = False
-        """Whether the last of them is that of the directory."""
+        self.is_exported: bool | None = False
+        """Whether the last of them is that of the directory; None if that is not known, as a run was killed."""
         self.manifest: bytes | None = None
         """As the last run has left it."""
         self.copies = 0
@@ -273,7 +273,8 @@ class History:
         content = None if path is None else _read(path)
         if content is None or (self.is_exported and content == self.states[-1]):
             return False
-        if self.is_loose or (self.is_exported and content in self.states[-2:]):
+        is_known = self.is_exported is not None and not self.is_loose
+        if not is_known or (self.is_exported and content in self.states[-2:]):
             looked = self.look(step)  # a run that was killed may have written it, or the one before
             return isinstance(looked, Exception) and "is not the state" in str(looked)
         return True
@@ -502,7 +503,7 @@ class History:
                 self.states.append(content)
             self.is_exported = True
         elif manifest != self.manifest:
-            self.is_exported = False
+            self.is_exported = False if path is None else None
         self.manifest = manifest
 
     def _check_no_rest(self) -> None:
