@@ -114,6 +114,8 @@ class History:
         self.ended = self.is_begun = False
         self.is_loose = False
         """Whether a run was killed, and none went on since."""
+        self.shown: list[Columns] = []
+        """What readers may see, since runs were killed."""
         self.states: list[bytes] = []
         """What was written to places of the user's, in order."""
         self.is_exported: bool | None = False
@@ -472,7 +474,7 @@ class History:
     def _check_prefix(self, found: Columns, finals: Sequence[Sequence[File]]) -> None:
         """Check that a reader sees the first rows of what was there, or of what will be."""
         allowed = [self.answer(self.known, self.ended)]
-        allowed += [self.answer(final, self.setting.ends) for final in finals]
+        allowed += [self.answer(final, self.setting.ends) for final in finals] + self.shown
         assert any(_is_prefix(found, one) for one in allowed), f"a reader sees {found} of {allowed}"
 
     def _went_on(self, step: Go, finals: Sequence[Sequence[File]]) -> None:
@@ -491,7 +493,7 @@ class History:
             matching = [f for f in matching if foretold(f, there, ERROR).agrees(looked)]
             assert matching, f"a dry run says {looked}"
         self.known, self.ended, self.is_begun = list(matching[0]), ended, True
-        self.is_loose = False
+        self.is_loose, self.shown = False, []
         path = self.export(step)
         if path is not None:
             content = _read(path)
@@ -525,6 +527,7 @@ class History:
         """Check what is there behind a run that did not end, and know from now on how far it got."""
         self._check_prefix(self.target.read(step.reader), finals)
         self.is_loose = True
+        self.shown.append(self.answer(self.known, self.ended))
         self._know_states(self.export(step))
         first = (list(self.known), self.ended)
         ended = self.setting.ends and self.query.has_end
