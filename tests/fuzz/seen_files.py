@@ -81,6 +81,10 @@ class Foretold:
         """Return what `dry_run` must say."""
         return {k: getattr(self, k) for k in ("seen", "new", "changed", "removed", "late")}
 
+    def agrees(self, found: Any) -> bool:
+        """Return whether a dry run says the same."""
+        return all(getattr(found, name) == paths for name, paths in self.lists().items())
+
 
 def foretold(known: Sequence[File], there: Sequence[File], rules: Rules) -> Foretold:
     """Return what a run must do that has seen some files, and finds others, both in order."""
