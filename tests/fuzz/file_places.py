@@ -358,6 +358,27 @@ def _all_files(place: str) -> Iterator[tuple[str, bytes]]:
                 yield os.path.relpath(path, place), file.read()
 
 
+def read_file(path: str) -> bytes | None:
+    """Return the content of a file on disk or in memory; None if there is none."""
+    if path.startswith("memory:"):
+        return MEMORY.cat_file(path) if MEMORY.exists(path) else None
+    if not os.path.exists(path):
+        return None
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def write_file(path: str, content: bytes | None) -> None:
+    """Write a file on disk or in memory; None removes it."""
+    if content is None:
+        MEMORY.rm_file(path) if path.startswith("memory:") else os.unlink(path)
+    elif path.startswith("memory:"):
+        MEMORY.pipe_file(path, content)
+    else:
+        with open(path, "wb") as file:
+            file.write(content)
+
+
 class Room:
     """Where one history is; nothing is left of it."""
 

@@ -17,8 +17,9 @@ if older("pandas", "3") or older("pyarrow", "20"):
 
 from .choices import Choices
 from .file_places import name_of
-from .files import FILES, Change, Damage, FilesCase, Go, Setting, draw
+from .files import FILES, FilesCase, draw
 from .fuzzer import Run
+from .history_steps import Change, Damage, Go, Setting
 from .seen_files import File, Rules, by_name, foretold
 from .store_harm import Harm
 
