@@ -18,6 +18,7 @@ from ...kernels.messages import not_among, shown
 from .passes import Pass, begun, computed
 from .row_methods import RowMethods
 from .sinks.arrow import ROWS_PER_FILE, reader, to_file, to_polars
+from .sinks.commits import checked_rows
 from .sinks.directory_sink import CHECKPOINTS, progress, to_directory
 from .sinks.directory_start import Options
 from .sinks.table_methods import TableMethods
@@ -316,11 +317,7 @@ class Stream(RowMethods, TableMethods):
         ['_gpuscan', 'part-00000000.parquet', 'part-00000001.parquet']
         [4, 6, 11]
         """
-        is_number = hasattr(rows_per_file, "__index__") and not getattr(rows_per_file, "ndim", 0)
-        if not is_number or rows_per_file < 1:
-            raise ValueError(
-                f"rows_per_file must be a positive integer, found {shown(rows_per_file)}"
-            )
+        rows = checked_rows(rows_per_file, "rows_per_file")
         if files not in (None, "source"):
             raise ValueError(f"files must be 'source' or None, found {shown(files)}")
         if state is None or state is False:
@@ -331,9 +328,7 @@ class Stream(RowMethods, TableMethods):
         if files is not None and self._source.files is None:
             raise ValueError("files='source' needs a source of files")
         exported = None if state is True else fspath(state)
-        of_directory = Options(
-            int(rows_per_file), files is not None, _bytes(checkpoints), exported, options
-        )
+        of_directory = Options(rows, files is not None, _bytes(checkpoints), exported, options)
         if dry_run:
             return progress(self, fspath(path), of_directory)
         to_directory(self, fspath(path), of_directory)

@@ -133,14 +133,12 @@ def checked_name(name: str | None) -> str:
     return name
 
 
-def checked_rows(rows_per_commit: Any) -> int:
-    """Return a positive number of rows; raises a ValueError for what is none."""
-    is_number = hasattr(rows_per_commit, "__index__") and not getattr(rows_per_commit, "ndim", 0)
-    if not is_number or rows_per_commit < 1:
-        raise ValueError(
-            f"rows_per_commit must be a positive integer, found {shown(rows_per_commit)}"
-        )
-    return int(rows_per_commit)
+def checked_rows(rows: Any, name: str) -> int:
+    """Return a positive number of rows; raises a ValueError, which names the argument, for what is none."""
+    is_number = hasattr(rows, "__index__") and not getattr(rows, "ndim", 0)
+    if not is_number or rows < 1:
+        raise ValueError(f"{name} must be a positive integer, found {shown(rows)}")
+    return int(rows)
 
 
 def version_behind(version: int | None) -> int:

@@ -91,7 +91,7 @@ class TableMethods:
         ...     table.version(), sorted(table.to_pyarrow_table()["sold"].to_pylist())
         (1, [4, 6, 11])
         """
-        rows = checked_rows(rows_per_commit) if state else None
+        rows = checked_rows(rows_per_commit, "rows_per_commit") if state else None
         return to_delta(self, table, name, rows, begin_anew, dry_run, options)
 
     def to_iceberg(
@@ -155,5 +155,5 @@ class TableMethods:
         ...     len(table.snapshots()), sorted(table.scan().to_arrow()["sold"].to_pylist())
         (2, [4, 6, 11])
         """
-        rows = checked_rows(rows_per_commit) if state else None
+        rows = checked_rows(rows_per_commit, "rows_per_commit") if state else None
         return to_iceberg(self, table, name, rows, begin_anew, dry_run)
