@@ -375,7 +375,9 @@ class History:
             self.change(Change(step.meanwhile, step.rows_per_file, 4, step.rows_per_file))
             told = foretold(self.known, self.there(), step.rules)
             if told.does == "go on":
-                finals.append(told.after)
+                now = {file.name: file for file in told.after}
+                listed = [now.get(file.name, file) for file in finals[0]]
+                finals += [told.after, listed]  # its new rows, in the new order or as it was listed
             elif told.does == "redo":
                 kept = range(told.first + 1)
                 finals += [redone(self.known, self.there(), step.rules, count) for count in kept]
