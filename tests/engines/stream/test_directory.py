@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -880,3 +881,34 @@ def test_each_row_of_the_guide_has_a_test() -> None:
     table = page.partition("### What happens if ...")[2].partition("###")[0]
     rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
     assert rows[2:] == list(ROWS_OF_THE_GUIDE)
+
+
+def test_a_file_without_rows_has_one_part(days: Days) -> None:
+    days.put(2, day(2, rows=0))
+    days.run(files="source")
+    empty = pa.Table.from_pandas(day(2, rows=0)).replace_schema_metadata({"written": "again"})
+    pq.write_table(empty, days.days / "2.parquet")
+    days.put(9, day(9, rows=3))
+    days.run(files="source", changed="redo")
+    names = sorted(path.name for path in days.out.glob("*.parquet"))
+    assert names == [f"part-{i:08}-{number}.parquet" for i, number in enumerate((1, 2, 9))]
+    days.check(1, 2, 9)
+
+
+def test_runs_that_begin_while_others_leave(days: Days, tmp_path: Path) -> None:
+    days.put(1, day(1))
+    (days.out).mkdir()
+    (days.out / "other.parquet").write_bytes(
+        b""
+    )  # each run is refused, and removes what it has made
+
+    def errors() -> Iterator[str]:
+        for _ in range(40):
+            with pytest.raises((RuntimeError, ValueError)) as caught:
+                days.run()
+            yield str(caught.value)
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [one for many in pool.map(lambda _: list(errors()), range(4)) for one in many]
+    assert all("another run writes" in one or "holds other.parquet" in one for one in found)
+    assert os.listdir(days.out) == ["other.parquet"]

@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..sources.fragments import digest_of
 from ..states.state import State, state_in
@@ -255,8 +254,8 @@ class Directory:
         name = f"new-{token()}{SUFFIX}"
         return name, self.store.new(f"{self.aside}/{name}")
 
-    def written_part(self, staged: str, number: int, stem: str, free: set[str]) -> Part:
-        """Return a part that is written whole: it gets a name that no other file has, or one of those that are free."""
+    def written_part(self, staged: str, rows: int, number: int, stem: str, free: set[str]) -> Part:
+        """Return a part that is written whole; its name is one that no file has, or one that is free."""
         path = f"{self.aside}/{staged}"
         self.store.sync(path)
         facts = self.store.facts(path)
@@ -267,9 +266,6 @@ class Directory:
         while name in names:
             count += 1
             name = f"{first}-{count}{SUFFIX}"
-        place = self.store.place(path)
-        with pq.ParquetFile(place) as file:
-            rows = file.metadata.num_rows
         return Part(name, rows, *facts, self.digest(path, facts[0]), staged)
 
     def write_state(self, state: State, rows: int, schema: pa.Schema) -> Kept:

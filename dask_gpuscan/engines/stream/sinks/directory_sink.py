@@ -148,7 +148,7 @@ class _Writing:
         if self.file is None:
             self.schema = self.begin.schema or (table.schema if not self.parts else self.schema)
             self.file = _Open(self.directory, self.schema)
-        self.file.writer.write_table(table)
+        self.file.write(table)
         self.rows += table.num_rows
 
     def write_cut(self, part: Part, rows: int) -> None:
@@ -170,8 +170,9 @@ class _Writing:
                 return
             self.schema = self.begin.schema or schema
             self.file = _Open(self.directory, self.schema)
-        staged, self.file = self.file.end(), None
-        self.parts.append(self.directory.written_part(staged, len(self.parts), stem, self._free))
+        self.file.end()
+        written, self.file = (self.file.name, self.file.rows), None
+        self.parts.append(self.directory.written_part(*written, len(self.parts), stem, self._free))
         self.closed += 1
 
     def should_keep(self) -> bool:
@@ -268,13 +269,18 @@ class _Open:
     def __init__(self, directory: Directory, schema: pa.Schema) -> None:
         self.name, self._file = directory.new_part()
         self.writer = pq.ParquetWriter(self._file, schema, **directory.options)
+        self.rows = 0
 
-    def end(self) -> str:
-        """Return its name once it is whole."""
+    def write(self, table: pa.Table) -> None:
+        """Write rows to it."""
+        self.writer.write_table(table)
+        self.rows += table.num_rows
+
+    def end(self) -> None:
+        """Make it whole."""
         self.writer.close()
         if hasattr(self._file, "close"):
             self._file.close()
-        return self.name
 
     def abandon(self) -> None:
         with suppress(

@@ -260,6 +260,9 @@ def _go_back(
         begin.state, rows = directory.state(manifest, kept[-1]), kept[-1].rows
     begin.checkpoints = tuple(kept)
     whole = sum(stop <= rows for stop in bounds[1:])
+    files = kept[-1].fragments if kept else 0
+    while whole > files and not manifest.parts[whole - 1].rows:
+        whole -= 1  # the part of a file without rows, which is read again
     if damaged is not None:
         whole = min(whole, damaged)  # it may have no rows
     begin.parts, begin.leaving = manifest.parts[:whole], manifest.parts[whole:]

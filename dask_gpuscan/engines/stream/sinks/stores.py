@@ -25,6 +25,10 @@ Facts = tuple[int, int]
 """The size of a file in bytes, and when it was written in nanoseconds."""
 
 
+MOST_TRIES = 1000
+"""How often a folder or a lock is made again that another run removes."""
+
+
 class LocalStore:
     """Folders of this machine, by their paths."""
 
@@ -87,8 +91,13 @@ class LocalStore:
             os.unlink(path)
 
     def make_folder(self, folder: str) -> None:
-        """Make a folder, and those that it is in."""
-        os.makedirs(folder, exist_ok=True)
+        """Make a folder, and those that it is in, also while another run removes them."""
+        for left in reversed(range(MOST_TRIES)):
+            try:
+                return os.makedirs(folder, exist_ok=True)
+            except (FileExistsError, FileNotFoundError):
+                if not left:
+                    raise
 
     def remove_folder(self, folder: str) -> None:
         """Remove a folder if nothing is in it."""
@@ -102,8 +111,14 @@ class LocalStore:
     @contextmanager
     def locked(self, path: str) -> Iterator[None]:
         """Hold a lock, which ends with its process; raises a BlockingIOError if another process, or thread, has it."""
-        while True:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        for left in reversed(range(MOST_TRIES)):
+            self.make_folder(os.path.dirname(path))  # the run that had it may have removed it
+            try:
+                handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            except FileNotFoundError:
+                if not left:
+                    raise
+                continue
             try:
                 _lock(handle)
                 there = os.stat(path)
@@ -116,6 +131,8 @@ class LocalStore:
             if os.path.samestat(there, os.fstat(handle)):
                 break
             os.close(handle)
+        else:
+            raise BlockingIOError(errno.EWOULDBLOCK, "the file is locked")
         try:
             yield
         finally:
@@ -153,7 +170,7 @@ def _unlock(handle: int) -> None:
 class MemoryStore(LocalStore):
     """Files in the memory of this process, as fsspec has them."""
 
-    _locked: ClassVar[set[str]] = set()
+    _locked: ClassVar[dict[str, object]] = {}
 
     def __init__(self, filesystem: Any) -> None:
         self.fs = filesystem
@@ -209,13 +226,13 @@ class MemoryStore(LocalStore):
 
     @contextmanager
     def locked(self, path: str) -> Iterator[None]:
-        if path in self._locked:
+        mine = object()
+        if self._locked.setdefault(path, mine) is not mine:
             raise BlockingIOError(errno.EWOULDBLOCK, "the file is locked")
-        self._locked.add(path)
         try:
             yield
         finally:
-            self._locked.discard(path)
+            del self._locked[path]
 
 
 def store_of(path: str) -> tuple[LocalStore, str]:
