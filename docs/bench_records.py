@@ -20,6 +20,7 @@ NAMES = {
     "directory_commits": "running sum of groups to a directory that goes on",
     "directory_one_new_file": "one new file among many, to a directory that goes on",
     "directory_redo_day_180": "a directory of a year, with day 180 corrected",
+    "directory_redo_short_days": "the same, of days of 20,000 rows",
     "scan_sum_classic": "running sum, schedule for older GPUs",
     "scan_sum_exclusive": "running sum, exclusive",
     "scan_sum_reverse": "running sum, reverse",

@@ -45,6 +45,9 @@ class FilesCase:
             warnings.simplefilter("ignore", UserWarning)
             room = stack.enter_context(Room())
             stack.enter_context(patch.object(directory_sink, "COMMIT_SHARE", self.setting.share))
+            stack.enter_context(
+                patch.object(directory_sink, "FEWEST_ROWS", self.setting.joined // 2)
+            )
             stack.enter_context(patch.object(files, "JOINED_ROWS", self.setting.joined))
             stack.enter_context(patch.object(files, "FEW_ROWS", self.setting.joined // 2))
             if self.setting.tick > 1:

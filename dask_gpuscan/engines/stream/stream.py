@@ -274,7 +274,8 @@ class Stream(RowMethods, TableMethods):
             Write one file for each file of the source, with its name behind a number. By default, files end after
             so many rows.
         rows_per_file : int
-            Rows after which a file of the directory is closed; it ends with a batch.
+            Rows after which a file of the directory is closed; it ends with a batch. With `state` it may end
+            earlier, behind a file of the source.
         checkpoints : int or str
             How many bytes the states behind files of the source may take, which are kept so that ``changed="redo"``
             goes back to one of them; 0 keeps none.

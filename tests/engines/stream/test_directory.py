@@ -912,3 +912,19 @@ def test_runs_that_begin_while_others_leave(days: Days, tmp_path: Path) -> None:
         found = [one for many in pool.map(lambda _: list(errors()), range(4)) for one in many]
     assert all("another run writes" in one or "holds other.parquet" in one for one in found)
     assert os.listdir(days.out) == ["other.parquet"]
+
+
+def test_parts_end_behind_files(days: Days, monkeypatch: Any) -> None:
+    monkeypatch.setattr(directory_sink, "FEWEST_ROWS", 4)
+    for number in range(10, 40):
+        days.put(number, day(number))
+    days.stream().to_parquet(days.out, state=True)
+    rows = [pq.read_metadata(path).num_rows for path in sorted(days.out.glob("*.parquet"))]
+    assert rows[:3] == [4, 4, 4]
+    assert all(0 < 8 * count <= 32 + sum(rows[: i + 1]) for i, count in enumerate(rows[:-1]))
+    days.put(20, day(20, seed=1))
+    before = days.everything()
+    days.stream(changed="redo").to_parquet(days.out, state=True)
+    names = [name for name, content in before.items() if days.everything().get(name) == content]
+    assert sum(pq.read_metadata(n).num_rows for n in names if "/part-" in n) >= 4 * 12 - 12
+    days.check(1, 2, 9, *range(10, 40))

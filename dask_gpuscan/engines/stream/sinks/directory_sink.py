@@ -33,6 +33,12 @@ COMMIT_SHARE = 40
 KEEP_SHARE = 10
 """The same of states behind files of the source, which are written while the next file is computed."""
 
+FEWEST_ROWS = 2**18
+"""A part with fewer rows does not end for the sake of a state."""
+
+PART_SHARE = 8
+"""A part ends where a state is kept once it has this share of all rows, so that few are copied when a run goes back."""
+
 CHECKPOINTS = "256 MiB"
 """What states behind files may take."""
 
@@ -87,27 +93,29 @@ def _items(
     """Yield what is written, in order: a method of `_Writing` with its arguments."""
     if writing.begin.cut is not None:
         yield writing.write_cut, *writing.begin.cut
-    rows = closed = 0
+    rows, total, closed = 0, writing.rows, 0
     behind_file: State | None = None
     for (batch,) in passing:
         if behind_file is not None:
             yield writing.keep, behind_file
         table = make(batch)
         if table is not None:
-            rows += table.num_rows
+            rows, total = rows + table.num_rows, total + table.num_rows
             yield writing.table, table
         place = passing.place
         at_end = place is not None and place.is_whole
+        keeps = at_end and writing.should_keep()
+        enough = max(FEWEST_ROWS, total // PART_SHARE) if keeps else options.rows_per_file
         if place is not None and at_end and options.by_source:
             yield writing.close, make.schema, _stem(place.fragment.path)
             rows, closed = 0, closed + 1
-        elif not options.by_source and rows >= options.rows_per_file:
+        elif not options.by_source and rows >= min(enough, options.rows_per_file):
             yield (writing.close,)
             rows, closed = 0, closed + 1
         if rows == 0 and closed and writing.should_commit():
             yield writing.commit, passing.state
-            closed, at_end = 0, False
-        behind_file = passing.state if at_end and writing.should_keep() else None
+            closed, keeps = 0, False
+        behind_file = passing.state if keeps else None
 
 
 def _stem(path: str) -> str:
