@@ -19,6 +19,7 @@ from ..protocol.keys import NumberKeys
 from ..types import DType, GroupIds, Values, View
 from .arrow import one_chunk
 from .layouts import AnyColumn, PandasArray, bare, holds_text, layout_of, series_of, with_null
+from .sortable import decoded, is_dictionary, is_narrow_decimal, sortable, wide_decimals
 from .texts import Texts, factorize_text
 
 
@@ -59,30 +60,13 @@ def _comparable_arrow(array: PandasArray) -> PandasArray:
     if pa.types.is_float16(array.dtype.pyarrow_dtype):
         wide = array.astype(pd.ArrowDtype(pa.float32()))
         return _comparable_arrow(wide).astype(array.dtype)
+    if is_narrow_decimal(array.dtype):
+        return wide_decimals(array)
     layout = layout_of(array.dtype) if array.dtype.kind == "f" else None
     if layout is None:
         return array
     view = layout.raw(array)
     return layout.wrap(one_nan(view.values), view, array.dtype)
-
-
-def is_dictionary(dtype: DType) -> bool:
-    """Return whether a dtype is of Arrow's dictionaries: entries may be null or equal, and Arrow does not sort them."""
-    return isinstance(dtype, pd.ArrowDtype) and bool(pa.types.is_dictionary(dtype.pyarrow_dtype))
-
-
-def decoded(array: PandasArray) -> PandasArray:
-    """Return an array of Arrow's without a dictionary; any other as it is."""
-    if not is_dictionary(array.dtype):
-        return array
-    chunked = pa.chunked_array(array.__arrow_array__())
-    return type(array)(chunked.cast(chunked.type.value_type))
-
-
-def is_sortable(dtype: DType) -> bool:
-    """Return whether pandas sorts arrays of a dtype, as it does to make levels of an index; Arrow sorts not all."""
-    is_half = isinstance(dtype, pd.ArrowDtype) and pa.types.is_float16(dtype.pyarrow_dtype)
-    return not is_half and not is_dictionary(dtype)
 
 
 def _of_signed_codes(array: PandasArray) -> PandasArray:
@@ -98,12 +82,6 @@ def _of_signed_codes(array: PandasArray) -> PandasArray:
     ]
     as_type = pa.dictionary(pa.int64(), dtype.value_type, dtype.ordered)
     return type(array)(pa.chunked_array(signed, as_type))
-
-
-def sortable(array: PandasArray) -> PandasArray:
-    """Return an array that pandas sorts."""
-    array = decoded(array)
-    return array if is_sortable(array.dtype) else array.astype(pd.ArrowDtype(pa.float32()))
 
 
 def level_values(array: PandasArray) -> PandasArray:
@@ -169,7 +147,7 @@ def key_hashes(array: PandasArray) -> Values:
         texts = [key_text(key_value(value)) for value in found]
         hashes = pd.util.hash_array(np.array(texts, object), categorize=False)
         return _taken(hashes, codes)
-    array = decoded(comparable(array))
+    array = sortable(comparable(array))
     layout = layout_of(array.dtype)
     if layout is None:
         return pd.util.hash_pandas_object(pd.Series(array, copy=False), index=False).to_numpy()

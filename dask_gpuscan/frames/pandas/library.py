@@ -22,12 +22,8 @@ from .changes import PandasChanges
 from .host_values import HOST_VALUES, is_string
 from .keys import (
     PandasGrouping,
-    decoded,
-    is_dictionary,
-    is_sortable,
     level_values,
     numbered_level,
-    sortable,
 )
 from .layouts import (
     FEW,
@@ -53,6 +49,7 @@ from .layouts import (
 from .lists import PandasLists
 from .ordering import PandasOrdering, time_keys
 from .schema import PandasDTypes
+from .sortable import decoded, is_dictionary, is_sortable, sortable
 from .sparse import SPARSE
 from .texts import argsort, taken_texts
 
@@ -192,7 +189,10 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         nulls_first = isinstance(index, pd.CategoricalIndex) and index.hasnans
         try:
             return not nulls_first and bool(index.is_monotonic_increasing)
-        except TypeError:  # pandas compares no half floats of Arrow there
+        except (
+            TypeError,
+            NotImplementedError,
+        ):  # pandas compares no half floats or intervals there
             return False
 
     def same_index(self, index: pd.Index, other: pd.Index) -> bool:
@@ -217,7 +217,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         ]
         index = pd.MultiIndex.from_arrays(values, names=names)
         for i, (_, level) in numbered.items():
-            index = index.set_levels(level, level=i, verify_integrity=False)
+            index = index.set_levels([level], level=[i], verify_integrity=False)
         return index
 
     def index_of_pairs(self, index: pd.Index, frame: pd.DataFrame) -> pd.Index:
