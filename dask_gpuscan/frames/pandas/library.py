@@ -19,6 +19,7 @@ from ..registry import LIBRARY_OF, columns_of, of_levels
 from ..types import DType, Scalar, T, Values, View
 from .arrow import one_chunk
 from .changes import PandasChanges
+from .decimals import decimals_of, is_decimal, stored_integer
 from .host_values import HOST_VALUES, is_string
 from .keys import (
     PandasGrouping,
@@ -291,6 +292,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return pd.array([], dtype=dtype)
 
     def one(self, value: object, dtype: DType) -> PandasArray:
+        number = stored_integer(value, dtype) if is_decimal(dtype) else None
+        if number is not None:
+            return decimals_of(np.array([number], object), np.ones(1, np.bool_), dtype)
         found = np.full(1, None, object)
         with suppress(TypeError, ValueError, pa.ArrowException):
             if not isinstance(dtype, pd.CategoricalDtype) or value in dtype.categories:
@@ -298,7 +302,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             if not isinstance(dtype, np.dtype) or dtype.kind != "O":
                 found = pd.array(found, dtype=dtype)
         is_text = isinstance(value, str)
-        if bool(pd.isna(found)[0]) or is_text < is_string(dtype):
+        if bool(pd.isna(found)[0]) or is_text < is_string(dtype) or is_decimal(dtype):
             raise TypeError(f"initial must be a value of dtype {dtype}, found {shown(value)}")
         return bare(found)
 

@@ -1,0 +1,166 @@
+"""Decimals are exact, against Python's integers: as many as their types hold, cut anywhere."""
+
+from decimal import Decimal
+from fractions import Fraction
+from itertools import accumulate
+
+import dask.dataframe as dd
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dask_gpuscan
+
+MOST = 10**38 - 1
+KINDS = [pa.decimal128(10, 3), pa.decimal128(38, 2), pa.decimal256(50, 0), pa.decimal256(76, 5)]
+if hasattr(pa, "decimal64"):  # pyarrow 19
+    KINDS += [pa.decimal32(9, 4), pa.decimal64(18, 1)]
+GROUPS = [1, 2, 1, 1, 2, 2, 1]
+
+
+def decimal_of(number, scale):
+    sign, digits = int(number < 0), tuple(map(int, str(abs(number))))
+    return Decimal((sign, digits, -scale))
+
+
+def column(numbers, kind):
+    """Return decimals that count these numbers in their last digit."""
+    values = [None if n is None else decimal_of(n, kind.scale) for n in numbers]
+    wide = kind if kind.bit_width >= 128 else pa.decimal128(kind.precision, kind.scale)
+    array = pa.array(values, wide).cast(kind)
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([array])))
+
+
+def numbers(answer):
+    """Return the numbers that an answer counts, and its type."""
+    computed = answer.compute() if isinstance(answer, (dd.Series, dask_gpuscan.Stream)) else answer
+    kind = computed.dtype.pyarrow_dtype
+    found = [None if pd.isna(x) else Fraction(x) * 10**kind.scale for x in computed]
+    return [None if x is None else int(x) for x in found], kind
+
+
+def large(kind):
+    most = 10**kind.precision - 1
+    return [most, -1, None, 1, 1 - most, most - 5, 2]
+
+
+def cuts(frame):
+    """Return a frame, and the same as partitions of one row and of three, and as a stream."""
+    yield frame
+    for rows in (1, 3):
+        starts = range(0, len(frame), rows)
+        yield dd.from_map(lambda i: frame.iloc[i : i + rows], starts, meta=frame.iloc[:0])  # noqa: B023
+    yield dask_gpuscan.stream([frame.iloc[:2], frame.iloc[2:]])
+
+
+def of_sums(kind):
+    return pa.decimal256(76, kind.scale) if kind.bit_width > 128 else pa.decimal128(38, kind.scale)
+
+
+def running(values, function, initial=None):
+    """Return what is so far, null where a value is."""
+    some = accumulate((v for v in values if v is not None), function, initial=initial)
+    if initial is not None:
+        next(some)
+    return [None if v is None else next(some) for v in values]
+
+
+def by_group(values, function):
+    out = [None] * len(values)
+    for group in set(GROUPS):
+        rows = [i for i, g in enumerate(GROUPS) if g == group]
+        for row, found in zip(rows, function([values[i] for i in rows]), strict=True):
+            out[row] = found
+    return out
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_scans(kind):
+    values = large(kind)
+    frame = pd.DataFrame({"x": column(values, kind), "g": GROUPS})
+    for rows in cuts(frame):
+        assert numbers(rows["x"].gpuscan.cummax()) == (running(values, max), kind)
+        assert numbers(rows["x"].gpuscan.cummin()) == (running(values, min), kind)
+        groups = rows.gpuscan.groupby("g")["x"]
+        assert numbers(groups.cummax()) == (by_group(values, lambda v: running(v, max)), kind)
+        expected = running(values, int.__add__)
+        assert numbers(rows["x"].gpuscan.cumsum()) == (expected, of_sums(kind))
+    for rows in cuts(frame.drop(index=[0, 5])):
+        short = [values[i] for i in (1, 2, 3, 4, 6)]
+        expected = running(short, int.__add__, 9)
+        start = decimal_of(9, kind.scale)
+        assert numbers(rows["x"].gpuscan.cumsum(initial=start)) == (expected, of_sums(kind))
+        found = rows.gpuscan.groupby("g", clustered=False)["x"].cumsum()
+        sums = [-1, None, 1, -1 + values[4], 3]
+        assert numbers(found) == (sums, of_sums(kind))
+
+
+def test_what_partitions_hand_on_may_have_more_digits():
+    kind = pa.decimal128(38, 0)
+    values = [-MOST, MOST, MOST, -MOST]
+    for rows in cuts(pd.DataFrame({"x": column(values, kind)})):
+        assert numbers(rows["x"].gpuscan.cumsum()) == ([-MOST, 0, MOST, 0], kind)
+    for rows in cuts(pd.DataFrame({"x": column([MOST, MOST], kind)})):
+        with pytest.raises(OverflowError, match=r"'x': overflow: 199\d+8 has more than 38 digits"):
+            numbers(rows["x"].gpuscan.cumsum())
+        wide = pd.ArrowDtype(pa.decimal256(76, 0))
+        found = rows["x"].gpuscan.cumsum(dtype=wide)
+        assert numbers(found) == ([MOST, 2 * MOST], wide.pyarrow_dtype)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "Int64", "uint64", "int64[pyarrow]", "int8"])
+def test_sums_of_integers_of_128_bits(dtype):
+    most = 127 if dtype == "int8" else 2**64 - 1 if dtype == "uint64" else 2**63 - 1
+    frame = pd.DataFrame({"x": pd.Series([most] * 3, dtype=dtype)})
+    for rows in cuts(frame):
+        asked = pd.ArrowDtype(pa.decimal128(38, 0))
+        found = rows["x"].gpuscan.cumsum(dtype=asked)
+        assert numbers(found) == ([most, 2 * most, 3 * most], asked.pyarrow_dtype)
+
+
+def test_sums_of_integers_of_polars():
+    pl = pytest.importorskip("polars")
+    found = pl.Series("x", [2**62] * 3).gpuscan.cumsum(dtype=pl.Decimal(38, 0))
+    assert found.dtype == pl.Decimal(38, 0)
+    assert list(map(int, found)) == [2**62, 2**63, 3 * 2**62]
+    prices = pl.Series("x", [Decimal("1.25"), None, Decimal("2.50")], dtype=pl.Decimal(10, 2))
+    assert prices.gpuscan.cumsum().to_list() == [Decimal("1.25"), None, Decimal("3.75")]
+    assert prices.gpuscan.cummax().dtype == prices.dtype
+
+
+@pytest.mark.parametrize("initial", [0.5, "x", Decimal("0.001"), Decimal("NaN"), True])
+def test_what_a_sum_cannot_start_from(initial):
+    with pytest.raises(TypeError, match="initial must be"):
+        column([1, 2], pa.decimal128(9, 2)).gpuscan.cumsum(initial=initial)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "bool"])
+def test_floats_are_no_decimals(dtype):
+    rows = pd.Series([1, 0], dtype=dtype)
+    with pytest.raises(TypeError, match="dtype must be a numeric dtype, found decimal128"):
+        rows.gpuscan.cumsum(dtype=pd.ArrowDtype(pa.decimal128(38, 0)))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_differences(kind):
+    values = [7, -5, None, 10**kind.precision - 1, 4, 12, 3]
+    if kind.precision not in (38, 76):
+        values[4] = 1 - 10**kind.precision
+    frame = pd.DataFrame({"x": column(values, kind), "g": GROUPS})
+    for rows in cuts(frame):
+        found, of = numbers(rows["x"].gpuscan.diff())
+        pairs = zip(values, [None, *values], strict=False)
+        assert found == [None if None in p else p[0] - p[1] for p in pairs]
+        assert of.precision == min(kind.precision + 1, of_sums(kind).precision)
+        found, _ = numbers(rows.gpuscan.groupby("g")["x"].diff())
+        assert found[3:] == [None, values[4] + 5, 12 - values[4], 3 - values[3]]
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(38, 2), pa.decimal256(76, 0)], ids=str)
+def test_differences_that_do_not_fit(kind):
+    most = 10**kind.precision - 1
+    for rows in cuts(pd.DataFrame({"x": column([-most, most], kind), "g": 1})):
+        with pytest.raises(OverflowError, match=r"'x': overflow: 199\d+ has more than \d\d digits"):
+            numbers(rows["x"].gpuscan.diff())
+        with pytest.raises(OverflowError, match=r"'x': overflow: 199\d+ has more than \d\d digits"):
+            numbers(rows.gpuscan.groupby("g")["x"].diff())
