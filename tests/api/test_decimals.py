@@ -44,12 +44,16 @@ def large(kind):
     return [most, -1, None, 1, 1 - most, most - 5, 2]
 
 
+def piece(start, frame, rows):
+    return frame.iloc[start : start + rows]
+
+
 def cuts(frame):
     """Return a frame, and the same as partitions of one row and of three, and as a stream."""
     yield frame
     for rows in (1, 3):
         starts = range(0, len(frame), rows)
-        yield dd.from_map(lambda i: frame.iloc[i : i + rows], starts, meta=frame.iloc[:0])  # noqa: B023
+        yield dd.from_map(piece, starts, frame=frame, rows=rows, meta=frame.iloc[:0])
     yield dask_gpuscan.stream([frame.iloc[:2], frame.iloc[2:]])
 
 
@@ -164,3 +168,57 @@ def test_differences_that_do_not_fit(kind):
             numbers(rows["x"].gpuscan.diff())
         with pytest.raises(OverflowError, match=r"'x': overflow: 199\d+ has more than \d\d digits"):
             numbers(rows.gpuscan.groupby("g")["x"].diff())
+
+
+def exact(values, method):
+    """Return a sum, a mean rounded half away from zero, or an extreme of values that are not null."""
+    some = [v for v in values if v is not None]
+    if method == "mean":
+        mean = abs(Fraction(sum(some), len(some))) + Fraction(1, 2)
+        return int(mean) * (1 if sum(some) >= 0 else -1)
+    return {"sum": sum, "min": min, "max": max}[method](some)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_groups(kind, clustered):
+    values = large(kind)
+    frame = pd.DataFrame({"x": column(values, kind), "g": sorted(GROUPS)})
+    parts = values[:4], values[4:]
+    for rows in cuts(frame):
+        groups = rows.gpuscan.groupby("g", clustered=clustered)["x"]
+        for method in ("sum", "mean", "min", "max"):
+            of = of_sums(kind) if method == "sum" else kind
+            found = getattr(groups, method)()
+            assert numbers(found) == ([exact(part, method) for part in parts], of)
+        for method in ("var", "std", "sem"):
+            found = getattr(groups, method)(ddof=0)
+            found = found if isinstance(found, pd.Series) else found.compute()
+            assert found.dtype == "double[pyarrow]"
+            for part, one in zip(parts, found, strict=True):
+                some = [Fraction(v, 10**kind.scale) for v in part if v is not None]
+                mean = sum(some) / len(some)
+                variance = sum((v - mean) ** 2 for v in some) / len(some)
+                variance /= len(some) if method == "sem" else 1
+                wanted = float(variance) if method == "var" else float(variance) ** 0.5
+                assert one == pytest.approx(wanted, rel=1e-14)
+
+
+def test_groups_whose_sums_need_more_digits():
+    kind = pa.decimal128(38, 0)
+    values = [MOST, MOST, -MOST, None, MOST, MOST]
+    frame = pd.DataFrame({"x": column(values, kind), "g": [1, 1, 1, 2, 3, 3]})
+    for rows in cuts(frame):
+        for clustered in (False, True):
+            groups = rows.gpuscan.groupby("g", clustered=clustered)["x"]
+            assert numbers(groups.mean()) == ([(MOST + 1) // 3, None, MOST], kind)
+            with pytest.raises(OverflowError, match=r"sum of column 'x': overflow: 199\d+8 has mo"):
+                numbers(groups.sum())
+    for rows in cuts(frame.iloc[:4]):
+        assert numbers(rows.gpuscan.groupby("g")["x"].sum()) == ([MOST, 0], kind)
+
+
+def test_halves_are_rounded_away_from_zero():
+    frame = pd.DataFrame({"x": column([1, 4, -1, -4], pa.decimal128(5, 2)), "g": [1, 1, 2, 2]})
+    for rows in cuts(frame):
+        assert numbers(rows.gpuscan.groupby("g")["x"].mean())[0] == [3, -3]

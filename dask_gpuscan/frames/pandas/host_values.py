@@ -62,6 +62,10 @@ class PandasHostValues:
             return "" if is_string(dtype) else np.longdouble(0) if dtype in WIDE else None
         return None
 
+    holds_decimals = staticmethod(is_decimal)
+    limbs = staticmethod(limbs_of)
+    whole = staticmethod(whole_of)
+
     def dtype(self, method: str, dtype: DType) -> DType:
         return of_sums(dtype) if method == "cumsum" and is_decimal(dtype) else dtype
 

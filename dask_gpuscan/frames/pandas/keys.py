@@ -18,6 +18,7 @@ from ..messages import column_title, first_line
 from ..protocol.keys import NumberKeys
 from ..types import DType, GroupIds, Values, View
 from .arrow import one_chunk
+from .decimals import is_decimal
 from .layouts import AnyColumn, PandasArray, bare, holds_text, layout_of, series_of, with_null
 from .sortable import decoded, is_dictionary, is_narrow_decimal, sortable, wide_decimals
 from .texts import Texts, factorize_text
@@ -240,6 +241,8 @@ class PandasGrouping:
         arrays = [bare(key.array) for key in keys]
         if any(map(parts_keys, arrays)):
             return False
+        if any(_may_wrap_around(dtype, len(arrays[0])) for dtype in dtypes):
+            return False
         if not (all(dtype in WIDE_NUMBERS for dtype in dtypes) and all(map(_has_own_ids, arrays))):
             return True
         rows = len(arrays[0])
@@ -258,6 +261,9 @@ class PandasGrouping:
         self, method: str, given: AnyColumn, ids: Values, exact: bool = False
     ) -> PandasArray:
         column = series_of(given)
+        if is_narrow_decimal(column.dtype):
+            wide = pd.Series(wide_decimals(column.array))
+            return bare(self.group_reduce(method, wide, ids).astype(column.dtype))
         is_extreme = method in ("min", "max")  # of any objects that compare
         if exact and is_extreme and column.dtype == object and len(column):
             # beside what is no number, all stay
@@ -275,6 +281,15 @@ class PandasGrouping:
 
     def first_last(self, array: PandasArray) -> PandasArray:
         return with_null(array, None)
+
+
+def _may_wrap_around(dtype: DType, rows: int) -> bool:
+    """Return whether Arrow's own sum of so many decimals may be wrong, or, of narrow ones, is not there."""
+    if not is_decimal(dtype):
+        return False
+    kind = dtype.pyarrow_dtype
+    most = 76 if kind.bit_width > 128 else 38
+    return kind.bit_width < 128 or kind.precision + len(str(rows)) > most
 
 
 _NO_NUMBER = object()

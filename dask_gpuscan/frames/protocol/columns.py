@@ -50,6 +50,15 @@ class HostValues(Protocol):
     def of_nothing(self, method: str, dtype: DType) -> object:
         """Return the answer of a method for no values; None stands for a null."""
 
+    def holds_decimals(self, dtype: DType) -> bool:
+        """Return whether a dtype is of decimals."""
+
+    def limbs(self, array: Array) -> list[np.ndarray]:
+        """Return decimals as digits of base 2 ** 32, in integers of 64 bits; sums of each make up those of the sum."""
+
+    def whole(self, limbs: Sequence[np.ndarray]) -> np.ndarray:
+        """Return such digits, or sums of these, as integers of Python."""
+
     def dtype(self, method: str, dtype: DType) -> DType:
         """Return the dtype of the answers of a method."""
 
