@@ -4,6 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
 
+import dask
 import dask.dataframe as dd
 import pandas as pd
 import pyarrow as pa
@@ -222,3 +223,32 @@ def test_halves_are_rounded_away_from_zero():
     frame = pd.DataFrame({"x": column([1, 4, -1, -4], pa.decimal128(5, 2)), "g": [1, 1, 2, 2]})
     for rows in cuts(frame):
         assert numbers(rows.gpuscan.groupby("g")["x"].mean())[0] == [3, -3]
+
+
+def test_rows_are_matched_by_decimals():
+    kind = pa.decimal128(20, 2)
+    left = pd.DataFrame({"x": column([-500, 10, 20, 20, 35], kind), "g": [1, 2, 1, 2, 1]})
+    right = pd.DataFrame({"x": column([-600, 10, 19, 30], kind), "h": [1, 2, 1, 2], "w": range(4)})
+    for one, other in zip(cuts(left), cuts(right), strict=True):
+        for options, expected in (
+            ({}, [0, 1, 2, 2, 3]),
+            ({"left_by": "g", "right_by": "h"}, [0, 1, 2, 1, 2]),
+            ({"tolerance": decimal_of(5, 2)}, [None, 1, 2, 2, 3]),
+            ({"tolerance": 1, "allow_exact_matches": False}, [0, None, 2, 2, 3]),
+        ):
+            found = dask_gpuscan.merge_asof(one, other, on="x", **options)
+            found = found if isinstance(found, pd.DataFrame) else found.compute()
+            assert found["x"].dtype == left["x"].dtype
+            assert [None if pd.isna(w) else w for w in found["w"]] == expected
+
+
+def test_what_decimals_do_not_match():
+    kind = pa.decimal128(38, 2)
+    left, right = (pd.DataFrame({"x": column(n, kind)}) for n in ([1, 2], [1, 10**20]))
+    right["w"] = [1, 2]
+    for one, other in list(zip(cuts(left), cuts(right), strict=True))[:3]:
+        with pytest.raises(OverflowError, match="rows are matched by decimals of up to 18 digits"):
+            dask.compute(dask_gpuscan.merge_asof(one, other, on="x"))
+        for tolerance in (0.5, decimal_of(1, 3)):
+            with pytest.raises(TypeError, match="tolerance must be a Decimal or an integer that"):
+                dask_gpuscan.merge_asof(one, other, on="x", tolerance=tolerance)

@@ -66,6 +66,14 @@ class PandasHostValues:
     limbs = staticmethod(limbs_of)
     whole = staticmethod(whole_of)
 
+    def narrow(self, array: PandasArray) -> np.ndarray:
+        try:
+            return whole_of(limbs_of(array)).astype(np.int64)
+        except OverflowError:
+            raise OverflowError(
+                f"rows are matched by decimals of up to 18 digits, found more in a column of {array.dtype}"
+            ) from None
+
     def dtype(self, method: str, dtype: DType) -> DType:
         return of_sums(dtype) if method == "cumsum" and is_decimal(dtype) else dtype
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from ...kernels.messages import shown
 from ..messages import HINT, first_line
 from ..types import DType, Layout, Scalar, asked_once
-from .decimals import is_decimal, of_sums
+from .decimals import is_decimal, of_sums, stored_integer
 from .layouts import holds_null, is_number, is_real, layout_of, nullable
 
 SUMS = ("sum", "prod", "cumsum", "cumprod")
@@ -128,6 +128,11 @@ class PandasDTypes:
         return str(getattr(dtype, "unit", None) or np.datetime_data(dtype)[0])
 
     def stored_number(self, value: Scalar, dtype: DType) -> int:
+        if is_decimal(dtype):
+            found = stored_integer(value, dtype)
+            if found is None:
+                raise TypeError(f"initial must be {dtype}, found {shown(value)}")
+            return found
         try:
             array = pd.array([value], dtype=dtype)
         except (TypeError, ValueError, OverflowError):

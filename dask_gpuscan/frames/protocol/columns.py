@@ -59,6 +59,9 @@ class HostValues(Protocol):
     def whole(self, limbs: Sequence[np.ndarray]) -> np.ndarray:
         """Return such digits, or sums of these, as integers of Python."""
 
+    def narrow(self, array: Array) -> np.ndarray:
+        """Return decimals as integers of 64 bits; raises an OverflowError for one that takes more."""
+
     def dtype(self, method: str, dtype: DType) -> DType:
         """Return the dtype of the answers of a method."""
 
