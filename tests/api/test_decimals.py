@@ -252,3 +252,14 @@ def test_what_decimals_do_not_match():
         for tolerance in (0.5, decimal_of(1, 3)):
             with pytest.raises(TypeError, match="tolerance must be a Decimal or an integer that"):
                 dask_gpuscan.merge_asof(one, other, on="x", tolerance=tolerance)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_largest_and_smallest(kind):
+    values = [*large(kind), 1, -1]
+    frame = pd.DataFrame({"x": column(values, kind), "g": [*GROUPS, 1, 2]})
+    for rows in list(cuts(frame))[:3]:
+        x, groups = rows["x"].gpuscan, rows.gpuscan.groupby("g")["x"]
+        assert numbers(x.nlargest(2)) == ([values[0], values[5]], kind)
+        assert numbers(x.nsmallest(2, keep="all")) == ([values[4], -1, -1], kind)
+        assert numbers(groups.nlargest(2)) == ([values[0], 2, values[5], -1], kind)
