@@ -283,13 +283,13 @@ class PandasGrouping:
         return with_null(array, None)
 
 
-def _may_wrap_around(dtype: DType, rows: int) -> bool:
+def _may_wrap_around(dtype: Any, rows: int) -> bool:
     """Return whether Arrow's own sum of so many decimals may be wrong, or, of narrow ones, is not there."""
     if not is_decimal(dtype):
         return False
     kind = dtype.pyarrow_dtype
     most = 76 if kind.bit_width > 128 else 38
-    return kind.bit_width < 128 or kind.precision + len(str(rows)) > most
+    return bool(kind.bit_width < 128 or kind.precision + len(str(rows)) > most)
 
 
 _NO_NUMBER = object()

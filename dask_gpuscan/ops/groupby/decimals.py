@@ -99,11 +99,15 @@ class DecimalMean(StateReduction):
 
     def finalize(self, columns: Sequence[Any], states: States) -> Any:
         host = host_of(library_of(columns[0]))
-        sums, counts = host.values(states[0]), states[1].astype(object)
-        some = counts > 0
-        counts[~some] = 1
-        means = (2 * abs(sums) + counts) // (2 * counts)
-        return host.array(np.where(sums < 0, -means, means), some, self.dtype(columns))
+        sums, counts = host.values(states[0]), states[1]
+        return host.array(rounded_means(sums, counts), counts > 0, self.dtype(columns))
+
+
+def rounded_means(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return means of Python's integers, halves away from zero, as Arrow does; 0 of no values."""
+    counts = np.maximum(counts, 1).astype(object)
+    means: Any = (2 * abs(sums) + counts) // (2 * counts)
+    return np.where(sums < 0, -means, means)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ...frames.registry import library_of, stored_numbers
 from ...frames.types import Array, DType, Values
 from ...kernels import BUILT_IN
 from ..core.groups import INT64
+from ..groupby.decimals import rounded_means
 from ..statistics.groups import SUM_OF_TIMES, mean_of_times
 from ..statistics.table import WINDOWS
 
@@ -127,13 +128,6 @@ def decimal_answers(
         raise OverflowError(
             f"{window.name} of {column_title(column)} in a window: {first_line(error)}"
         ) from error
-
-
-def rounded_means(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return means of Python's integers, halves away from zero, as Arrow does; 0 of no values."""
-    counts = np.maximum(counts, 1).astype(object)
-    means = (2 * abs(sums) + counts) // (2 * counts)
-    return np.where(sums < 0, -means, means)
 
 
 def median_of_times(column: Any, windows: kernels.Windows, least: int) -> Array:

@@ -210,10 +210,10 @@ class RollingStatistic(Windowed):
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
         exact, picked = self._exact(columns), self._picked(columns)
         if exact is not None:
-            windows = RollingOperator(_ADD, self.shape, 0)
+            over = RollingOperator(_ADD, self.shape, 0)
 
             def combine(op: Operator, values: Values, **options: Any) -> Any:
-                return windows.combined(op, values, rows, **options)
+                return over.combined(op, values, rows, **options)
 
             return rows.returned(exact.answer(columns[0], combine, self.min_periods))
         if picked is not None:
