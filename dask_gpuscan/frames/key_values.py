@@ -1,7 +1,8 @@
 """Values as keys: which are the same key, in every partition and process.
 
 Python's own equality is the base. It is widened where it depends on the object (NaN within a tuple) or on the class
-(instants of NumPy, pandas and Python), and for `pandas.NA`, which equals nothing.
+(instants of NumPy, pandas and Python), and for `pandas.NA`, which equals nothing. Times of Arrow are the numbers that
+it stores, as Python's classes have neither nanoseconds nor years above 9999.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from uuid import UUID
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from .types import Values
 
@@ -72,6 +74,8 @@ def key_value(value: Any) -> Hashable:
     >>> key_value(np.datetime64("2026-01-01")) == key_value(pd.Timestamp("2026-01-01"))
     True
     """
+    if isinstance(value, pa.Scalar):
+        return _of_arrow(value)
     if isinstance(value, tuple):
         return tuple(map(key_value, value))
     if isinstance(value, frozenset):
@@ -86,6 +90,26 @@ def key_value(value: Any) -> Hashable:
         return Missing.NAN
     found: Hashable = value
     return found
+
+
+def _of_arrow(scalar: Any) -> Hashable:
+    kind, types = scalar.type, pa.types
+    if not scalar.is_valid:
+        return Missing.NULL
+    if types.is_timestamp(kind):
+        return Instant(kind.tz is not None, scalar.value * _NANOSECONDS[kind.unit])
+    if types.is_duration(kind):
+        return Duration(scalar.value * _NANOSECONDS[kind.unit])
+    if types.is_time(kind) or types.is_date(kind):
+        number: Hashable = scalar.value
+        return number
+    if types.is_dictionary(kind) or isinstance(kind, pa.BaseExtensionType):
+        return key_value(scalar.value)
+    if types.is_struct(kind):
+        return tuple(key_value(scalar[i]) for i in range(kind.num_fields))
+    if isinstance(scalar, pa.ListScalar):
+        return tuple(map(key_value, scalar.values))
+    return key_value(scalar.as_py())
 
 
 def _time(value: Any) -> Hashable:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from .. import kernels
 from ..kernels.messages import not_among, shown
@@ -226,11 +227,19 @@ def boundary_key(series: Sequence[Column], row: int) -> BoundaryKey:
     return BoundaryKey.of(tuple(library_of(c).host_row(c, row) for c in series))
 
 
+def key_scalar(row: Any) -> Any:
+    """Return the key of one row: a scalar of Arrow, which is exact, where Arrow keeps it, else the library's value."""
+    if isinstance(row, pd.Categorical) and row.codes[0] >= 0:
+        row = row.categories.array[row.codes]
+    if isinstance(getattr(row, "dtype", None), pd.ArrowDtype):
+        row = row.__arrow_array__()
+    return row[0]
+
+
 def _value(row: HostRow) -> Hashable:
-    value = row[0]
-    if row.null_count if hasattr(row, "null_count") else value is pd.NA or pd.isna(row)[0]:
-        return Missing.NULL
-    return key_value(value.as_py() if hasattr(value, "as_py") else value)
+    value = key_scalar(row)
+    is_null = not isinstance(value, pa.Scalar) and (value is pd.NA or pd.isna(row)[0])
+    return Missing.NULL if is_null else key_value(value)
 
 
 FIRST_PROBE = 4096

@@ -21,6 +21,7 @@ from ...kernels.bounded_cache import BoundedCache
 from ...kernels.messages import not_among, shown
 from ...ops.asof.asof import AsOf
 from ...ops.asof.columns import AsOfSide, dropped, plan_of
+from ...ops.windows.exact import holds_decimals
 from ..arguments import check_choice, check_flags
 from ..stream import streams_lazy_frames
 from ..tables.tables import takes_tables
@@ -236,6 +237,11 @@ def _asked_names(
 ) -> list[Hashable]:
     empty = [frame.iloc[:0] for frame in frames]
     hosts = [f.to_pandas() if hasattr(f, "to_pandas") else f for f in empty]
+    on = [side.on_column(host) for side, host in zip(sides, hosts, strict=True)]
+    if on[0].dtype == on[1].dtype and holds_decimals(on[0]):  # by which pandas matches no rows
+        pairs = zip(sides, hosts, strict=True)
+        hosts = [h if s.is_index else h.astype({s.on: "int64"}) for s, h in pairs]
+        options = options | {"tolerance": None}
     try:
         names = list(pd.merge_asof(*hosts, **keys, **options).columns)
     except pd.errors.MergeError as error:
@@ -313,6 +319,8 @@ def _sides(
 def _check_order(column: Any, tolerance: Any) -> None:
     """Raise a TypeError for a column by which no row can be matched, or not up to a tolerance."""
     library, dtype = library_of(column), column.dtype
+    if holds_decimals(column):
+        return
     layout = library.layout(dtype)
     if layout is None or layout.storage(dtype).kind not in "biuf" or dtype == np.float16:
         raise TypeError(
@@ -330,6 +338,14 @@ def _check_order(column: Any, tolerance: Any) -> None:
 
 def _stored(tolerance: Any, column: Any) -> Any:
     """Return a tolerance in the numbers that a column stores."""
+    if holds_decimals(column):
+        try:
+            return library_of(column).stored_number(tolerance, column.dtype)
+        except TypeError:
+            raise TypeError(
+                f"tolerance must be a Decimal or an integer that {column_title(column)} of dtype {column.dtype} holds, "
+                f"found {shown(tolerance)}"
+            ) from None
     if column.dtype.kind not in "mM":
         return tolerance
     unit = library_of(column).time_unit(column.dtype)

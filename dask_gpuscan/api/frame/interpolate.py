@@ -60,7 +60,8 @@ class InterpolateMethods(Methods[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        Numbers are those of `pandas.DataFrame.interpolate` on the whole data, to the bit on CPUs. A partition
+        Numbers are those of `pandas.DataFrame.interpolate` on the whole data, to the bit on CPUs. Times of Arrow, which
+        pandas does not take, are rounded down to their unit, and exact. A partition
         is given, for each column, the nearest value on either side, however many partitions away.
 
         Examples

@@ -16,6 +16,7 @@ from ...ops.statistics.table import (
     ewm_operator,
     window_operator,
 )
+from ...ops.windows.exact_expanding import EXACT, ExpandingExact
 from ...ops.windows.expanding import ExpandingPick, ExpandingStatistic
 from ...ops.windows.rolling import RowShape
 from ..arguments import check_flags, hints
@@ -149,13 +150,17 @@ class Expanding(WindowStatistics[Obj, SeriesT, FrameT], Records[Obj, SeriesT, Fr
             return self
         return _AllRows(self._neighbours, RowShape(MOST_ROWS), self._min_periods)
 
-    def _operation(self, name: str, **options: Any) -> ExpandingStatistic | ExpandingPick:
+    def _operation(
+        self, name: str, **options: Any
+    ) -> ExpandingStatistic | ExpandingPick | ExpandingExact:
         op, found = window_operator(name, **options), WINDOWS[name]
         enough = None if found.enough is None else found.enough(**options)
         label = f"expanding-{name}"
         of_none = STATISTICS[name].of_none
         window = ExpandingStatistic(label, op, self._min_periods, found.inputs, of_none, enough)
-        return window if found.picks is None else ExpandingPick(name, window)
+        inner = window if found.picks is None else ExpandingPick(name, window)
+        is_exact = name in EXACT and not options  # and not reproducible, which is of floats
+        return ExpandingExact(name, inner, self._min_periods) if is_exact else inner
 
 
 class _AllRows(Rolling[Obj, SeriesT, FrameT]):

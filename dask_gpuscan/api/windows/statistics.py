@@ -22,7 +22,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
     )
 
     def sum(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
-        """Return the sum of the values in each window, as float64.
+        """Return the sum of the values in each window, as float64; decimals stay decimals.
 
         Parameters
         ----------
@@ -52,6 +52,8 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
 
     def mean(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
         """Return the mean of the values in each window; parameters and nulls as for `sum`.
+
+        Means of times and decimals stay such.
 
         Examples
         --------
@@ -106,7 +108,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         return self._statistic("sem", numeric_only, ddof=check_ddof(ddof))
 
     def min(self, numeric_only: bool = False) -> Obj:
-        """Return the smallest value in each window; integers and bool stay so, with nulls as for `sum`.
+        """Return the smallest value in each window; integers, times and decimals stay so, with nulls as for `sum`.
 
         Examples
         --------
@@ -117,7 +119,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         return self._statistic("min", numeric_only)
 
     def max(self, numeric_only: bool = False) -> Obj:
-        """Return the largest value in each window; integers and bool stay so, with nulls as for `sum`.
+        """Return the largest value in each window; integers, times and decimals stay so, with nulls as for `sum`.
 
         Examples
         --------
@@ -139,7 +141,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         return self._statistic("count", numeric_only)
 
     def first(self, numeric_only: bool = False) -> Obj:
-        """Return the first value in each window; integers and bool stay so, with nulls as for `sum`.
+        """Return the first value in each window; integers, times and decimals stay so, with nulls as for `sum`.
 
         Examples
         --------
@@ -150,7 +152,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         return self._statistic("first", numeric_only)
 
     def last(self, numeric_only: bool = False) -> Obj:
-        """Return the last value in each window; integers and bool stay so, with nulls as for `sum`.
+        """Return the last value in each window; integers, times and decimals stay so, with nulls as for `sum`.
 
         Examples
         --------
@@ -291,7 +293,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            As `sum`.
+            As `sum`; of times, times.
 
         See Also
         --------

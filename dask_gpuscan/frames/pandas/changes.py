@@ -14,6 +14,7 @@ from pandas.api.types import is_list_like
 from ... import kernels
 from ...kernels.options import Shifted
 from ..types import Values
+from .decimals import decimals_of, has_all_digits, limbs_of, whole_of
 from .layouts import (
     MANY,
     MASKED,
@@ -92,6 +93,8 @@ class PandasChanges:
 
     def subtract(self, array: PandasArray, earlier: PandasArray) -> PandasArray:
         array = bare(array)
+        if has_all_digits(array.dtype):
+            return _subtracted_decimals(array, earlier)
         if not isinstance(array.dtype, np.dtype) or array.dtype.kind not in "biu":
             # series without labels, which would be aligned
             return _as_objects(array.dtype, _difference(operator.sub, array, earlier))
@@ -115,6 +118,8 @@ class PandasChanges:
             return self._changed_integers(array, periods)
         if isinstance(array.dtype, pd.PeriodDtype) and not len(array):
             return array.astype(object)  # of no periods, pandas 2 fails to take differences
+        if has_all_digits(array.dtype):
+            return _subtracted_decimals(array, self.shift(array, periods))
         found = _difference(lambda column: column.diff(periods), array)
         return _as_objects(array.dtype, found)
 
@@ -135,6 +140,8 @@ class PandasChanges:
 
     def group_change(self, method: str, array: PandasArray, /, **options: Hashable) -> PandasArray:
         column = _column(array)
+        if method == "diff" and has_all_digits(array.dtype):
+            return self.diff(array, 0)
         return getattr(column.groupby(column.notna()), method)(**options).array
 
 
@@ -159,6 +166,12 @@ def _difference(taken: Callable[..., pd.Series], *arrays: PandasArray) -> Pandas
         return taken(*map(_column, cleared)).array
     except pa.ArrowInvalid:
         _refuse_differences(arrays[0].dtype)
+
+
+def _subtracted_decimals(array: PandasArray, earlier: PandasArray) -> PandasArray:
+    """Return differences of decimals of as many digits as their width has."""
+    one, other = whole_of(limbs_of(array)), whole_of(limbs_of(earlier))
+    return decimals_of(one - other, ~(pd.isna(array) | pd.isna(earlier)), array.dtype)
 
 
 def _without_values_below_nulls(array: PandasArray) -> PandasArray:

@@ -1,4 +1,4 @@
-"""Values of pandas that NumPy and Python combine: objects, strings and wide floats. No kernel takes them."""
+"""Values of pandas that NumPy and Python combine: objects, strings, decimals and wide floats. No kernel takes them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ...kernels.arrays import check_memory
 from ...kernels.cpu.core.limits import available
 from ..types import DType, Texts
 from .arrow import arrow_of_array
+from .decimals import decimals_of, is_decimal, limbs_of, of_sums, whole_of, widest
 from .layouts import PandasArray, bare
 
 WIDE = tuple(d for d in map(np.dtype, (np.longdouble, np.clongdouble)) if d.char in "gG")
@@ -48,7 +49,7 @@ class PandasHostValues:
     def combines(self, method: str | None, dtype: DType) -> bool:
         if method not in FUNCTIONS:
             return False
-        if is_string(dtype):
+        if is_string(dtype) or is_decimal(dtype):
             return method != "cumprod"
         if not isinstance(dtype, np.dtype):
             return False
@@ -56,14 +57,41 @@ class PandasHostValues:
 
     def of_nothing(self, method: str, dtype: DType) -> object:
         if method == "cumsum":
+            if is_decimal(dtype):
+                return 0
             return "" if is_string(dtype) else np.longdouble(0) if dtype in WIDE else None
         return None
 
+    holds_decimals = staticmethod(is_decimal)
+    limbs = staticmethod(limbs_of)
+    whole = staticmethod(whole_of)
+
+    def narrow(self, array: PandasArray) -> np.ndarray:
+        try:
+            return whole_of(limbs_of(array)).astype(np.int64)
+        except OverflowError:
+            raise OverflowError(
+                f"rows are matched by decimals of up to 18 digits, found more in a column of {array.dtype}"
+            ) from None
+
+    def dtype(self, method: str, dtype: DType) -> DType:
+        return of_sums(dtype) if method == "cumsum" and is_decimal(dtype) else dtype
+
+    def state_dtype(self, method: str, dtype: DType) -> DType:
+        return widest(dtype) if method == "cumsum" and is_decimal(dtype) else dtype
+
+    def takes_dtype(self, dtype: DType, requested: DType) -> bool:
+        return is_decimal(requested) and (dtype.kind in "iu" or is_decimal(dtype))
+
     def values(self, array: PandasArray) -> np.ndarray:
         array = bare(array)
+        if is_decimal(array.dtype):
+            return whole_of(limbs_of(array))
         return array if isinstance(array, np.ndarray) else np.asarray(array, dtype=object)
 
     def array(self, values: np.ndarray, valid: np.ndarray, dtype: DType) -> PandasArray:
+        if is_decimal(dtype):
+            return decimals_of(values, valid, dtype)
         is_numpy = isinstance(dtype, np.dtype)
         if not valid.all():
             values[~valid] = np.nan if is_numpy else None

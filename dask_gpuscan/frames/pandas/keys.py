@@ -18,7 +18,9 @@ from ..messages import column_title, first_line
 from ..protocol.keys import NumberKeys
 from ..types import DType, GroupIds, Values, View
 from .arrow import one_chunk
+from .decimals import is_decimal
 from .layouts import AnyColumn, PandasArray, bare, holds_text, layout_of, series_of, with_null
+from .sortable import decoded, is_dictionary, is_narrow_decimal, sortable, wide_decimals
 from .texts import Texts, factorize_text
 
 
@@ -59,30 +61,13 @@ def _comparable_arrow(array: PandasArray) -> PandasArray:
     if pa.types.is_float16(array.dtype.pyarrow_dtype):
         wide = array.astype(pd.ArrowDtype(pa.float32()))
         return _comparable_arrow(wide).astype(array.dtype)
+    if is_narrow_decimal(array.dtype):
+        return wide_decimals(array)
     layout = layout_of(array.dtype) if array.dtype.kind == "f" else None
     if layout is None:
         return array
     view = layout.raw(array)
     return layout.wrap(one_nan(view.values), view, array.dtype)
-
-
-def is_dictionary(dtype: DType) -> bool:
-    """Return whether a dtype is of Arrow's dictionaries: entries may be null or equal, and Arrow does not sort them."""
-    return isinstance(dtype, pd.ArrowDtype) and bool(pa.types.is_dictionary(dtype.pyarrow_dtype))
-
-
-def decoded(array: PandasArray) -> PandasArray:
-    """Return an array of Arrow's without a dictionary; any other as it is."""
-    if not is_dictionary(array.dtype):
-        return array
-    chunked = pa.chunked_array(array.__arrow_array__())
-    return type(array)(chunked.cast(chunked.type.value_type))
-
-
-def is_sortable(dtype: DType) -> bool:
-    """Return whether pandas sorts arrays of a dtype, as it does to make levels of an index; Arrow sorts not all."""
-    is_half = isinstance(dtype, pd.ArrowDtype) and pa.types.is_float16(dtype.pyarrow_dtype)
-    return not is_half and not is_dictionary(dtype)
 
 
 def _of_signed_codes(array: PandasArray) -> PandasArray:
@@ -98,12 +83,6 @@ def _of_signed_codes(array: PandasArray) -> PandasArray:
     ]
     as_type = pa.dictionary(pa.int64(), dtype.value_type, dtype.ordered)
     return type(array)(pa.chunked_array(signed, as_type))
-
-
-def sortable(array: PandasArray) -> PandasArray:
-    """Return an array that pandas sorts."""
-    array = decoded(array)
-    return array if is_sortable(array.dtype) else array.astype(pd.ArrowDtype(pa.float32()))
 
 
 def level_values(array: PandasArray) -> PandasArray:
@@ -169,7 +148,7 @@ def key_hashes(array: PandasArray) -> Values:
         texts = [key_text(key_value(value)) for value in found]
         hashes = pd.util.hash_array(np.array(texts, object), categorize=False)
         return _taken(hashes, codes)
-    array = decoded(comparable(array))
+    array = sortable(comparable(array))
     layout = layout_of(array.dtype)
     if layout is None:
         return pd.util.hash_pandas_object(pd.Series(array, copy=False), index=False).to_numpy()
@@ -262,6 +241,8 @@ class PandasGrouping:
         arrays = [bare(key.array) for key in keys]
         if any(map(parts_keys, arrays)):
             return False
+        if any(_may_wrap_around(dtype, len(arrays[0])) for dtype in dtypes):
+            return False
         if not (all(dtype in WIDE_NUMBERS for dtype in dtypes) and all(map(_has_own_ids, arrays))):
             return True
         rows = len(arrays[0])
@@ -280,6 +261,9 @@ class PandasGrouping:
         self, method: str, given: AnyColumn, ids: Values, exact: bool = False
     ) -> PandasArray:
         column = series_of(given)
+        if is_narrow_decimal(column.dtype):
+            wide = pd.Series(wide_decimals(column.array))
+            return bare(self.group_reduce(method, wide, ids).astype(column.dtype))
         is_extreme = method in ("min", "max")  # of any objects that compare
         if exact and is_extreme and column.dtype == object and len(column):
             # beside what is no number, all stay
@@ -297,6 +281,15 @@ class PandasGrouping:
 
     def first_last(self, array: PandasArray) -> PandasArray:
         return with_null(array, None)
+
+
+def _may_wrap_around(dtype: Any, rows: int) -> bool:
+    """Return whether Arrow's own sum of so many decimals may be wrong, or, of narrow ones, is not there."""
+    if not is_decimal(dtype):
+        return False
+    kind = dtype.pyarrow_dtype
+    most = 76 if kind.bit_width > 128 else 38
+    return bool(kind.bit_width < 128 or kind.precision + len(str(rows)) > most)
 
 
 _NO_NUMBER = object()

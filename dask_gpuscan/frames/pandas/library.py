@@ -19,15 +19,12 @@ from ..registry import LIBRARY_OF, columns_of, of_levels
 from ..types import DType, Scalar, T, Values, View
 from .arrow import one_chunk
 from .changes import PandasChanges
+from .decimals import decimals_of, is_decimal, stored_integer
 from .host_values import HOST_VALUES, is_string
 from .keys import (
     PandasGrouping,
-    decoded,
-    is_dictionary,
-    is_sortable,
     level_values,
     numbered_level,
-    sortable,
 )
 from .layouts import (
     FEW,
@@ -53,6 +50,7 @@ from .layouts import (
 from .lists import PandasLists
 from .ordering import PandasOrdering, time_keys
 from .schema import PandasDTypes
+from .sortable import decoded, is_dictionary, is_sortable, sortable
 from .sparse import SPARSE
 from .texts import argsort, taken_texts
 
@@ -192,7 +190,10 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         nulls_first = isinstance(index, pd.CategoricalIndex) and index.hasnans
         try:
             return not nulls_first and bool(index.is_monotonic_increasing)
-        except TypeError:  # pandas compares no half floats of Arrow there
+        except (
+            TypeError,
+            NotImplementedError,
+        ):  # pandas compares no half floats or intervals there
             return False
 
     def same_index(self, index: pd.Index, other: pd.Index) -> bool:
@@ -217,7 +218,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         ]
         index = pd.MultiIndex.from_arrays(values, names=names)
         for i, (_, level) in numbered.items():
-            index = index.set_levels(level, level=i, verify_integrity=False)
+            index = index.set_levels([level], level=[i], verify_integrity=False)
         return index
 
     def index_of_pairs(self, index: pd.Index, frame: pd.DataFrame) -> pd.Index:
@@ -291,6 +292,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return pd.array([], dtype=dtype)
 
     def one(self, value: object, dtype: DType) -> PandasArray:
+        number = stored_integer(value, dtype) if is_decimal(dtype) else None
+        if number is not None:
+            return decimals_of(np.array([number], object), np.ones(1, np.bool_), dtype)
         found = np.full(1, None, object)
         with suppress(TypeError, ValueError, pa.ArrowException):
             if not isinstance(dtype, pd.CategoricalDtype) or value in dtype.categories:
@@ -298,7 +302,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             if not isinstance(dtype, np.dtype) or dtype.kind != "O":
                 found = pd.array(found, dtype=dtype)
         is_text = isinstance(value, str)
-        if bool(pd.isna(found)[0]) or is_text < is_string(dtype):
+        if bool(pd.isna(found)[0]) or is_text < is_string(dtype) or is_decimal(dtype):
             raise TypeError(f"initial must be a value of dtype {dtype}, found {shown(value)}")
         return bare(found)
 

@@ -13,8 +13,9 @@ from ...kernels import INT128, Nulls, bitmap, byte_mask
 from ..key_values import Duration, Instant, key_value
 from ..messages import column_title, first_line
 from ..types import DType, Values
-from .keys import decoded, factorize, is_dictionary
+from .keys import factorize
 from .layouts import AnyColumn, PandasArray, PandasColumn, layout_of, nullable, one_array, series_of
+from .sortable import decoded, is_dictionary
 from .texts import argsort
 
 

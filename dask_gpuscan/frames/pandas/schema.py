@@ -14,12 +14,22 @@ import pyarrow as pa
 from ...kernels.messages import shown
 from ..messages import HINT, first_line
 from ..types import DType, Layout, Scalar, asked_once
+from .decimals import is_decimal, of_sums, stored_integer
 from .layouts import holds_null, is_number, is_real, layout_of, nullable
 
 SUMS = ("sum", "prod", "cumsum", "cumprod")
 """Methods whose answers need more bits than their elements."""
 
 ARROW_BOOL = pd.ArrowDtype(pa.bool_())
+
+_FLOATS = pd.ArrowDtype(pa.float64())
+
+OF_DECIMALS: dict[str, Callable[[Any], DType]] = {
+    "sum": of_sums,
+    **dict.fromkeys(("mean", "min", "max"), lambda dtype: dtype),
+    **dict.fromkeys(("var", "std", "sem"), lambda _: _FLOATS),
+}
+"""The dtypes of reductions of decimals, by those of the column."""
 
 _NOT_OF_DATES = ("sum", "prod", "var", "cumsum", "cumprod")
 
@@ -60,6 +70,8 @@ def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
     if method == "count" and isinstance(dtype, pd.SparseDtype):  # pandas raises an AttributeError
         return np.dtype(np.int64)
+    if is_decimal(dtype) and method in OF_DECIMALS:  # of narrow ones pandas has not all
+        return OF_DECIMALS[method](dtype)
     answer = _asked_of_groups(method, dtype, **options)
     if method in SUMS and answer == np.dtype(
         np.float16
@@ -116,6 +128,11 @@ class PandasDTypes:
         return str(getattr(dtype, "unit", None) or np.datetime_data(dtype)[0])
 
     def stored_number(self, value: Scalar, dtype: DType) -> int:
+        if is_decimal(dtype):
+            found = stored_integer(value, dtype)
+            if found is None:
+                raise TypeError(f"initial must be {dtype}, found {shown(value)}")
+            return found
         try:
             array = pd.array([value], dtype=dtype)
         except (TypeError, ValueError, OverflowError):

@@ -39,7 +39,10 @@ class ListColumns(Protocol):
 
 
 class HostValues(Protocol):
-    """Columns as NumPy arrays of Python's objects, or of numbers that no kernel takes."""
+    """Columns as NumPy arrays of Python's objects, or of numbers that no kernel takes.
+
+    Decimals are integers, counted in the last digit.
+    """
 
     def combines(self, method: str | None, dtype: DType) -> bool:
         """Return whether Python computes a running method of columns of this dtype."""
@@ -47,11 +50,35 @@ class HostValues(Protocol):
     def of_nothing(self, method: str, dtype: DType) -> object:
         """Return the answer of a method for no values; None stands for a null."""
 
+    def holds_decimals(self, dtype: DType) -> bool:
+        """Return whether a dtype is of decimals."""
+
+    def limbs(self, array: Array) -> list[np.ndarray]:
+        """Return decimals as digits of base 2 ** 32, in integers of 64 bits; sums of each make up those of the sum."""
+
+    def whole(self, limbs: Sequence[np.ndarray]) -> np.ndarray:
+        """Return such digits, or sums of these, as integers of Python."""
+
+    def narrow(self, array: Array) -> np.ndarray:
+        """Return decimals as integers of 64 bits; raises an OverflowError for one that takes more."""
+
+    def dtype(self, method: str, dtype: DType) -> DType:
+        """Return the dtype of the answers of a method."""
+
+    def state_dtype(self, method: str, dtype: DType) -> DType:
+        """Return a dtype that holds what partitions hand on, where answers may still fit that their sums do not."""
+
+    def takes_dtype(self, dtype: DType, requested: DType) -> bool:
+        """Return whether answers for a dtype may be asked for in another one, to which the column is cast."""
+
     def values(self, array: Array) -> np.ndarray:
         """Return the values of an array, with any value in the place of a null."""
 
     def array(self, values: np.ndarray, valid: np.ndarray, dtype: DType) -> Array:
-        """Return values as an array of a dtype, null where not `valid`; the values may be written to."""
+        """Return values as an array of a dtype, null where not `valid`; the values may be written to.
+
+        Raises an OverflowError for decimals that the dtype does not hold.
+        """
 
     def running(self, method: str, values: np.ndarray) -> np.ndarray:
         """Return the running answers of a method; raises a MemoryError for strings that would take too much memory."""

@@ -23,6 +23,7 @@ from ...frames.types import Array, Column, Values
 from ...kernels.options import WAYS
 from ..core.carry import Summary
 from ..sort.pieces import PartitionSlices
+from ..windows.exact import holds_decimals
 from ..windows.halo import RowArrays, RowExtent, joined_rows, near
 from .columns import KEY, LEFT, AsOfPlan, AsOfSide, SideSource
 
@@ -182,7 +183,11 @@ def _selected(library: Library, frame: Any, numbers: list[int]) -> Any:
 
 
 def numbers(column: Column) -> Values:
-    """Return the numbers by which the values of a column are ordered."""
+    """Return the numbers by which the values of a column are ordered: of decimals, as they count in the last digit."""
+    library = library_of(column)
+    if holds_decimals(column):
+        assert library.host_values is not None
+        return library.host_values.narrow(library.array(column))
     values = stored_numbers(column)
     return values.view(np.uint8) if values.dtype == np.bool_ else values
 
@@ -205,7 +210,8 @@ def _has_outer_null(column: Column) -> bool:
     """Tell whether a row is null, by the mask if there is one; of times the first one, as null is the least of them."""
     library = library_of(column)
     array, layout = library.array(column), library.layout(column.dtype)
-    assert layout is not None
+    if layout is None:  # of decimals
+        return library.missing(column) is not None
     view = layout.raw(array)
     if view.nulls is None and layout.nulls == "mask":
         return False

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ... import kernels
 from ...frames.key_values import Missing
-from ...frames.keys import By, any_null, boundary_key, key_arrays
+from ...frames.keys import By, any_null, boundary_key, key_arrays, key_scalar
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ..core.carry import DataFrameCarry
@@ -266,7 +267,9 @@ class CheckAdjacent(DataFrameCarry):
     def _refuse(self, columns: list[Any], run: int) -> None:
         found = boundary_key(columns, run)
         pairs = zip(found.values, found.rows, strict=True)
-        values = [None if value is Missing.NULL else _plain(row[0]) for value, row in pairs]
+        values = [
+            None if value is Missing.NULL else _plain(key_scalar(row)) for value, row in pairs
+        ]
         key = values[0] if len(values) == 1 else tuple(values)
         names = ", ".join(map(repr, self.by.columns))
         raise ValueError(
@@ -277,6 +280,8 @@ class CheckAdjacent(DataFrameCarry):
 
 def _plain(value: Any) -> Any:
     """Return the value of a key in the form in which messages show it."""
-    if hasattr(value, "as_py"):
-        return value.as_py()
+    if isinstance(value, pa.Scalar):
+        # as Python has no nanoseconds, and no years above 9999
+        is_time = pa.types.is_temporal(value.type) and not pa.types.is_interval(value.type)
+        return (value.cast(pa.string()) if is_time else value).as_py()
     return value.item() if isinstance(value, np.number | np.bool_) else value

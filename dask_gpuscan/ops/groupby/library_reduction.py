@@ -33,7 +33,7 @@ from ..statistics.table import REDUCTIONS, STATISTICS
 
 
 @dataclass(frozen=True)
-class _ArrayReduction(StateReduction):
+class ArrayReduction(StateReduction):
     """What reductions share whose states are arrays of the library."""
 
     reduction: Reduction
@@ -65,6 +65,12 @@ class _ArrayReduction(StateReduction):
     def finalize_runs(
         self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
     ) -> Any:
+        return self.finalize(columns, self.closed(columns, states, runs, carried))
+
+    def closed(
+        self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
+    ) -> States:
+        """Return the states of runs, given the state of the run that was open before."""
         library = library_of(columns[0])
         array = library.slice_array(states[0], 0, len(runs.starts))
         if carried is not None and runs.joined:
@@ -73,10 +79,10 @@ class _ArrayReduction(StateReduction):
             array = library.slice_array(array, 1, len(array))
         if carried is not None and runs.carried is not None:
             array = library.prepend(carried[0].row, array)
-        return self.finalize(columns, (array,))
+        return (array,)
 
 
-class FirstLastReduction(_ArrayReduction):
+class FirstLastReduction(ArrayReduction):
     """The first or last value of each group that is not null: its row is gathered."""
 
     def dtype(self, columns: Sequence[Any]) -> Any:
@@ -168,7 +174,7 @@ class CountChanges(StateReduction):
         return library.from_integers(library.xp.zeros(1, INT64))
 
 
-class LibraryReduction(_ArrayReduction):
+class LibraryReduction(ArrayReduction):
     """A reduction by the library's own group-by."""
 
     def dtype(self, columns: Sequence[Any]) -> Any:

@@ -34,6 +34,7 @@ from ..scan.overflow import refuse
 from ..scan.plan import FLOAT64, scan_plan
 from ..statistics.groups import Reduction, seeing
 from ..statistics.table import REDUCTIONS, REPRODUCIBLE, STATISTICS
+from .decimals import DecimalMean, DecimalSum, OfFloats
 from .library_reduction import CountChanges, FirstLastReduction, LibraryReduction, nulled
 
 
@@ -344,6 +345,15 @@ def reproducible(library: Library, dtype: Any, name: str) -> Any:
 
 def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
     """Return how a column of a dtype is reduced."""
+    host = library.host_values
+    if host is not None and host.holds_decimals(dtype):
+        if reduction.name == "sum":
+            return DecimalSum(reduction)
+        if reduction.name == "mean":
+            return DecimalMean(DecimalSum(REDUCTIONS["sum"]), _VALUES)
+        if reduction.name in ("var", "std", "sem"):
+            floats = library.group_dtype(reduction.name, dtype)
+            return OfFloats(reduction_of(library, floats, reduction))
     if reduction.of == "values" and not in_kernels(library, dtype):
         if reduction.picks is not None:
             return FirstLastReduction(reduction)

@@ -19,6 +19,7 @@ from ...frames.registry import Schema, common_schema, library_of, schema_of
 from ...frames.types import Column, Values
 from ..core.carry import TreeReduction
 from ..core.groups import INT64
+from ..windows.exact import holds_decimals
 from ..windows.halo import joined_rows
 from .whole_groups import sorted_rows
 
@@ -61,7 +62,9 @@ class Top:
         return self.n + (self.keep != "all")
 
     def check(self, column: Column) -> None:
-        """Raise a TypeError for a column whose values are neither numbers nor times."""
+        """Raise a TypeError for a column whose values are neither numbers, decimals nor times."""
+        if holds_decimals(column):
+            return
         layout = library_of(column).layout(column.dtype)
         if layout is None or layout.storage(column.dtype).kind not in "biuf":
             raise TypeError(
@@ -95,7 +98,7 @@ class Top:
         tied, descending = list(keys), [False] * len(keys)
         nulls: list[Any] = [None] * len(keys)
         for column in columns:
-            missing, (values, null) = library.missing(column), library.sort_key(column)
+            missing, (values, null) = library.missing(column), _sort_key(column)
             if missing is not None:
                 values = xp.where(missing, values.dtype.type(0), values)
                 null = kernels.byte_mask(missing)
@@ -123,6 +126,18 @@ class Top:
         ties, lengths = kernels.run_length_encode([array[order] for array in tied])
         begin = starts[kernels.searchsorted_sorted(ties, starts, "right") - 1]
         return order, kernels.run_length_decode(lengths, [ties - begin])[0]
+
+
+def _sort_key(column: Column) -> tuple[Values, kernels.Nulls]:
+    """Return numbers in the order of a column, and its nulls: of decimals of 128 bits the ranks."""
+    values, nulls = library_of(column).sort_key(column)
+    if values.dtype.kind != "V":
+        return values, nulls
+    order = kernels.argsort([values])
+    ordered = values[order]
+    ranks = np.zeros(len(values), INT64)
+    ranks[order[1:]] = np.cumsum(ordered[1:] != ordered[:-1])
+    return ranks, nulls
 
 
 # --- of all rows -------------------------------------------------------------------------------------
@@ -205,7 +220,7 @@ class TopOfAll(TreeReduction):
         xp, column = library.xp, self.by.series(frame)[0]
         if len(frame) < (MANY if xp is np else MANY_ON_GPU):
             return frame
-        missing, (values, _) = library.missing(column), library.sort_key(column)
+        missing, (values, _) = library.missing(column), _sort_key(column)
         known = values if missing is None else values[~missing]
         most = self.top.n + 1
         if len(known) <= most:

@@ -51,11 +51,15 @@ class Scan(ScanBase):
         try:
             found = self.chosen.get(dtypes)
         except TypeError:  # cuDF's categories have no hash
-            return self._by(_kind(library, self.op.token, dtypes, self.bounds is not None))
+            return self._by(_kind(library, self.op.token, dtypes, *self._asked))
         if found is None:
-            kind = _kind_once(library, self.op.token, dtypes, self.bounds is not None)
+            kind = _kind_once(library, self.op.token, dtypes, *self._asked)
             found = self.chosen[dtypes] = self._by(kind)
         return found
+
+    @property
+    def _asked(self) -> tuple[bool, DType | None]:
+        return self.bounds is not None, self.options.dtype
 
     def _by(self, kind: type[ColumnScan]) -> ColumnScan:
         return kind(self.label, self.op, self.options, self.in_groups, self.bounds)
@@ -124,14 +128,19 @@ ColumnScan = KernelScan | ValueScan | SparseScan
 """A scan of columns of known dtypes."""
 
 
-def _kind(library: Library, op: str, dtypes: tuple[DType, ...], clamped: bool) -> type[ColumnScan]:
-    """Return how columns of these dtypes are scanned by the operator of a token."""
+def _kind(
+    library: Library, op: str, dtypes: tuple[DType, ...], clamped: bool, asked: DType | None
+) -> type[ColumnScan]:
+    """Return how columns of these dtypes are scanned by the operator of a token; `asked` is what a user asks for."""
     traits, host, dtype = TRAITS.get(op, PLAIN), library.host_values, dtypes[0]
     if library.sparse is not None and any(map(library.sparse.holds, dtypes)):
         return SparseScan
     if len(dtypes) > 1 or traits.library_method is None or clamped:
         return KernelScan
-    if host is not None and host.combines(traits.library_method, dtype):
+    if host is not None and host.combines(
+        traits.library_method,
+        asked if asked is not None and host.takes_dtype(dtype, asked) else dtype,
+    ):
         if traits.of_integers is not None:
             check_reproducible(library, dtype)
         return JoinScan if host.joins(traits.library_method, dtype) else HostScan

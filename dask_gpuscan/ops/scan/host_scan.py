@@ -1,8 +1,8 @@
-"""Scans of values that only Python combines, such as objects and strings: one by one, on the host."""
+"""Scans of values that only Python combines, such as objects, strings and decimals: one by one, on the host."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from ...frames.protocol.columns import HostValues
 from ...frames.registry import library_of
 from ...frames.types import Column
 from ...kernels import BUILT_IN
-from ..core.groups import INT64, Groups, ReducibleGroups
+from ..core.groups import INT64, Groups, ReducibleGroups, States
 from .value_scan import Start, ValueScan
 
 _FIRST = BUILT_IN["minimum"]
@@ -27,7 +27,53 @@ class HostScan(ValueScan):
     """A scan of one column by the functions of Python."""
 
     def answer(self, library: Library, dtype: Any) -> Any:
-        return dtype
+        return self.options.dtype or host_of(library).dtype(self.method, dtype)
+
+    def _check_dtype(self, library: Library, dtype: Any) -> None:
+        asked = self.options.dtype
+        if asked is None or not host_of(library).takes_dtype(dtype, asked):
+            super()._check_dtype(library, dtype)
+            return
+        try:
+            library.cast(library.empty(dtype), asked)
+        except ValueError as error:  # of Arrow
+            raise TypeError(
+                f"dtype={asked} does not hold all of {dtype}: {first_line(error)}"
+            ) from error
+
+    def _start_dtype(self, library: Library, dtype: Any) -> Any:
+        return host_of(library).state_dtype(self.method, self.options.dtype or dtype)
+
+    def _given(self, columns: Sequence[Any]) -> list[Any]:
+        """Return the columns in the dtype that a user asks for."""
+        asked = self.options.dtype
+        if asked is None:
+            return list(columns)
+        library = library_of(columns[0])
+        try:
+            return [
+                library.as_column(library.cast(library.array(c), asked), c.name) for c in columns
+            ]
+        except ValueError as error:  # of Arrow
+            raise OverflowError(
+                f"{self.label} of {column_title(columns[0])}: values do not fit {asked}: {first_line(error)}"
+            ) from error
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        return super().aggregate(self._given(columns), groups)
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        return super().apply(self._given(columns), groups, prior)
+
+    def last(self, columns: Sequence[Any], states: States) -> Any:
+        (column,) = columns
+        library = library_of(column)
+        array, dtype = super().last(columns, states), self.answer(library, column.dtype)
+        if array.dtype == dtype:
+            return array
+        host, valid = host_of(library), library.valid(library.as_column(array))
+        with self._by_python(column):
+            return host.array(host.values(array), valid, dtype)
 
     def reduced(self, library: Library, column: Column, groups: ReducibleGroups) -> Any:
         host, valid = host_of(library), library.valid(column)
@@ -46,7 +92,8 @@ class HostScan(ValueScan):
         for at, group in enumerate(numbers):
             found[at] = totals.get(group)
         seen = np.fromiter((group in totals for group in numbers), np.bool_, len(numbers))
-        return host.array(found, seen, column.dtype)
+        with self._by_python(column):
+            return host.array(found, seen, host.state_dtype(self.method, column.dtype))
 
     def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
         library = library_of(column)
@@ -70,7 +117,7 @@ class HostScan(ValueScan):
                     so_far -= seen
                 out[rows] = states[so_far]
                 known[rows] = (so_far > 0) | (nothing is not None)
-        return host.array(out, shown & known, column.dtype)
+            return host.array(out, shown & known, self.answer(library, column.dtype))
 
     @contextmanager
     def _by_python(self, column: Column) -> Iterator[None]:
@@ -80,6 +127,10 @@ class HostScan(ValueScan):
         except TypeError as error:
             raise TypeError(
                 f"{self.label} of {column_title(column)}: {first_line(error)}; {HINT}"
+            ) from error
+        except OverflowError as error:
+            raise OverflowError(
+                f"{self.label} of {column_title(column)}: {first_line(error)}; ask for a wider dtype="
             ) from error
 
 
@@ -154,6 +205,6 @@ def check_reproducible(library: Library, dtype: Any) -> None:
     if (
         host is not None
         and host.combines("cumsum", dtype)
-        and host.of_nothing("cumsum", dtype) != ""
+        and type(host.of_nothing("cumsum", dtype)) not in (str, int)  # of strings and of decimals
     ):
         raise TypeError(f"sums of dtype {dtype} cannot be reproducible; {HINT}")

@@ -76,19 +76,24 @@ class ValueScan(ScanBase):
         (column,) = columns
         library = library_of(column)
         found = self.answer(library, column.dtype)
-        if self.options.dtype is not None:
-            raise TypeError(
-                f"dtype={self.options.dtype} cannot be asked for a column of {column.dtype}"
-            )
+        self._check_dtype(library, column.dtype)
         self._initial(library, column)
         return found
+
+    def _check_dtype(self, library: Library, dtype: Any) -> None:
+        """Raise a TypeError if an answer of a column of `dtype` cannot be asked for in another one."""
+        if self.options.dtype is not None:
+            raise TypeError(f"dtype={self.options.dtype} cannot be asked for a column of {dtype}")
+
+    def _start_dtype(self, library: Library, dtype: Any) -> Any:
+        """Return the dtype of what a scan of a column of `dtype` starts from."""
+        return dtype
 
     def _initial(self, library: Library, column: Column) -> Any:
         """What a user's scan starts from, as an array of one row, or of none."""
         value = self.options.initial_of(column.name)
-        if value is None:
-            return library.empty(column.dtype)
-        return library.one(value, column.dtype)
+        dtype = self._start_dtype(library, column.dtype)
+        return library.empty(dtype) if value is None else library.one(value, dtype)
 
     # --- what groups hand on ----------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, lowere
 from ..core.operation import Needs
 from ..statistics.inputs import VALUES, Inputs, check_columns, holds_integers, observed, read
 from ..statistics.table import WINDOWS
+from .exact import holds_times
 
 _ADD = BUILT_IN["add"]
 
@@ -156,7 +157,7 @@ class ExpandingStatistic:
 class ExpandingPick:
     """A statistic whose answer is one of the values so far, in groups or not.
 
-    The states of integers are those of the operator that picks one, then the number of values.
+    The states of integers and times are those of the operator that picks one, then the number of values.
 
     Parameters
     ----------
@@ -184,13 +185,14 @@ class ExpandingPick:
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Return the dtype of the answer."""
-        floats = self.floats.dtype(columns)  # which refuses what are no numbers
         column = columns[0]
-        return library_of(column).nullable(column.dtype) if holds_integers(column) else floats
+        if _picks(column):
+            return library_of(column).nullable(column.dtype)
+        return self.floats.dtype(columns)  # which refuses what are no numbers
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group."""
-        if not holds_integers(columns[0]):
+        if not _picks(columns[0]):
             return self.floats.aggregate(columns, groups)
         view = _view(columns[0])
         wait = groups.reduce(self._op, view.values, nulls=view.nulls)
@@ -213,7 +215,7 @@ class ExpandingPick:
     def last(self, columns: Sequence[Any], states: States) -> Any:
         """Array of the statistic of all rows of each group, given arrays of states."""
         (column,) = columns
-        if not holds_integers(column):
+        if not _picks(column):
             return self.floats.last(columns, states)
         library, layout = library_of(column), library_of(column).layout(column.dtype)
         assert layout is not None
@@ -223,7 +225,7 @@ class ExpandingPick:
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         """Array of the answers of rows, given the states of their groups before."""
         (column,) = columns
-        if not holds_integers(column):
+        if not _picks(column):
             return self.floats.apply(columns, groups, prior)
         library, view = library_of(column), _view(column)
         state, count = (None, None) if prior is None else (state_of(prior[:-1]), prior[-1])
@@ -234,6 +236,11 @@ class ExpandingPick:
         before = np.int64(count) if isinstance(count, int) else count
         counted = groups.scan(_ADD, library.valid(column).astype(INT64), carry_in=before)
         return library.set_null(array, counted < max(self.floats.min_periods, 1))
+
+
+def _picks(column: Any) -> bool:
+    """Tell whether values are picked as integers, of which a float64 would hold only some."""
+    return holds_integers(column) or holds_times(column)
 
 
 def _view(column: Any) -> View:

@@ -143,6 +143,22 @@ def index_numbers(frame: Any) -> Values:
     return stored_numbers(level)
 
 
+def exact_times(column: Any) -> bool:
+    """Tell whether a column holds times of Arrow: pandas, which interpolates only its own, rounds these as floats."""
+    library = library_of(column)
+    layout = library.layout(column.dtype)
+    return column.dtype.kind in "mM" and layout is not None and not layout.nan_is_null
+
+
+def time_on_line(
+    xp: Any, x: Values, left: tuple[Values, Values], right: tuple[Values, Values]
+) -> Values:
+    """Return the times, rounded down, that are at places on lines between two each, by integers."""
+    step, apart = x - left[0], xp.maximum(right[0] - left[0], 1)
+    whole, rest = (right[1] - left[1]) // apart, (right[1] - left[1]) % apart
+    return left[1] + whole * step + rest * step // apart
+
+
 @dataclass(frozen=True)
 class Interpolate(OverlapCarry):
     """Each null is filled from the values around it."""
@@ -203,7 +219,7 @@ class Interpolate(OverlapCarry):
                 return dtype
             if dtype.kind in "iu":
                 return layout.result(FLOAT64, dtype)
-        if layout is not None and layout.nan_is_null and dtype.kind in "mM":
+        if layout is not None and dtype.kind in "mM":
             if self.method == "linear":
                 return dtype
             raise TypeError(
@@ -300,6 +316,13 @@ class Interpolate(OverlapCarry):
         values = _between(xp, numbers[:head], values, numbers[head:])
         if not len(points):
             return xp.zeros(len(rows), FLOAT64)
+        if exact_times(column):
+            places, points = places.astype(INT64), points.astype(INT64)
+            right = xp.searchsorted(points, places).clip(1, max(len(points) - 1, 1))
+            right = xp.minimum(right, len(points) - 1)
+            left = xp.maximum(right - 1, 0)
+            ends = [(points[at], values[at].astype(INT64)) for at in (left, right)]
+            return time_on_line(xp, places.clip(points[0], points[-1]), *ends)
         values = values.astype(np.result_type(values.dtype, FLOAT64), copy=False)
         return xp.interp(places.astype(FLOAT64), points, values)
 

@@ -10,8 +10,9 @@ import numpy as np
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of, names_of, stored_numbers, unused_name
 from ...frames.types import Values
+from ..core.groups import INT64
 from ..statistics.groups import FLOAT64
-from .interpolate import NOWHERE, Interpolate
+from .interpolate import NOWHERE, Interpolate, exact_times, time_on_line
 
 
 def append_places(frame: Any, names: Sequence[Hashable], number: Hashable) -> Any:
@@ -79,19 +80,20 @@ def _filled(
     missing = library.missing(column)
     if missing is None:
         return fill.converted(column, None, None, None)
-    xp, rows = library.xp, library.xp.flatnonzero(missing)
+    xp, rows, is_exact = library.xp, library.xp.flatnonzero(missing), exact_times(column)
     at, known, places, values = numbers[rows], [], [], []
     for value, place in sides:
         known.append(library.valid(place)[rows])
         places.append(stored_numbers(place)[rows])
         own = stored_numbers(value)[rows]
-        values.append(own.astype(xp.result_type(own.dtype, FLOAT64), copy=False))
+        dtype = INT64 if is_exact else xp.result_type(own.dtype, FLOAT64)
+        values.append(own.astype(dtype, copy=False))
     since = xp.where(known[0], at - places[0], NOWHERE)
     until = xp.where(known[1], places[1] - at, NOWHERE)
     found = xp.where(known[0], values[0], values[1])
     between = xp.flatnonzero(known[0] & known[1])
     ends = [(place[between], value[between]) for place, value in zip(places, values, strict=True)]
-    found[between] = _on_line(xp, at[between], *ends)
+    found[between] = (time_on_line if is_exact else _on_line)(xp, at[between], *ends)
     return fill.converted(column, rows, found, rows[~fill.reached(since, until)])
 
 

@@ -14,8 +14,12 @@ from ...frames.types import DType, GroupIds, Values
 from ...kernels import Distinct, OrderStatistic, Rank
 from ..scan.overflow import are_exact
 from ..statistics.inputs import VALUES, check_columns, holds_integers
+from ..statistics.table import ORDER_STATISTICS
+from .exact import ExactMean, holds_times, median_of_times
 from .rolling import Shape, Windowed
 from .surroundings import WindowRows
+
+_MEDIAN = ORDER_STATISTICS["median"]()
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,18 @@ class RollingOrder(Windowed):
         return False
 
     def dtype(self, columns: Sequence[Any]) -> DType:
+        if self._is_median_of_times(columns[0]):
+            return ExactMean().dtype(columns[0])
         check_columns(self.label, columns, VALUES)
         return np.dtype(np.float64)
 
+    def _is_median_of_times(self, column: Any) -> bool:
+        return self.statistic == _MEDIAN and holds_times(column)
+
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
         (column,), windows = columns, self.shape.windows(rows)
+        if self._is_median_of_times(column):
+            return rows.returned(median_of_times(column, windows, self.min_periods))
         values = rows.library.floats(column)
         if isinstance(self.statistic, (Rank, Distinct)) and holds_integers(column):
             values = _apart(column, values)

@@ -27,6 +27,7 @@ from ..statistics.inputs import (
 )
 from ..statistics.table import WINDOWS, window_operator
 from ..time.time_column import TimeColumn
+from .exact import DecimalWindow, ExactMean, exact_window, holds_times
 from .halo import RowExtent, TimeExtent, WindowExtent
 from .surroundings import ColumnOverlap, WindowRows
 
@@ -164,7 +165,7 @@ class Windowed:
 
 @dataclass(frozen=True)
 class RollingStatistic(Windowed):
-    """A statistic of the rows in each window: of float64, but for integers that are picked, which stay as they are.
+    """A statistic of the rows in each window: of float64, but for picked integers, times and decimals, which are exact.
 
     Parameters
     ----------
@@ -187,19 +188,34 @@ class RollingStatistic(Windowed):
         return f"rolling-{self.name}"
 
     def dtype(self, columns: Sequence[Any]) -> DType:
+        exact, picked = self._exact(columns), self._picked(columns)
+        if exact is not None:
+            return exact.dtype(columns[0])
+        if picked is not None:
+            return picked.dtype(columns)
         check_columns(self.label, columns, WINDOWS[self.name].inputs)
-        picked = self._picked(columns)
-        return np.dtype(np.float64) if picked is None else picked.dtype(columns)
+        return np.dtype(np.float64)
+
+    def _exact(self, columns: Sequence[Any]) -> ExactMean | DecimalWindow | None:
+        """Return what computes a statistic of times or decimals; None for others."""
+        return None if self.options else exact_window(self.name, columns[0])
 
     def _picked(self, columns: Sequence[Any]) -> RollingOperator | None:
-        """Return what picks one of the integers in each window; None for other statistics and columns."""
+        """Return what picks one of the integers or times in each window; None for other statistics and columns."""
         picks = WINDOWS[self.name].picks
-        if picks is None or not holds_integers(columns[0]):
+        if picks is None or not (holds_integers(columns[0]) or holds_times(columns[0])):
             return None
         return RollingOperator(picks, self.shape, max(self.min_periods, 1))
 
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
-        picked = self._picked(columns)
+        exact, picked = self._exact(columns), self._picked(columns)
+        if exact is not None:
+            over = RollingOperator(_ADD, self.shape, 0)
+
+            def combine(op: Operator, values: Values, **options: Any) -> Any:
+                return over.combined(op, values, rows, **options)
+
+            return rows.returned(exact.answer(columns[0], combine, self.min_periods))
         if picked is not None:
             return picked.apply(columns, rows)
         statistic, options = WINDOWS[self.name], dict(self.options)
@@ -308,13 +324,13 @@ class RollingOperator(Windowed):
             missing = missing_in(views)
             valid, nulls = ~missing, kernels.byte_mask(missing)
         given = values if len(values) > 1 else values[0]
-        out = self._combined(plan.meant, given, rows, nulls=nulls, dtype=plan.kernel_dtype)
+        out = self.combined(plan.meant, given, rows, nulls=nulls, dtype=plan.kernel_dtype)
         array = plan.layout.wrap(out, None, plan.dtype)
         if self.min_periods:
             array = library.set_null(array, self._missing(rows, valid))
         return rows.returned(array)
 
-    def _combined(self, op: Operator, values: Any, rows: WindowRows, **options: Any) -> Values:
+    def combined(self, op: Operator, values: Any, rows: WindowRows, **options: Any) -> Values:
         """Return the elements of each window, combined."""
         if rows.group_ids is None:
             return kernels.rolling(op, values, self.shape.windows(rows), **options)
@@ -327,7 +343,7 @@ class RollingOperator(Windowed):
         if valid is None and rows.group_ids is not None and self.min_periods > self.shape.has_row:
             valid = rows.library.xp.ones(rows.length, np.bool_)
         if valid is not None:
-            counts = self._combined(_ADD, valid.astype(np.int32), rows, dtype=INT64)
+            counts = self.combined(_ADD, valid.astype(np.int32), rows, dtype=INT64)
             return counts < self.min_periods
         windows = self.shape.windows(rows)
         known = filled(self.shape, windows, rows, self.min_periods)

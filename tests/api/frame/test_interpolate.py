@@ -166,7 +166,6 @@ def test_input_is_not_written(backend):
         pd.Series([True, None], dtype="boolean"),
         pd.Series(["a", None], dtype="category"),
         pd.Series([pd.Period("2026", "D"), None]),
-        pd.Series([pd.Timestamp("2026"), None], dtype="timestamp[us][pyarrow]"),
         pd.Series([1, None], dtype=pd.ArrowDtype(pa.decimal128(5, 2))),
     ],
     ids=lambda x: str(x.dtype),
@@ -228,3 +227,22 @@ def test_index_that_decreases(backend, index, number):
     lazy = partitioned(x, [0.5, 0.75]).gpuscan.interpolate("index")
     with pytest.raises(ValueError, match=f"^partition {number}: index must not decrease"):
         lazy.compute()
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("ns"), pa.duration("s"), pa.date32()], ids=str)
+def test_times_of_arrow_are_on_the_line_by_integers(kind):
+    top = 2**20 if kind == pa.date32() else 2**60
+    given = [None, top + 1, None, None, top + 7, None, -3, None, 2, None]
+    array = pa.array(given, pa.int32() if kind == pa.date32() else pa.int64()).view(kind)
+    frame = pd.DataFrame({"x": pd.arrays.ArrowExtensionArray(pa.chunked_array([array])), "g": 1})
+    middle = (top + 4) // 2
+    expected = [top + 1, top + 1, top + 3, top + 5, top + 7, middle, -3, -1, 2, 2]
+    for at in ([], [0.2, 0.5], [i / 10 for i in range(1, 10)]):
+        rows = partitioned(frame, at)
+        for each in (rows["x"].gpuscan, rows.gpuscan.groupby("g")["x"]):
+            found = each.interpolate(limit_direction="both").compute()
+            assert found.dtype == frame["x"].dtype
+            assert (
+                pa.array(found).cast(pa.int32() if top < 2**32 else pa.int64()).to_pylist()
+                == expected
+            )

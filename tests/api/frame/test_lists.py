@@ -525,7 +525,7 @@ def test_lists_of_lists_are_refused(method):
         (pa.string(), "a", "cumprod"),
         (pa.string(), "a", "sum"),
         (pa.decimal128(5, 2), Decimal(1), "sum"),
-        (pa.decimal128(5, 2), Decimal(1), "cummax"),
+        (pa.decimal128(5, 2), Decimal(1), "cumprod"),
         (pa.timestamp("us"), datetime(2026, 1, 1), "cumsum"),
         (pa.struct({"a": pa.int64()}), {"a": 1}, "sort"),
     ],

@@ -233,18 +233,20 @@ def test_values_that_are_no_numbers(backend, clustered, dtype, method):
     groups = lambda it: it.groupby("k", sort=not clustered)["x"]  # noqa: E731
     ask = lambda it: getattr(it.groupby("k", clustered=clustered)["x"], method)()  # noqa: E731
     answer = backend.answer(df, lambda it: getattr(groups(it), method)())
-    if answer is None or (method in ("mean", "std") and dtype == DECIMALS):
+    of_cuda = backend.name == "cuda"
+    if answer is None or (method in ("mean", "std") and dtype == DECIMALS and of_cuda):
         with pytest.raises(TypeError, match=f"{method} of column 'x'.*cast it with astype"):
             ask(partitioned(backend.frame(df), [0.5]).gpuscan)
         return
-    if dtype == DECIMALS and method != "count":
+    is_decimal = dtype == DECIMALS and method not in ("count", "std")
+    if is_decimal:
         answer = answer.astype(DECIMALS)  # cuDF forgets how many digits there may be
     if clustered:
         answer = answer.loc[["b", "a", "c"]]  # cuDF has another order
     for at in ([], [0.2, 0.5, 0.5, 0.9]):
         found = ask(partitioned(backend.frame(df), at).gpuscan).compute()
         found = backend.to_pandas(found)
-        same(found.astype(DECIMALS) if dtype == DECIMALS and method != "count" else found, answer)
+        same(found.astype(DECIMALS) if is_decimal else found, answer)
 
 
 def test_means_of_times_are_exact(backend):

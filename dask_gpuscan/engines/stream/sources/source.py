@@ -81,7 +81,8 @@ def mark_of(frames: Sequence[Any], count: int = MARKED) -> Mark:
             rows = [*to_arrow(preserve_index=False).to_pylist(), *rows]
             if len(rows) >= count:
                 break
-    except (pa.ArrowException, TypeError, ValueError):  # objects, or names that are there twice
+    # objects, names that are there twice, or times that Python has not
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return NO_MARK
     plain = [[None if x != x else x for x in row.values()] for row in rows]
     return len(rows), blake2b(repr(plain).encode(), digest_size=8).hexdigest()

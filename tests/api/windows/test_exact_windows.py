@@ -1,0 +1,210 @@
+"""Windows of times and decimals, against Python's integers: all digits, of any unit, cut anywhere."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dask_gpuscan
+
+NUMBERS = [2**62 + 7, 2**62 + 2, None, -(2**62), 5, -4, -3]
+GROUPS = [1, 2, 1, 1, 2, 2, 1]
+MOST = 10**38 - 1
+
+
+def times(dtype):
+    """Return times of a dtype that store these numbers."""
+    stored = np.array([-(2**63) if n is None else n for n in NUMBERS])
+    if isinstance(dtype, pa.DataType):
+        numbers = pa.array(NUMBERS, pa.int64()).view(dtype)
+        return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([numbers])))
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return pd.Series(stored.view(f"M8[{dtype.unit}]")).dt.tz_localize("UTC").astype(dtype)
+    return pd.Series(stored.view(dtype))
+
+
+DTYPES = {
+    str(dtype): dtype
+    for dtype in (
+        *("M8[ns]", "m8[us]", pd.DatetimeTZDtype("ns", "Asia/Tokyo")),
+        *(pa.timestamp("s", "UTC"), pa.duration("ns")),
+    )
+}
+
+
+def piece(start, frame, rows):
+    return frame.iloc[start : start + rows]
+
+
+def cuts(frame):
+    """Return a frame, and the same as partitions of one row and of three, and as a stream."""
+    yield frame
+    for rows in (1, 3):
+        starts = range(0, len(frame), rows)
+        yield dd.from_map(piece, starts, frame=frame, rows=rows, meta=frame.iloc[:0])
+    yield dask_gpuscan.stream([frame.iloc[:2], frame.iloc[2:]])
+
+
+def computed(answer):
+    return answer.compute() if isinstance(answer, (dd.Series, dask_gpuscan.Stream)) else answer
+
+
+def stored(answer):
+    """Return the numbers that times store."""
+    array = pa.array(computed(answer)).cast(pa.int64())
+    return array.to_pylist()
+
+
+def middle(values):
+    values = sorted(values)
+    return Fraction(values[(len(values) - 1) // 2] + values[len(values) // 2], 2)
+
+
+STATISTICS = {
+    "min": min,
+    "max": max,
+    "first": lambda values: values[0],
+    "last": lambda values: values[-1],
+    "mean": lambda values: Fraction(sum(values), len(values)),
+    "median": middle,
+}
+
+
+def of_windows(values, name, least, windows):
+    """Return the statistic of the values in each window, towards zero; null for fewer values than `least`."""
+    found = []
+    for rows in windows:
+        some = [values[i] for i in rows if values[i] is not None]
+        found.append(int(STATISTICS[name](some)) if len(some) >= max(least, 1) else None)
+    return found
+
+
+ROWS = range(len(NUMBERS))
+ROLLING = [range(max(i - 2, 0), i + 1) for i in ROWS]
+SO_FAR = [range(i + 1) for i in ROWS]
+OF_GROUPS = [[j for j in range(i + 1) if GROUPS[j] == GROUPS[i]] for i in ROWS]
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_times(name, dtype):
+    column = times(DTYPES[dtype])
+    frame = pd.DataFrame({"x": column, "g": GROUPS})
+    frame["t"] = pd.date_range("2026-01-01", periods=len(frame))
+    for rows in cuts(frame):
+        x, groups = rows["x"].gpuscan, rows.gpuscan.groupby("g")["x"]
+        asked = {
+            "rolling": (x.rolling(3, min_periods=2), 2, ROLLING),
+            "none": (x.rolling(3, min_periods=0), 0, ROLLING),
+            "of time": (rows[["x", "t"]].gpuscan.rolling("3D", on="t")["x"], 1, ROLLING),
+            "of groups": (groups.rolling(2), 2, [rows[-2:] for rows in OF_GROUPS]),
+            "expanding": (x.expanding(min_periods=2), 2, SO_FAR),
+            "so far in groups": (groups.expanding(), 1, OF_GROUPS),
+        }
+        for title, (windows, least, around) in asked.items():
+            found = computed(getattr(windows, name)())
+            assert found.dtype == column.dtype, title
+            assert stored(found) == of_windows(NUMBERS, name, least, around), title
+
+
+def test_counts_and_what_times_have_not():
+    frame = pd.DataFrame({"x": times("M8[ns]")})
+    for rows in cuts(frame):
+        found = rows["x"].gpuscan.rolling(3, min_periods=1).count()
+        assert computed(found).tolist() == [1, 2, 2, 2, 2, 3, 3]
+        for name in ("sum", "std", "skew"):
+            for windows in (rows["x"].gpuscan.rolling(2), rows["x"].gpuscan.expanding()):
+                with pytest.raises(TypeError, match=r"column 'x'.* is not a real number"):
+                    getattr(windows, name)()
+
+
+def test_dates():
+    days = (
+        pd.Series([1, 4, None, 3], dtype="Int64").astype("int32[pyarrow]").astype("date32[pyarrow]")
+    )
+    for rows in cuts(pd.DataFrame({"x": days})):
+        windows = rows["x"].gpuscan.rolling(2, min_periods=1)
+        assert computed(windows.max()).equals(days.iloc[[0, 1, 1, 3]].reset_index(drop=True))
+        assert pa.array(computed(windows.mean())).cast("int32").to_pylist() == [1, 2, 4, 3]
+
+
+def test_times_of_polars():
+    pl = pytest.importorskip("polars")
+    x = pl.Series("x", [1, 4, None, 6]).cast(pl.Datetime("us"))
+    for name in ("min", "max", "mean", "median"):
+        found = getattr(x.gpuscan.rolling(2, min_periods=1), name)()
+        assert found.equals(getattr(x, f"rolling_{name}")(2, min_samples=1)), name
+
+
+# --- decimals --------------------------------------------------------------------------------------------
+
+
+def decimal_of(number, scale):
+    return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale))
+
+
+def decimals(numbers, kind):
+    values = [None if n is None else decimal_of(n, kind.scale) for n in numbers]
+    wide = kind if kind.bit_width >= 128 else pa.decimal128(kind.precision, kind.scale)
+    return pd.Series(
+        pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array(values, wide).cast(kind)]))
+    )
+
+
+def counted(answer, kind):
+    assert computed(answer).dtype == pd.ArrowDtype(kind)
+    return [None if pd.isna(x) else int(Fraction(x) * 10**kind.scale) for x in computed(answer)]
+
+
+def half_away(mean):
+    return int(abs(mean) + Fraction(1, 2)) * (1 if mean >= 0 else -1)
+
+
+EXACT = {
+    "sum": sum,
+    "mean": lambda values: half_away(Fraction(sum(values), len(values))),
+    **{name: STATISTICS[name] for name in ("min", "max", "first", "last")},
+}
+KINDS = [pa.decimal128(38, 2), pa.decimal256(70, 1)]
+if hasattr(pa, "decimal64"):  # pyarrow 19
+    KINDS.append(pa.decimal64(18, 3))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_decimals(kind):
+    most = 10**kind.precision - 1
+    values = [most, -most, None, -4, 1 - most, 7, most - 8]
+    frame = pd.DataFrame({"x": decimals(values, kind), "g": GROUPS})
+    for rows in cuts(frame):
+        x, groups = rows["x"].gpuscan, rows.gpuscan.groupby("g")["x"]
+        asked = (
+            (x.rolling(3, min_periods=2), 2, ROLLING, EXACT),
+            (x.rolling(3, min_periods=0), 0, ROLLING, EXACT),
+            (groups.rolling(2), 2, [rows[-2:] for rows in OF_GROUPS], EXACT),
+            (x.expanding(), 1, SO_FAR, EXACT),
+            (groups.expanding(min_periods=2), 2, OF_GROUPS, EXACT),
+        )
+        for windows, least, around, names in asked:
+            for name in names:
+                if name == "sum" and kind.precision != 18:
+                    continue
+                of = pa.decimal128(38, kind.scale) if name == "sum" else kind
+                expected = []
+                for window in around:
+                    some = [values[i] for i in window if values[i] is not None]
+                    null = len(some) < max(least, name != "sum")
+                    expected.append(None if null else EXACT[name](some))
+                assert counted(getattr(windows, name)(), of) == expected, name
+
+
+def test_sums_of_decimals_that_do_not_fit():
+    kind = pa.decimal128(38, 2)
+    for rows in cuts(pd.DataFrame({"x": decimals([MOST, -1, -MOST, -1], kind)})):
+        sums = counted(rows["x"].gpuscan.expanding().sum(), kind)
+        assert sums == [MOST, MOST - 1, -1, -2]
+        with pytest.raises(OverflowError, match=r"sum of column 'x' in a window: overflow: -1000"):
+            counted(rows["x"].gpuscan.rolling(2).sum(), kind)
