@@ -44,6 +44,8 @@ class Kind:
     """Return a column of Arrow as one of the library, of a type if one is given."""
     table: Callable[[list[str], list[Any]], Any]
     """Return names and columns as a table."""
+    rows: Callable[[int], Any]
+    """Return a table of so many rows that has no columns."""
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType | None) -> pa.ChunkedArray:
@@ -62,6 +64,7 @@ _TABLES = Kind(
     chunks=lambda column: column,
     column=lambda _, column, kind: _cast(column, kind),
     table=lambda names, columns: pa.Table.from_arrays(columns, names),
+    rows=lambda count: pa.table({"": pa.nulls(count)}).select([]),
 )
 
 _BATCHES = Kind(
@@ -71,6 +74,7 @@ _BATCHES = Kind(
     chunks=lambda column: pa.chunked_array([column]),
     column=lambda _, column, kind: one_array(_cast(column, kind)),
     table=lambda names, columns: pa.RecordBatch.from_arrays(columns, names),
+    rows=lambda count: pa.record_batch({"": pa.nulls(count)}).select([]),
 )
 
 
@@ -105,6 +109,7 @@ def _polars() -> Kind:
         chunks=chunks,
         column=column,
         table=table,
+        rows=lambda count: pl.DataFrame({"": [None] * count}).drop(""),
     )
 
 
@@ -236,6 +241,8 @@ class TableSource:
                 return self._column(name, array)
             named = [(method if name in levels else name, array)]
         named = [*((name, PANDAS.array(level)) for name, level in levels.items()), *named]
+        if not named:
+            return self._kind.rows(len(found))
         made = [self._column(name, array) for name, array in named]
         return self._kind.table([name for name, _ in named], made)
 
