@@ -32,6 +32,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Kind:
     """How the tables of a library are taken apart and made."""
 
+    name: str
+    """By which it is pickled."""
     column_type: Any
     """The type of columns; anything else is a table."""
     columns: Callable[[Any], Iterable[tuple[str, Any]]]
@@ -47,6 +49,13 @@ class Kind:
     rows: Callable[[int], Any]
     """Return a table of so many rows that has no columns."""
 
+    def __reduce__(self) -> Any:
+        return _kind_called, (self.name,)
+
+
+def _kind_called(name: str) -> Kind:
+    return {"tables": lambda: _TABLES, "batches": lambda: _BATCHES, "polars": _polars}[name]()
+
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType | None) -> pa.ChunkedArray:
     if kind is None or kind == column.type:
@@ -58,6 +67,7 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType | None) -> pa.ChunkedArray:
 
 
 _TABLES = Kind(
+    name="tables",
     column_type=pa.ChunkedArray,
     columns=lambda table: zip(table.column_names, table.columns, strict=True),
     dtype=attrgetter("type"),
@@ -68,6 +78,7 @@ _TABLES = Kind(
 )
 
 _BATCHES = Kind(
+    name="batches",
     column_type=pa.Array,
     columns=lambda batch: zip(batch.schema.names, batch.columns, strict=True),
     dtype=attrgetter("type"),
@@ -103,6 +114,7 @@ def _polars() -> Kind:
         return pl.DataFrame(dict(zip(names, columns, strict=True)))
 
     return Kind(
+        name="polars",
         column_type=pl.Series,
         columns=lambda frame: zip(frame.columns, frame.get_columns(), strict=True),
         dtype=attrgetter("dtype"),

@@ -52,7 +52,9 @@ def test_polars_reads_a_stream() -> None:
 
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize(
-    "made", [pd.DataFrame, pl.DataFrame, pa.table, pa.record_batch], ids=lambda made: made.__module__
+    "made",
+    [pd.DataFrame, pl.DataFrame, pa.table, pa.record_batch],
+    ids=lambda made: made.__module__,
 )
 def test_no_columns_keep_the_number_of_rows(made: Any, rows: int) -> None:
     """An index, a literal and a count ask for none of our columns."""

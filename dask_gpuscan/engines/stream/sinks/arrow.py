@@ -160,7 +160,9 @@ def to_polars(stream: Stream) -> Any:
             chosen = stream[[known[name] for name in read]]
         for table in tables(chosen, chosen.begin(), no_rows_of(chosen).schema):
             frame: Any = pl.from_arrow(table)
-            if names:  # others are those of the index; polars drops a column that it has not asked for
+            if (
+                names
+            ):  # others are those of the index; polars drops a column that it has not asked for
                 frame = frame.select(names)
             if count is not None:  # of rows before those of the predicate
                 frame = frame.head(count)
