@@ -22,6 +22,7 @@ from ...frames.pandas.arrow import array_of_arrow, arrow_of_array
 from ...frames.pandas.layouts import one_array
 from ...frames.pandas.library import PANDAS
 from ...frames.registry import columns_of, is_frame, unused_name
+from ..windows.expanding import Ewm
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -230,6 +231,8 @@ class TableSource:
             return self._made(method, found)
         if isinstance(found, Stream):
             return found.written_by(self.answer, self.methods)
+        if isinstance(found, Ewm):
+            found = found.of_tables()
         if type(found).__module__.partition(".")[0] == __name__.partition(".")[0]:
             return self.methods(found)
         return found
