@@ -232,7 +232,7 @@ class TableSource:
         if isinstance(found, Stream):
             return found.written_by(self.answer, self.methods)
         if isinstance(found, Ewm):
-            found = found.of_tables()
+            found = found._of_tables()
         if type(found).__module__.partition(".")[0] == __name__.partition(".")[0]:
             return self.methods(found)
         return found

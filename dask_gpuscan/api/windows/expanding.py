@@ -186,7 +186,7 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         else:
             self._decay = weights.of_times(self._times.unit)
 
-    def of_tables(self) -> Self:
+    def _of_tables(self) -> Self:
         """Return the same windows of a table that is read as a frame of pandas: without the weights of pandas alone."""
         found = copy(self)
         found._decay = replace(self._decay, as_pandas=False)

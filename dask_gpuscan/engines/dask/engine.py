@@ -30,6 +30,7 @@ from .tree_reduce import tree_reduce
 
 __all__ = [
     "IN_PARTS",
+    "PART",
     "align_columns",
     "append_mask",
     "as_series",
@@ -59,6 +60,7 @@ __all__ = [
 ]
 
 IN_PARTS = True
+PART = "partition"
 
 
 def broadcast(

@@ -21,9 +21,11 @@ from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import DType, Values
+from ...kernels.arrays import check_memory
+from ...kernels.cpu.core.limits import available
 from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
-from .time_column import TimeColumn, numbers_of
+from .time_column import TimeColumn, decrease, numbers_of, times_at, zone_of
 
 _WHOLE_DAYS = ("BME", "ME", "BQE", "QE", "BYE", "YE", "W")
 """Rules whose edges, where buckets are closed on the right, are the ends of days rather than their starts."""
@@ -77,27 +79,33 @@ class SpanCarry(DataFrameCarry):
         return reduce(Span.then, aggregates)
 
 
-def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None) -> Values:
-    """Return the times of rows as numbers.
+def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None, part: str) -> Values:
+    """Return the times of rows as numbers; `part` is what messages call the parts of a whole, if it has some.
 
     Raises
     ------
     ValueError
-        For times that are null, or earlier than those before them; it names the partition.
+        For times that are null, or earlier than those before them; it says which, and names the part.
     """
-    number = 0 if before is None else before.partitions
+    where = f" in {part} {0 if before is None else before.partitions}" if part else ""
     column = time_column.column(frame)
     if library_of(frame).missing(column) is not None:
         raise ValueError(
-            f"resample: {time_column.title} has nulls in partition {number}; drop them first, with dropna"
+            f"resample: {time_column.title} has nulls{where}; drop them first, with dropna"
         )
     times = numbers_of(column)
     last = None if before is None else before.last
-    falls = last is not None and len(times) > 0 and times[0].item() < last
-    if falls or not kernels.is_sorted(times):
+    pair = None
+    if last is not None and len(times) > 0 and times[0].item() < last:
+        pair = last, times[0].item()
+    elif not kernels.is_sorted(times):
+        at = int((times[1:] < times[:-1]).argmax())
+        pair = times[at].item(), times[at + 1].item()
+    if pair is not None:
         raise ValueError(
-            f"resample: times must not decrease, those of {time_column.title} do in partition {number}; sort by "
-            f"them first, with gpuscan.sort_{'index' if time_column.on is None else 'values'}"
+            f"resample: times must not decrease, those of {time_column.title} do{where}, where "
+            f"{decrease(column, *pair)}; sort by them first, with "
+            f"gpuscan.sort_{'index' if time_column.on is None else 'values'}"
         )
     return times
 
@@ -118,9 +126,7 @@ class Buckets:
     @property
     def zone(self) -> Any:
         """The time zone of the times; None if they have none."""
-        if isinstance(self.dtype, pd.ArrowDtype):
-            return self.dtype.pyarrow_dtype.tz
-        return getattr(self.dtype, "tz", None)
+        return zone_of(self.dtype)
 
     @property
     def is_fixed(self) -> bool:
@@ -172,8 +178,7 @@ class Buckets:
 
     def _times(self, *stored: int) -> pd.DatetimeIndex:
         """Return times that are given as numbers."""
-        index = pd.DatetimeIndex(np.array(stored, INT64).view(f"M8[{self.unit}]"))
-        return index if self.zone is None else index.tz_localize("UTC").tz_convert(self.zone)
+        return times_at(self.dtype, self.unit, *stored)
 
     def _labels(self, first: int, last: int, label: str) -> pd.DatetimeIndex:
         """Return the labels of all buckets of a calendar."""
@@ -326,6 +331,17 @@ class Buckets:
         if not self.is_fixed:
             return len(self._labels(first, last, self.label))
         return (last - self._start(first)) // self.width + 1
+
+    def check_memory(self, rows: int, first: int, last: int, columns: int = 1) -> None:
+        """Raise a MemoryError if so many buckets, of times from the first to the last, do not fit the memory."""
+        try:
+            check_memory(rows, 8 * (columns + 2), available)
+        except MemoryError as error:
+            begin, end = self._times(first, last)
+            raise MemoryError(
+                f"resample with rule {self.freq.freqstr!r}, of times from {begin} to {end}: {error}; take a longer "
+                f"rule, or leave out times that lie so far apart"
+            ) from None
 
     def labels(self, span: Span, start: int, stop: int) -> pd.DatetimeIndex:
         """Return the labels of the buckets from `start` to `stop`, given the first and last time."""
