@@ -23,6 +23,7 @@ from ....frames.registry import (
 )
 from ....kernels.messages import shown
 from ...dask.compat import FrameBase
+from ...dask.expressions import accepted
 from ..progress import Size, size_of, without_bars
 from ..states.state import State
 from ..threads import read_ahead
@@ -457,7 +458,7 @@ def batches_of(
     if is_frame(source) and not is_scalar:
         return [source]
     if isinstance(source, FrameBase):
-        return Partitions(source)
+        return Partitions(accepted(source))
     if isinstance(source, pa.RecordBatchReader):
         return _of_reader(source)
     if hasattr(type(source), "collect_batches"):
