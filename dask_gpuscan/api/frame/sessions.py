@@ -125,7 +125,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         2    b        1     90   90      1      4
         """
         rows, time, keys, wide = _checked(self._obj, time, by, gap)
-        given = {} if agg is None else check_agg(agg)
+        given: Mapping[Any, Any] = {} if agg is None else check_agg(agg)
         for name in given:
             if name in named:
                 raise ValueError(f"{name!r} is named by agg and by an argument; name it once")
@@ -148,7 +148,11 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         numbered = engine_of(rows).with_column(rows, numbers, number)
         together = clustered if keys.columns else True
         groups = methods_of(numbered).groupby([*keys.columns, number], clustered=together)
-        places = {"start": (time, "first"), "end": (time, "last"), "count": (time, "size")}
+        places: dict[Any, Any] = {
+            "start": (time, "first"),
+            "end": (time, "last"),
+            "count": (time, "size"),
+        }
         table = groups._aggregated(None, {**places, **asked})
         table = methods_of(table).reset_index()
         return table if number == NUMBER else table.rename(columns={number: NUMBER})

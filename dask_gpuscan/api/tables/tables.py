@@ -55,7 +55,7 @@ class Kind:
 
 
 def _kind_called(name: str) -> Kind:
-    return {"tables": lambda: _TABLES, "batches": lambda: _BATCHES, "polars": _polars}[name]()
+    return _polars() if name == "polars" else {"tables": _TABLES, "batches": _BATCHES}[name]
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType | None) -> pa.ChunkedArray:

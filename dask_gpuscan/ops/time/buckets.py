@@ -7,7 +7,7 @@ last time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
@@ -314,7 +314,7 @@ class Buckets:
             return firsts + offset
         return (firsts - firsts % self._day if self.zone is None else day_starts(firsts)) + offset
 
-    def _day_starts(self, times: Sequence[int]) -> np.ndarray:
+    def _day_starts(self, times: Iterable[int]) -> np.ndarray:
         """Return the starts of the days of times in their zone."""
         return stored(self._localized(self._times(*times).tz_localize(None).normalize()))
 
