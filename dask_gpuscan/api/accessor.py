@@ -74,8 +74,7 @@ class Gpuscan(
     """
 
     def __init__(self, obj: Obj) -> None:
-        engine_of(obj).check_labels(obj)
-        self._obj = obj
+        self._obj = engine_of(obj).accepted(obj)
 
     def __repr__(self) -> str:
         return f"<gpuscan of a {type(self._obj).__module__.partition('.')[0]} {type(self._obj).__name__}>"

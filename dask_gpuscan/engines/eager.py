@@ -24,6 +24,7 @@ from ..ops.sort.sort import sort as sort
 from ..ops.time.shift_labels import ShiftLabels
 
 IN_PARTS = False
+PART = ""
 
 # --- operations --------------------------------------------------------------------------------------
 
@@ -99,8 +100,9 @@ def meta(obj: Any) -> Any:
     return obj
 
 
-def check_labels(obj: Any) -> None:
-    """Accept any labels of columns."""
+def accepted(obj: Any) -> Any:
+    """Return a frame as it is."""
+    return obj
 
 
 def check_mask(obj: Any, mask: Any) -> None:

@@ -128,11 +128,15 @@ class Engine(Protocol):
     def IN_PARTS(self) -> bool:
         """Whether rows come in parts: answers of parts are combined, and a part may be empty."""
 
+    @property
+    def PART(self) -> str:
+        """What messages call a part; empty where there are none."""
+
     def meta(self, obj: Any) -> Any:
         """Return a frame or series with the columns and the index of this one, which may have no rows."""
 
-    def check_labels(self, obj: Any) -> None:
-        """Check that any column can be chosen by its label; raises a ValueError that names one that cannot."""
+    def accepted(self, obj: Any) -> Any:
+        """Return a frame whose parts have its dtypes; raises a ValueError for a column that cannot be chosen."""
 
     def check_mask(self, obj: Any, mask: Any) -> None:
         """Check that a mask may keep rows of a frame; raises a TypeError if it cannot."""

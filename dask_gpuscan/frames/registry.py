@@ -58,6 +58,11 @@ def is_frame(obj: Any) -> bool:
     return _source(type(obj)) is not None
 
 
+def is_rows(obj: Any) -> bool:
+    """Return whether an object is a frame or a series of one of the libraries."""
+    return is_frame(obj) and hasattr(type(obj), "iloc")
+
+
 def _source(kind: type) -> LibrarySource | None:
     packages = (base.__module__.partition(".")[0] for base in kind.__mro__)
     return next((LIBRARIES[p] for p in packages if p in LIBRARIES), None)

@@ -168,10 +168,8 @@ def merge_asof(
         raise TypeError(f"tolerance must be a number or a duration, found {shown(tolerance)}")
     given_sides = _frame("left", left), _frame("right", right)
     engine = engine_of(*given_sides)
-    left = engine.collection(given_sides[0], bool(left_index or right_index))
-    right = engine.collection(given_sides[1], bool(right_index))
-    for side in (left, right):
-        engine.check_labels(side)
+    left = engine.accepted(engine.collection(given_sides[0], bool(left_index or right_index)))
+    right = engine.accepted(engine.collection(given_sides[1], bool(right_index)))
     frames = [engine.meta(side) for side in (left, right)]
     libraries = [library_of(frame) for frame in frames]
     if libraries[0] is not libraries[1]:

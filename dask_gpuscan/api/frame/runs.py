@@ -134,10 +134,16 @@ PLACES = ("run_start", "run_length")
 """Columns that tell where runs are."""
 
 
-def _aggregated(obj: Any, by: By, agg: Any) -> Any:
-    """Return one row for each run, with reductions of columns."""
+def check_agg(agg: Any) -> Mapping[Hashable, Any]:
+    """Return names with columns and reductions; raises a TypeError for anything else."""
     if not isinstance(agg, Mapping) or not agg:
         raise TypeError(f"agg must be a dict of names to (column, reduction), found {shown(agg)}")
+    return agg
+
+
+def _aggregated(obj: Any, by: By, agg: Any) -> Any:
+    """Return one row for each run, with reductions of columns."""
+    agg = check_agg(agg)
     meta = meta_of(obj)
     if meta.ndim == 1:
         name = "value" if meta.name is None else meta.name

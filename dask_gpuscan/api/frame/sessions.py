@@ -5,7 +5,7 @@ A session number is the number of gaps before a row; a table of sessions is a gr
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ...ops.core.operation import Part
 from ...ops.time.sessions import NUMBER, CountGaps, SessionNumbers
 from ..arguments import check_column, check_duration
 from ..types import Duration, FrameT, Methods, Names, Obj, SeriesT
+from .runs import check_agg
 
 
 class SessionMethods(Methods[Obj, SeriesT, FrameT]):
@@ -26,7 +27,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
 
     def sessionize(
         self,
-        time: Hashable,
+        time: Hashable = None,
         by: Names | None = None,
         *,
         gap: Duration | float,
@@ -36,8 +37,9 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
 
         Parameters
         ----------
-        time : name
-            Column of times or numbers, which must not decrease (within each key of `by`).
+        time : name, optional
+            Column of times or numbers, which must not decrease (within each key of `by`). By default, the index,
+            which must hold times.
         by : name or list of names, optional
             Columns whose events have sessions of their own.
         gap : duration or number
@@ -69,20 +71,21 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.sessionize("t", by="user", gap=30).tolist()
         [0, 0, 0, 1]
         """
-        keys, wide = _check(self._obj, time, by, gap)
+        rows, time, keys, wide = _checked(self._obj, time, by, gap)
         if NUMBER in keys.columns:
             raise ValueError(
                 f"by names {NUMBER!r}, which is the name of the result; rename it first"
             )
-        return _numbers(self._obj, time, keys, wide, clustered, dropna=True)
+        return _numbers(rows, time, keys, wide, clustered, dropna=True)
 
     def sessions(
         self,
-        time: Hashable,
+        time: Hashable = None,
         by: Names | None = None,
         *,
         gap: Duration | float,
         clustered: bool | None = None,
+        agg: Mapping[Hashable, tuple[Hashable, str]] | None = None,
         **named: tuple[Hashable, str],
     ) -> FrameT:
         """Return one row for each session: its keys, number, start, end and count, and aggregates.
@@ -91,8 +94,10 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         ----------
         time, by, gap, clustered
             As for `sessionize`.
-        **named : (column, name)
-            More columns, as for the ``agg`` of `groupby`.
+        agg : dict of name to (column, reduction), optional
+            More columns of the result, each a reduction of a column within each session, as for `rle`.
+        **named : (column, reduction)
+            The same, by names that are words.
 
         Returns
         -------
@@ -119,40 +124,72 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         1    b        0     10   10      1      2
         2    b        1     90   90      1      4
         """
-        keys, wide = _check(self._obj, time, by, gap)
+        rows, time, keys, wide = _checked(self._obj, time, by, gap)
+        given: Mapping[Any, Any] = {} if agg is None else check_agg(agg)
+        for name in given:
+            if name in named:
+                raise ValueError(f"{name!r} is named by agg and by an argument; name it once")
+        asked = {**given, **named}
         if meta_of(self._obj).columns.nlevels > 1:
             raise TypeError(
                 "sessions are those of a DataFrame whose columns have one level; rename them first"
             )
         reserved = (NUMBER, "start", "end", "count")
-        for name in (*keys.columns, *named):
-            if name in reserved or (name in named and name in keys.columns):
+        for name in (*keys.columns, *asked):
+            if name in reserved or (name in asked and name in keys.columns):
                 raise ValueError(f"{name!r} is the name of a column of the result; choose another")
-        known = names_of(meta_of(self._obj))
-        for name, pair in named.items():
+        known = names_of(meta_of(rows))
+        for name, pair in asked.items():
             if isinstance(pair, tuple) and pair:
                 check_column(name, pair[0], known)
         number = unused_name(NUMBER, known)
         # rows with null keys, which the table leaves out, are numbered too: so numbers stay integers
-        numbers = _numbers(self._obj, time, keys, wide, clustered, dropna=False)
-        numbered = engine_of(self._obj).with_column(self._obj, numbers, number)
+        numbers = _numbers(rows, time, keys, wide, clustered, dropna=False)
+        numbered = engine_of(rows).with_column(rows, numbers, number)
         together = clustered if keys.columns else True
         groups = methods_of(numbered).groupby([*keys.columns, number], clustered=together)
-        table = groups.agg(start=(time, "first"), end=(time, "last"), count=(time, "size"), **named)
+        places: dict[Any, Any] = {
+            "start": (time, "first"),
+            "end": (time, "last"),
+            "count": (time, "size"),
+        }
+        table = groups._aggregated(None, {**places, **asked})
         table = methods_of(table).reset_index()
         return table if number == NUMBER else table.rename(columns={number: NUMBER})
 
 
-def _check(obj: Any, time: Any, by: Any, gap: Any) -> tuple[By, Any]:
-    """Return the keys, and the gap in the units of the times."""
+def _checked(obj: Any, time: Any, by: Any, gap: Any) -> tuple[Any, Hashable, By, Any]:
+    """Return the rows, the column of their times, the keys, and the gap in the units of the times."""
     meta = meta_of(obj)
     if meta.ndim == 1:
         raise TypeError("sessions are those of a DataFrame; found a Series, use to_frame() first")
-    check_column("time", time, names_of(meta))
+    if time is None and None not in names_of(meta):
+        obj, time = _with_index(obj)
+    check_column("time", time, names_of(meta_of(obj)))
     found = By(()) if by is None else check_by(meta, by)
     if time in found.columns:
         raise ValueError(f"time and by both name {time!r}")
-    return found, _units(meta, time, gap)
+    return obj, time, found, _units(meta_of(obj), time, gap)
+
+
+def _with_index(obj: Any) -> tuple[Any, Hashable]:
+    """Return rows with one more column, the times that are their index, and its name."""
+    meta = meta_of(obj)
+    library = library_of(meta)
+    dtype = library.index_level(meta, 0).dtype
+    if len(library.index_names(meta)) > 1 or dtype.kind not in "mM":
+        raise TypeError(
+            f"time must name a column, unless the index holds times: found an index of dtype {dtype}"
+        )
+    name = unused_name("time", names_of(meta))
+    rows = engine_of(obj).map_partitions(obj, _append_index, name)
+    return rows, names_of(meta_of(rows))[-1]
+
+
+def _append_index(frame: Any, name: str) -> Any:
+    library = library_of(frame)
+    times = library.array(library.index_level(frame, 0))
+    return library.append(frame, library.series(times, library.index(frame), name), name)
 
 
 def _units(meta: Any, time: Any, gap: Any) -> Any:

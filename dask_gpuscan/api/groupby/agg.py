@@ -68,6 +68,10 @@ class GroupByAgg(GroupByReductions[Obj, SeriesT, FrameT]):
         1    3     2
         2    5     1
         """
+        return self._aggregated(functions, named)
+
+    def _aggregated(self, functions: Any, named: Mapping[Any, Any]) -> Any:
+        """Return what `agg` does, of names that may be no words."""
         wanted, two_levels = named_reductions(self._columns(), self._as_series, functions, named)
         self._check_reductions(wanted)
         out = None

@@ -135,6 +135,7 @@ def _key_of(obj: Any, key: Any, columns: Sequence[Hashable]) -> _Key:
             getattr(key, "name", None),
             column=lambda rows: engine_of(rows).as_series(meta_of(rows), key),
         )
+    key = engine_of(key).accepted(key)
     if _is_column(key.name, columns) and _are_same(obj[key.name], key):
         return _Key(key.name, key.name)
     return _Key(key.name, column=lambda _: key, by_label=True)

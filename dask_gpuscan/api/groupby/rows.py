@@ -116,7 +116,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         0  a  1
         1  b  2
         """
-        return self._rows([slice(None, check_count("n", n))])
+        return self._rows("head", [slice(None, check_count("n", n))])
 
     def tail(self, n: SupportsIndex = 5) -> Obj:
         """Return the last rows of each group, in the rows' own order; parameters as for `head`.
@@ -133,7 +133,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         {1: 2, 3: 4}
         """
         n = check_count("n", n)
-        return self._rows([slice(-n, None) if n else slice(0, 0)])
+        return self._rows("tail", [slice(-n, None) if n else slice(0, 0)])
 
     def nth(
         self, n: SupportsIndex | slice | Sequence[SupportsIndex | slice], dropna: None = None
@@ -180,7 +180,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
                 f"dropna must be None, found {shown(dropna)}; drop nulls from the frame first"
             )
         places = list(n) if isinstance(n, (list, tuple)) else [n]
-        return self._rows([_place(place) for place in places])
+        return self._rows("nth", [_place(place) for place in places])
 
     @overload
     def nlargest(self, n: SupportsIndex = 5, *, keep: TopKeep = "first") -> SeriesT: ...
@@ -315,11 +315,11 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         whole = self._selected is None or meta_of(rows).ndim == 1
         return rows if whole else rows[self._selected]
 
-    def _rows(self, places: list[Place]) -> Any:
-        """The rows at these places of each group."""
+    def _rows(self, method: str, places: list[Place]) -> Any:
+        """The rows at these places of each group; messages name the method."""
         first = cache(self.cumcount)
-        from_last = [Part(None, (), CountRows(True))]  # under a name of its own, for messages
-        last = cache(lambda: self._scan("nth-from-the-last", from_last, True))
+        from_last = [Part(None, (), CountRows(True))]
+        last = cache(lambda: self._scan(method, from_last, True))
         keep = _chosen(places or [slice(0, 0)], first, last)
         return self._engine.filter(self._frame(), keep)
 

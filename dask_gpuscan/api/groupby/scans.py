@@ -52,10 +52,11 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         label: str,
         op: str,
         options: ScanArguments,
-        numeric_only: bool,
+        numeric_only: bool | None,
         bounds: Bounds = None,
         reset: Any = None,
     ) -> Any:
+        """Scan each column; `numeric_only` is None where a method has none."""
         if reset is not None:
             return self._in_segments(
                 reset, lambda groups: groups._cumulate(label, op, options, numeric_only, bounds)
@@ -63,7 +64,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         options = checked_options(options, self._columns)
         operation = Scan(label, BUILT_IN[op], options, in_groups=True, bounds=bounds)
         with hints(self._as_series, numeric_only):
-            return self._scan_columns(label, operation.of_column, numeric_only)
+            return self._scan_columns(label, operation.of_column, bool(numeric_only))
 
     def cumsum(
         self,
@@ -165,6 +166,54 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
         return self._cumulate("cummax", "maximum", options, numeric_only, reset=reset)
+
+    def cumany(
+        self,
+        *,
+        exclusive: bool = False,
+        reverse: bool = False,
+        reset: Reset[SeriesT] = None,
+    ) -> Obj:
+        """Return whether any value so far of the group is true (not zero), ignoring nulls.
+
+        See Also
+        --------
+        GroupBy.cumall : Whether all values so far are true.
+        Gpuscan.cumany : Without groups.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1, 2], "x": [0, 0, 3, 0]})
+        >>> df.gpuscan.groupby("k")["x"].cumany().tolist()
+        [False, False, True, False]
+        """
+        options = ScanArguments(exclusive, reverse=reverse)
+        return self._cumulate("cumany", "logical_any", options, None, reset=reset)
+
+    def cumall(
+        self,
+        *,
+        exclusive: bool = False,
+        reverse: bool = False,
+        reset: Reset[SeriesT] = None,
+    ) -> Obj:
+        """Return whether all values so far of the group are true (not zero), ignoring nulls.
+
+        See Also
+        --------
+        GroupBy.cumany : Whether any value so far is true.
+        Gpuscan.cumall : Without groups.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1, 2], "x": [1, 0, 3, 1]})
+        >>> df.gpuscan.groupby("k")["x"].cumall().tolist()
+        [True, False, True, False]
+        """
+        options = ScanArguments(exclusive, reverse=reverse)
+        return self._cumulate("cumall", "logical_all", options, None, reset=reset)
 
     def cummin(
         self,

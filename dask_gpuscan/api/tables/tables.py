@@ -22,6 +22,7 @@ from ...frames.pandas.arrow import array_of_arrow, arrow_of_array
 from ...frames.pandas.layouts import one_array
 from ...frames.pandas.library import PANDAS
 from ...frames.registry import columns_of, is_frame, unused_name
+from ..windows.expanding import Ewm
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,6 +33,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Kind:
     """How the tables of a library are taken apart and made."""
 
+    name: str
+    """By which it is pickled."""
     column_type: Any
     """The type of columns; anything else is a table."""
     columns: Callable[[Any], Iterable[tuple[str, Any]]]
@@ -44,6 +47,15 @@ class Kind:
     """Return a column of Arrow as one of the library, of a type if one is given."""
     table: Callable[[list[str], list[Any]], Any]
     """Return names and columns as a table."""
+    rows: Callable[[int], Any]
+    """Return a table of so many rows that has no columns."""
+
+    def __reduce__(self) -> Any:
+        return _kind_called, (self.name,)
+
+
+def _kind_called(name: str) -> Kind:
+    return _polars() if name == "polars" else {"tables": _TABLES, "batches": _BATCHES}[name]
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType | None) -> pa.ChunkedArray:
@@ -56,21 +68,25 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType | None) -> pa.ChunkedArray:
 
 
 _TABLES = Kind(
+    name="tables",
     column_type=pa.ChunkedArray,
     columns=lambda table: zip(table.column_names, table.columns, strict=True),
     dtype=attrgetter("type"),
     chunks=lambda column: column,
     column=lambda _, column, kind: _cast(column, kind),
     table=lambda names, columns: pa.Table.from_arrays(columns, names),
+    rows=lambda count: pa.table({"": pa.nulls(count)}).select([]),
 )
 
 _BATCHES = Kind(
+    name="batches",
     column_type=pa.Array,
     columns=lambda batch: zip(batch.schema.names, batch.columns, strict=True),
     dtype=attrgetter("type"),
     chunks=lambda column: pa.chunked_array([column]),
     column=lambda _, column, kind: one_array(_cast(column, kind)),
     table=lambda names, columns: pa.RecordBatch.from_arrays(columns, names),
+    rows=lambda count: pa.record_batch({"": pa.nulls(count)}).select([]),
 )
 
 
@@ -99,12 +115,14 @@ def _polars() -> Kind:
         return pl.DataFrame(dict(zip(names, columns, strict=True)))
 
     return Kind(
+        name="polars",
         column_type=pl.Series,
         columns=lambda frame: zip(frame.columns, frame.get_columns(), strict=True),
         dtype=attrgetter("dtype"),
         chunks=chunks,
         column=column,
         table=table,
+        rows=lambda count: pl.DataFrame({"": [None] * count}).drop(""),
     )
 
 
@@ -213,6 +231,8 @@ class TableSource:
             return self._made(method, found)
         if isinstance(found, Stream):
             return found.written_by(self.answer, self.methods)
+        if isinstance(found, Ewm):
+            found = found._of_tables()
         if type(found).__module__.partition(".")[0] == __name__.partition(".")[0]:
             return self.methods(found)
         return found
@@ -236,6 +256,8 @@ class TableSource:
                 return self._column(name, array)
             named = [(method if name in levels else name, array)]
         named = [*((name, PANDAS.array(level)) for name, level in levels.items()), *named]
+        if not named:
+            return self._kind.rows(len(found))
         made = [self._column(name, array) for name, array in named]
         return self._kind.table([name for name, _ in named], made)
 

@@ -79,13 +79,18 @@ class Weights:
         names = ("com", "span", "halflife", "alpha")
         return {n: getattr(self, n) for n in names if getattr(self, n) is not None}
 
-    def of_rows(self) -> Decay:
-        """Return the decay of rows that are evenly spaced."""
+    def of_rows(self, as_pandas: bool) -> Decay:
+        """Return the decay of rows that are evenly spaced; see `Decay` for how pandas weighs."""
         if isinstance(self.halflife, DURATION):
             raise ValueError(
                 f"halflife must be a number of rows, found {shown(self.halflife)}; a duration needs times"
             )
-        return Decay(self._alpha(self.halflife), bool(self.adjust), bool(self.ignore_na))
+        alpha, adjust, ignore_na = (
+            self._alpha(self.halflife),
+            bool(self.adjust),
+            bool(self.ignore_na),
+        )
+        return Decay(alpha, adjust, ignore_na, as_pandas=as_pandas)
 
     def of_times(self, unit: str) -> Decay:
         """Return the decay over times in a unit."""

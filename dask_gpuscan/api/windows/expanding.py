@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any, Self, SupportsIndex, overload
 
 from numpy.typing import ArrayLike
 
+from ...engines.run import meta_of
+from ...frames.pandas.library import PANDAS
+from ...frames.registry import library_of
 from ...ops.core.operation import Part
 from ...ops.statistics.inputs import Inputs
 from ...ops.statistics.table import (
@@ -181,9 +186,16 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         self._min_periods = max(check_periods(min_periods), 1)
         self._times = None if times is None else Times.of(rows, times)
         if self._times is None:
-            self._decay = weights.of_rows()
+            of_pandas = library_of(meta_of(rows.obj)) is PANDAS
+            self._decay = weights.of_rows(as_pandas=of_pandas)
         else:
             self._decay = weights.of_times(self._times.unit)
+
+    def _of_tables(self) -> Self:
+        """Return the same windows of a table that is read as a frame of pandas: without the weights of pandas alone."""
+        found = copy(self)
+        found._decay = replace(self._decay, as_pandas=False)
+        return found
 
     def __repr__(self) -> str:
         weights = self._weights

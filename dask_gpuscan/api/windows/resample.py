@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, SupportsIndex, overload
@@ -224,6 +225,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
             tuple(edges.names),
             as_floats=method != "pad",
             in_parts=self._engine.IN_PARTS,
+            part=self._engine.PART,
         )
         filled = replace(edges, rows=run(run(edges.rows, insert), fill), on=None)
         found = filled.match("backward", tolerance=pd.Timedelta(0))
@@ -283,7 +285,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
             sources.append(self._time_column.on)
         names = tuple(dict.fromkeys(sources))
         number = unused_name("bucket", names)
-        rows = NumberBuckets(self._time_column, self._buckets, names, number)
+        rows = NumberBuckets(self._time_column, self._buckets, names, number, self._engine.PART)
         spec = GroupBySpec(
             By((number,)),
             label=f"resample-{parts[0].operation.name if len(parts) == 1 else 'agg'}",
@@ -360,7 +362,7 @@ def _buckets(
             ) from error
     if offset is not None:
         offset = check_duration("offset", offset, "a duration")
-    found = pd.Grouper(freq=freq, closed=closed, label=label, origin=origin, offset=offset)
+    found = pd.Grouper(freq=freq, closed=closed, label=label)
     unit = library_of(meta).time_unit(dtype)
     buckets = Buckets(freq, found.closed, found.label, origin, offset, dtype, unit)
     if buckets.is_fixed:
@@ -373,4 +375,13 @@ def _buckets(
             raise ValueError(
                 f"rule must be a multiple of the unit of the times, which is {unit!r}, found {shown(rule)}"
             )
-    return buckets.plain()
+    plain = buckets.plain()
+    for name, given in (("origin", origin), ("offset", offset)):
+        if given != getattr(plain, name):
+            warnings.warn(
+                f"resample: {name} has no effect with rule {freq.freqstr!r}, as its buckets begin where the calendar "
+                f"of the times says, found {shown(given)}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+    return plain

@@ -7,12 +7,15 @@ from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._collection import FrameBase
 from dask.dataframe.dask_expr._cumulative import CumulativeAggregations
 from dask.dataframe.dask_expr._expr import (
+    AsType,
     Blockwise,
     Expr,
     Lengths,
     Literal,
+    Mask,
     MaybeAlignPartitions,
     Projection,
+    Where,
     are_co_aligned,
     determine_column_projection,
     plain_column_projection,
@@ -27,6 +30,7 @@ from dask.tokenize import tokenize
 
 __all__ = [
     "IO",
+    "AsType",
     "Blockwise",
     "CumulativeAggregations",
     "Expr",
@@ -35,9 +39,11 @@ __all__ = [
     "Len",
     "Lengths",
     "Literal",
+    "Mask",
     "MaybeAlignPartitions",
     "Projection",
     "Shuffle",
+    "Where",
     "are_co_aligned",
     "concat",
     "determine_column_projection",

@@ -11,8 +11,8 @@ from .asof import collection, merge_asof
 from .compat import FrameBase, new_collection
 from .expressions import (
     Aside,
+    accepted,
     as_series,
-    check_labels,
     choose,
     is_sorted_by_index,
     map_partitions,
@@ -30,11 +30,12 @@ from .tree_reduce import tree_reduce
 
 __all__ = [
     "IN_PARTS",
+    "PART",
+    "accepted",
     "align_columns",
     "append_mask",
     "as_series",
     "broadcast",
-    "check_labels",
     "check_mask",
     "check_predicate",
     "choose",
@@ -59,6 +60,7 @@ __all__ = [
 ]
 
 IN_PARTS = True
+PART = "partition"
 
 
 def broadcast(

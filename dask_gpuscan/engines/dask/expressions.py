@@ -9,12 +9,25 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from dask.task_spec import Task, TaskRef
 
 from ...frames.messages import FLAG
 from ...frames.registry import aligned, names_of
 from ...kernels.messages import shown
-from .compat import Expr, FrameBase, FromGraph, Projection, meta_nonempty, token_of
+from .compat import (
+    AsType,
+    Expr,
+    FrameBase,
+    FromGraph,
+    Mask,
+    Projection,
+    Where,
+    meta_nonempty,
+    new_collection,
+    token_of,
+)
 
 
 class ExprMixin:
@@ -136,11 +149,50 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 """A character that UTF-8 cannot write."""
 
 
-def check_labels(obj: Any) -> None:
-    """Check that Dask can choose any column of a collection; raises a ValueError that names one that it cannot.
+def accepted(obj: Any) -> Any:
+    """Return a collection all of whose partitions have the dtypes that ``where`` and ``mask`` give, as pandas has them.
 
-    Among labels that are not all strings, it loses None and NaN on the way; a list of True and False is a mask to it.
+    Dask announces for these the dtypes of rows that are kept, which is what partitions have that keep all of theirs.
+
+    Raises
+    ------
+    ValueError
+        For a column that Dask cannot choose, which it names. Among labels that are not all strings, it loses None and
+        NaN on the way; a list of True and False is a mask to it.
     """
+    _check_labels(obj)
+    expression, known = obj.expr, set[str]()
+    while True:
+        nodes = expression.find_operations((Where, Mask))
+        node = next((one for one in nodes if one._name not in known), None)
+        if node is None:
+            return obj if expression is obj.expr else new_collection(expression)
+        wider = _wider_dtypes(node)
+        if wider is not None:
+            wide = type(node)(AsType(node.frame, wider), *node.operands[1:])
+            expression, node = expression.substitute(node, wide), wide
+        known.add(node._name)
+
+
+def _wider_dtypes(node: Expr) -> Any:
+    """Return the dtypes of what ``where`` or ``mask`` is of that hold what replaces values; None if its own do."""
+    frame = meta_nonempty(node.frame._meta)
+    if not isinstance(frame, (pd.DataFrame, pd.Series)):
+        return None
+    other = node.operand("other")
+    other = meta_nonempty(other._meta) if isinstance(other, Expr) else other
+    try:
+        found = frame.where(np.zeros(frame.shape, np.bool_), other)
+    except (TypeError, ValueError):  # which computing it raises, too
+        return None
+    if frame.ndim == 1:
+        return found.dtype if found.dtype != frame.dtype else None
+    pairs = zip(frame.columns, frame.dtypes, found.dtypes, strict=True)
+    wider = {name: dtype for name, own, dtype in pairs if dtype != own}
+    return wider if wider and frame.columns.is_unique else None
+
+
+def _check_labels(obj: Any) -> None:
     empty = meta(obj)
     mixed = empty.ndim == 2 and empty.columns.dtype == object
     for name in names_of(empty):

@@ -25,6 +25,7 @@ from .steps import LookAhead, LookBack, Overlap, OverlapAhead, Step, Tables
 from .stream import Stream
 
 IN_PARTS = True
+PART = "batch"
 
 WAY_OUT = "compute() the rows first, or read them as a Dask collection"
 
@@ -168,8 +169,9 @@ def meta(obj: Any) -> Any:
     return obj._meta if isinstance(obj, Stream) else obj
 
 
-def check_labels(obj: Stream) -> None:
-    """Accept any labels of columns."""
+def accepted(obj: Any) -> Any:
+    """Return a stream, or a frame, as it is."""
+    return obj
 
 
 def check_mask(obj: Stream, mask: Any) -> None:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import pandas as pd
+
 from ...frames.registry import library_of, names_of
 from ...ops.windows.halo import joined_rows
 from .progress import shown
@@ -165,7 +167,15 @@ class Pass:
             behind.append(seen)
         self.seen = behind
         self.rows += len(frame)
-        return [batches[output] for output in self.outputs]
+        return [_given(batches[output], output) for output in self.outputs]
+
+
+def _given(batch: Any, output: Stream) -> Any:
+    """Return a batch of an output that may be written to: a batch of the source may be a frame of the user's."""
+    if output._step is not None:
+        return batch
+    is_lazy = isinstance(batch, (pd.DataFrame, pd.Series))
+    return batch.copy(deep=None if is_lazy else True)
 
 
 def keeps_something(node: Stream) -> bool:

@@ -16,7 +16,15 @@ def _operator(function: Callable[[Any, Any], Any]) -> Any:
     """Return a method that applies an operator of two operands to each batch."""
 
     def method(self: RowMethods, other: Any) -> Any:
-        _check_operand(function.__name__.strip("_"), other)
+        title = function.__name__.strip("_")
+        _check_operand(title, other)
+        if (
+            isinstance(other, RowMethods) and other.ndim != self.ndim
+        ):  # pandas aligns rows and columns
+            raise TypeError(
+                f"{title} of a stream: a frame and a series have no rows to meet; take one column of the frame, or "
+                f"make a frame of the series by to_frame()"
+            )
         return self.map_batches(function, other)
 
     return method
@@ -46,6 +54,11 @@ def _swapped(batch: Any, function: Callable[[Any, Any], Any], other: Any) -> Any
 
 class RowMethods:
     """The part of `Stream` that computes each row by itself."""
+
+    @property
+    def ndim(self) -> int:
+        """2 for a frame, 1 for a series."""
+        raise NotImplementedError
 
     def map_batches(self, function: Callable[..., Any], *given: Any, **options: Any) -> Self:
         """Return what a function makes of each batch."""

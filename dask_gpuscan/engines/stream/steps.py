@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from operator import getitem
 from typing import Any
 
-from ...frames.registry import library_of
+from ...frames.registry import is_rows, library_of
+from ...kernels.messages import shown
 from ...ops.core.carry import DataFrameCarry, OverlapCarry, Summary, TreeReduction
 from ...ops.windows.halo import joined_rows
 from ..dask.expressions import map_partitions
@@ -93,6 +94,7 @@ class Each(Step):
     function: Callable[..., Any]
     given: tuple[Any, ...]
     label: str
+    keeps_rows: bool = False
 
     @property
     def options(self) -> str:
@@ -107,7 +109,17 @@ class Each(Step):
 
     def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
         given = [batches[g.number] if isinstance(g, Input) else g for g in self.given]
-        return self.function(*given), None
+        answer = self.function(*given)
+        if not is_rows(answer):
+            raise TypeError(
+                f"{self.label} of a stream: function must return a frame or a series, found {shown(answer)}"
+            )
+        if self.keeps_rows and len(answer) != len(batches[0]):
+            raise ValueError(
+                f"{self.label} of a stream: function must return as many rows as a batch has, {len(batches[0])}, "
+                f"found {len(answer)}; with keeps_rows=False it may return others"
+            )
+        return answer, None
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
         first, *others = inputs
@@ -279,6 +291,8 @@ class Tables:
 
     def finish(self, like: Any) -> Any:
         """Return the answer; `like` is an input without rows."""
+        if not self.levels[0]:
+            self.add(self.reduction.table(like))
         level = 0
         while level + 1 < len(self.levels):
             self.add(self.reduction.merge(self.levels[level]), level + 1)

@@ -157,16 +157,16 @@ class Stream(RowMethods, TableMethods):
         *given
             More arguments; for those that are streams, the function is given their batches.
         keeps_rows : bool, default True
-            Whether the answer has the same rows.
+            Whether the answer has the same rows, which each batch is checked for.
         label : str, optional
             What messages call it; by default by the name of the function.
 
         Raises
         ------
         TypeError
-            For what is not callable.
+            For what is not callable, and for a function that returns no frame or series.
         ValueError
-            For a stream of other rows.
+            For a stream of other rows, and when it is computed for an answer that has more or fewer.
         """
         if not callable(function):
             raise TypeError(f"function must be callable, found {shown(function)}")
@@ -180,7 +180,7 @@ class Stream(RowMethods, TableMethods):
         _, *others = inputs
         waits = any(one._pace is not self._pace for one in others)
         step = (EachWaiting if waits else Each)(
-            function, tuple(places), label or _name_of(function)
+            function, tuple(places), label or _name_of(function), keeps_rows
         )
         meta, _ = step.advance([one._meta for one in inputs], None, False)
         rows = self._rows if keeps_rows else None

@@ -69,7 +69,8 @@ def _array_of_dictionary(column: pa.ChunkedArray, keeps_order: bool) -> PandasAr
     kind, values = column.type, _stored(column.type.value_type)
     column = column.cast(pa.dictionary(kind.index_type, values, kind.ordered))
     if not (pa.types.is_string(values) or pa.types.is_large_string(values)):
-        return array_of_arrow(column.cast(values))
+        decoded = [chunk.dictionary.take(chunk.indices) for chunk in column.chunks]
+        return array_of_arrow(pa.chunked_array(decoded, values))
     try:
         found = column.to_pandas().array if column.num_chunks else _no_categories(kind, values)
     except ValueError:  # a dictionary may hold a null, and a value twice

@@ -285,8 +285,8 @@ class TableScan(DataFrameCarry):
         return [getattr(part.operation, "columns_in_states", ()) for part in self.spec.parts]
 
     def time_dtype(self, frame: Any) -> Any:
-        (first, *_) = self.spec.parts
-        if not isinstance(first.operation, CountGaps):
+        first = next(iter(self.spec.parts), None)
+        if first is None or not isinstance(first.operation, CountGaps):
             return None
         return self.spec.columns(frame, first)[0].dtype
 

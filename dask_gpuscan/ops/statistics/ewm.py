@@ -31,12 +31,16 @@ class Decay:
         As for `pandas.DataFrame.ewm`.
     halflife : float, optional
         In units of the times that are a second input; without, rows are evenly spaced.
+    as_pandas : bool, default False
+        Whether a mean that is not adjusted weighs a value after a gap as pandas does where alpha is a half: by what
+        is left of one, rather than by alpha.
     """
 
     alpha: float
     adjust: bool
     ignore_na: bool
     halflife: float | None = None
+    as_pandas: bool = False
 
     @property
     def of_null(self) -> float:
@@ -147,8 +151,8 @@ def _onto(a: Any, b: Any, k: Any) -> Any:
 
 def _recurrence(decay: Decay) -> Operator:
     kept, null = 1.0 - decay.alpha, decay.of_null
-    # pandas weighs a value after a gap otherwise where alpha is a half: k is the gap itself
-    share, rest = (0.0, 1.0) if decay.alpha == 0.5 else (1.0, decay.alpha)
+    # as pandas has it, k is the gap itself
+    share, rest = (0.0, 1.0) if decay.as_pandas and decay.alpha == 0.5 else (1.0, decay.alpha)
 
     def lift(x: Any) -> Any:
         seen = x - x == 0.0

@@ -7,7 +7,7 @@ last time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
@@ -21,9 +21,11 @@ from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import DType, Values
+from ...kernels.arrays import check_memory
+from ...kernels.cpu.core.limits import available
 from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
-from .time_column import TimeColumn, numbers_of
+from .time_column import TimeColumn, decrease, numbers_of, times_at, zone_of
 
 _WHOLE_DAYS = ("BME", "ME", "BQE", "QE", "BYE", "YE", "W")
 """Rules whose edges, where buckets are closed on the right, are the ends of days rather than their starts."""
@@ -77,27 +79,33 @@ class SpanCarry(DataFrameCarry):
         return reduce(Span.then, aggregates)
 
 
-def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None) -> Values:
-    """Return the times of rows as numbers.
+def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None, part: str) -> Values:
+    """Return the times of rows as numbers; `part` is what messages call the parts of a whole, if it has some.
 
     Raises
     ------
     ValueError
-        For times that are null, or earlier than those before them; it names the partition.
+        For times that are null, or earlier than those before them; it says which, and names the part.
     """
-    number = 0 if before is None else before.partitions
+    where = f" in {part} {0 if before is None else before.partitions}" if part else ""
     column = time_column.column(frame)
     if library_of(frame).missing(column) is not None:
         raise ValueError(
-            f"resample: {time_column.title} has nulls in partition {number}; drop them first, with dropna"
+            f"resample: {time_column.title} has nulls{where}; drop them first, with dropna"
         )
     times = numbers_of(column)
     last = None if before is None else before.last
-    falls = last is not None and len(times) > 0 and times[0].item() < last
-    if falls or not kernels.is_sorted(times):
+    pair = None
+    if last is not None and len(times) > 0 and times[0].item() < last:
+        pair = last, times[0].item()
+    elif not kernels.is_sorted(times):
+        at = int((times[1:] < times[:-1]).argmax())
+        pair = times[at].item(), times[at + 1].item()
+    if pair is not None:
         raise ValueError(
-            f"resample: times must not decrease, those of {time_column.title} do in partition {number}; sort by "
-            f"them first, with gpuscan.sort_{'index' if time_column.on is None else 'values'}"
+            f"resample: times must not decrease, those of {time_column.title} do{where}, where "
+            f"{decrease(column, *pair)}; sort by them first, with "
+            f"gpuscan.sort_{'index' if time_column.on is None else 'values'}"
         )
     return times
 
@@ -118,9 +126,7 @@ class Buckets:
     @property
     def zone(self) -> Any:
         """The time zone of the times; None if they have none."""
-        if isinstance(self.dtype, pd.ArrowDtype):
-            return self.dtype.pyarrow_dtype.tz
-        return getattr(self.dtype, "tz", None)
+        return zone_of(self.dtype)
 
     @property
     def is_fixed(self) -> bool:
@@ -155,9 +161,13 @@ class Buckets:
         return not self.is_fixed and self.closed == "right" and not self._ends_days
 
     @property
+    def _is_of_whole_days(self) -> bool:
+        return self.freq.rule_code.split("-")[0] in _WHOLE_DAYS
+
+    @property
     def _ends_days(self) -> bool:
         """Whether edges are the ends of days rather than their starts."""
-        return self.closed == "right" and self.freq.rule_code.split("-")[0] in _WHOLE_DAYS
+        return self.closed == "right" and self._is_of_whole_days
 
     @property
     def _day(self) -> int:
@@ -168,42 +178,50 @@ class Buckets:
 
     def _times(self, *stored: int) -> pd.DatetimeIndex:
         """Return times that are given as numbers."""
-        index = pd.DatetimeIndex(np.array(stored, INT64).view(f"M8[{self.unit}]"))
-        return index if self.zone is None else index.tz_localize("UTC").tz_convert(self.zone)
+        return times_at(self.dtype, self.unit, *stored)
 
     def _labels(self, first: int, last: int, label: str) -> pd.DatetimeIndex:
-        """Return the labels of all buckets."""
+        """Return the labels of all buckets of a calendar."""
         index = self._times(first, last)
         options = {"closed": self.closed, "origin": self.origin, "offset": self.offset}
-        rows = pd.Series([0, 0], index=index).resample(self.freq, label=label, **options)
-        return rows.size().index
-
-    def _labels_until(self, first: int, last: int, label: str) -> pd.DatetimeIndex:
-        """Return the labels of all buckets, and maybe of later ones.
-
-        pandas asks for the midnight one rule after the last time of all, and raises where clocks skip it or show it
-        twice. Rows that follow have another last time; here labels are asked for up to a noon after that midnight.
-        """
+        rows = pd.Series([0, 0], index=index)
         with suppress(Exception):  # pytz's own of pandas 2
-            return self._labels(first, last, label)
-        day = self._times(last, last)[-1].tz_localize(None).normalize()
-        later = pd.DatetimeIndex([day + self.freq + pd.Timedelta(36, "h")], tz=self.zone)
-        return self._labels(first, int(stored(later.as_unit(self.unit))[0]), label)
+            return rows.resample(self.freq, label=label, **options).size().index
+        return self._labels_by_clock(index, label)
+
+    def _labels_by_clock(self, ends: pd.DatetimeIndex, label: str) -> pd.DatetimeIndex:
+        """Return the labels of all buckets of a calendar, given the first and the last time.
+
+        pandas raises where clocks skip a midnight that it asks for, or show it twice: of the first day, or of one
+        after the last. Such a day begins with its first moment.
+        """
+        first, last = ends.tz_localize(None).normalize()
+        start = self.freq.rollback(first) if self.closed == "left" else first - self.freq
+        days = pd.date_range(start, last + self.freq, freq=self.freq, unit=self.unit)
+        found = self._localized(days)
+        if self._is_of_whole_days and stored(self._bounds(found))[-2] > stored(ends)[-1]:
+            found = found[:-1]
+        return found[1:] if label == "right" else found[:-1]
+
+    def _bounds(self, labels: pd.DatetimeIndex) -> pd.DatetimeIndex:
+        """Return where buckets begin and end, given their labels: the ends of days for some rules."""
+        if not self._ends_days:
+            return labels
+        moment = pd.Timedelta(1, self.unit).as_unit(self.unit)
+        ends = labels.tz_localize(None) + pd.Timedelta(1, "D").as_unit(self.unit) - moment
+        last = np.zeros(len(ends), np.bool_)
+        return ends.tz_localize(self.zone, ambiguous=last, nonexistent="shift_backward")
 
     def _edges(self, first: int, last: int) -> np.ndarray:
-        """Return where buckets start and the last one ends, as numbers; maybe those of later buckets too."""
-        edges = pd.DatetimeIndex(self._labels_until(first, last, "left"), freq=None)
-        edges = edges.append(self._labels_until(first, last, "right")[-1:])
-        if self._ends_days:
-            moment = pd.Timedelta(1, self.unit).as_unit(self.unit)
-            edges = edges.tz_localize(None) + pd.Timedelta(1, "D").as_unit(self.unit) - moment
-            edges = edges.tz_localize(self.zone)
-        return stored(edges)
+        """Return where buckets start and the last one ends, as numbers."""
+        edges = pd.DatetimeIndex(self._labels(first, last, "left"), freq=None)
+        return stored(self._bounds(edges.append(self._labels(first, last, "right")[-1:])))
 
     @lru_cache(maxsize=256)  # noqa: B019 (of buckets, which are few and small)
     def _left_edge(self, first: int) -> int:
         """Return the left edge of the first bucket, of those of one width."""
-        return int(stored(self._labels(first, first, "left"))[0])
+        origin = int(self._origins(first, lambda first: self._day_starts([first])[0]))
+        return origin + (first - (self.closed == "right") - origin) // self.width * self.width
 
     def _start(self, first: int) -> int:
         """Return the first moment that is in the first bucket, of those of one width."""
@@ -247,7 +265,9 @@ class Buckets:
             return times
         if not self.is_fixed:
             return self._calendar_labels(library, times, firsts)
-        start = self._origins(library, firsts)
+        start = self._origins(
+            firsts, lambda firsts: library.xp.asarray(self._day_starts(library.fetch(firsts)()))
+        )
         number = (times - start - (self.closed == "right")) // self.width
         return start + (number + (self.label == "right")) * self.width
 
@@ -262,7 +282,7 @@ class Buckets:
             low, high = map(int, stored(self._localized(days)))
         side = "right" if self.closed == "left" else "left"
         edges = library.xp.asarray(one._edges(low, high))
-        labels = library.xp.asarray(stored(one._labels_until(low, high, self.label)))
+        labels = library.xp.asarray(stored(one._labels(low, high, self.label)))
         units = library.xp.searchsorted(edges, times, side=side) - 1
         if several:
             start = library.xp.searchsorted(edges, firsts, side=side) - 1
@@ -279,8 +299,8 @@ class Buckets:
         first = np.ones(len(days), np.bool_)
         return days.tz_localize(self.zone, ambiguous=first, nonexistent="shift_forward")
 
-    def _origins(self, library: Library, firsts: Values | None) -> Any:
-        """Return from where buckets of one width are counted, given the first times."""
+    def _origins(self, firsts: Any, day_starts: Callable[[Any], Any]) -> Any:
+        """Return from where buckets of one width are counted, given the first times, and what gives starts of days."""
         moment = pd.Timedelta(1, self.unit)
         offset = 0 if self.offset is None else self.offset // moment
         origin = self.origin
@@ -290,12 +310,13 @@ class Buckets:
             return int(origin.as_unit(self.unit).asm8.view(INT64)) + offset
         if firsts is None:
             return offset
-        if self.origin == "start":
+        if origin == "start":
             return firsts + offset
-        if self.zone is None:
-            return firsts - firsts % self._day + offset
-        days = self._times(*library.fetch(firsts)()).normalize()
-        return library.xp.asarray(stored(days)) + offset
+        return (firsts - firsts % self._day if self.zone is None else day_starts(firsts)) + offset
+
+    def _day_starts(self, times: Iterable[int]) -> np.ndarray:
+        """Return the starts of the days of times in their zone."""
+        return stored(self._localized(self._times(*times).tz_localize(None).normalize()))
 
     def between(self, library: Library, labels: Values) -> Values | None:
         """Return the labels of all units from the first to the last of some; None of buckets of one width."""
@@ -311,6 +332,17 @@ class Buckets:
             return len(self._labels(first, last, self.label))
         return (last - self._start(first)) // self.width + 1
 
+    def check_memory(self, rows: int, first: int, last: int, columns: int = 1) -> None:
+        """Raise a MemoryError if so many buckets, of times from the first to the last, do not fit the memory."""
+        try:
+            check_memory(rows, 8 * (columns + 2), available)
+        except MemoryError as error:
+            begin, end = self._times(first, last)
+            raise MemoryError(
+                f"resample with rule {self.freq.freqstr!r}, of times from {begin} to {end}: {error}; take a longer "
+                f"rule, or leave out times that lie so far apart"
+            ) from None
+
     def labels(self, span: Span, start: int, stop: int) -> pd.DatetimeIndex:
         """Return the labels of the buckets from `start` to `stop`, given the first and last time."""
         if span.first is None or span.last is None:
@@ -318,7 +350,7 @@ class Buckets:
             dtype = pd.DatetimeTZDtype(self.unit, self.zone) if zoned else f"M8[{self.unit}]"
             return pd.DatetimeIndex([], dtype=dtype, freq=self.freq)
         if not self.is_fixed:
-            return self._labels_until(span.first, span.last, self.label)[start:stop]
+            return self._labels(span.first, span.last, self.label)[start:stop]
         bucket = start + (self.label == "right")
         begin = np.array([self._left_edge(span.first) + bucket * self.width])
         at = pd.DatetimeIndex(begin.view(f"M8[{self.unit}]"))

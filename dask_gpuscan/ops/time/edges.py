@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...frames.messages import column_title
@@ -127,6 +127,8 @@ class InsertEdges(SpanCarry):
     """Whether NumPy's integers become float64 where they get nulls; else they become nullable."""
     in_parts: bool
     """Whether dtypes hold null, whether there are new rows or not."""
+    part: str = field(default="", repr=False, compare=False)
+    """What messages call the parts of a whole."""
     ends: bool = False
     """Whether nothing follows."""
 
@@ -140,7 +142,7 @@ class InsertEdges(SpanCarry):
     def apply(self, partition: Any, prefix: Span | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
-            times = times_in_order(partition, self.time_column, prefix)
+            times = times_in_order(partition, self.time_column, prefix, self.part)
             prefix = prefix or Span()
             edges = self._edges(library, prefix, prefix.then(span_of(partition, self.time_column)))
             at = library.xp.searchsorted(times, edges)
@@ -167,6 +169,7 @@ class InsertEdges(SpanCarry):
             last = xp.asarray([before.last], INT64)
             start = int(self.edges.numbers(library, last, span.first)[0])
         stop = self.edges.count(span.first, span.last)
+        self.edges.check_memory(stop - start, span.first, span.last, len(self.names))
         edges = stored(self.edges.labels(span, start, stop))
         if before.last is not None:
             edges = edges[edges > before.last]

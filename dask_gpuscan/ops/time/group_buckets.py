@@ -20,7 +20,7 @@ from ..core.groups import INT64
 from ..groupby.spec import GroupBySpec
 from .buckets import Buckets
 from .resample import with_empty
-from .time_column import TimeColumn
+from .time_column import TimeColumn, decrease
 
 
 def append_labels(
@@ -52,10 +52,14 @@ def append_labels(
     """
     library = library_of(frame)
     times, so_far = time_column.times(frame), column_of(frame, latest)
-    late = (stored_numbers(so_far) > times) & library.valid(so_far)
+    latest_times = stored_numbers(so_far)
+    late = (latest_times > times) & library.valid(so_far)
     if bool(late.any()):
+        at = int(late.argmax())
+        pair = latest_times[at].item(), times[at].item()
         raise ValueError(
-            f"resample: times must not decrease within a group, those of {time_column.title} do; sort by them first"
+            f"resample: times must not decrease within a group, those of {time_column.title} do, where "
+            f"{decrease(time_column.column(frame), *pair)}; sort by them first"
         )
     firsts = None if first is None else stored_numbers(column_of(frame, first))
     labels = buckets.labels_of(library, times, firsts)
@@ -155,6 +159,8 @@ class FillBuckets(DataFrameCarry):
         lengths = xp.where(follows, (places - previous) // step, 1)
         numbers = xp.arange(1, len(labels) + 1, dtype=INT64)
         ends = xp.cumsum(lengths)
+        span = int(labels.min()), int(labels.max())
+        self.buckets.check_memory(int(ends[-1]), *span, len(self.spec.parts))
         rows, places, ends = kernels.run_length_decode(lengths, [numbers, places, ends])
         missing = ends - 1 - xp.arange(len(rows), dtype=INT64)
         places = places - step * missing

@@ -7,7 +7,7 @@ writes those without rows too, from the one that was open before a partition to 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
@@ -32,6 +32,8 @@ class NumberBuckets(SpanCarry):
     """The columns that are kept."""
     number: Hashable
     """Name of the one more."""
+    part: str = field(default="", repr=False, compare=False)
+    """What messages call the parts of a whole."""
     label = "resample-buckets"
     keeps_index = True
 
@@ -41,7 +43,7 @@ class NumberBuckets(SpanCarry):
     def apply(self, partition: Any, prefix: Span | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
-            times = times_in_order(partition, self.time_column, prefix)
+            times = times_in_order(partition, self.time_column, prefix, self.part)
             first = None if prefix is None else prefix.first
             numbers = self.buckets.numbers(library, times, first)
             arrays = [library.array(column_of(partition, name)) for name in self.names]
@@ -120,6 +122,8 @@ class ResampleReduce(AdjacentReduce):
                 stop = self.buckets.count(span.first, span.last)
             elif not self.ends and len(numbers):
                 stop = int(numbers[-1])
+            if span.first is not None and span.last is not None:
+                self.buckets.check_memory(stop - start, span.first, span.last, len(arrays))
             found = stored_numbers(library.as_column(keys[0])) - start
             rows = library.xp.full(stop - start, -1, INT64)
             rows[found] = library.xp.arange(len(found), dtype=INT64)

@@ -6,11 +6,12 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ... import kernels
 from ...frames.registry import column_of, library_of, stored_numbers
-from ...frames.types import Column, Values
+from ...frames.types import Column, DType, Values
 from ..core.groups import INT64
 
 
@@ -63,6 +64,26 @@ class TimeColumn:
     def unit(self, frame: Any) -> pd.Timedelta:
         """Return the unit of the times."""
         return pd.Timedelta(1, library_of(frame).time_unit(self.column(frame).dtype))
+
+
+def zone_of(dtype: DType) -> Any:
+    """Return the time zone of times of a dtype; None if they have none."""
+    if isinstance(dtype, pd.ArrowDtype):
+        return dtype.pyarrow_dtype.tz
+    return getattr(dtype, "tz", None)
+
+
+def times_at(dtype: DType, unit: str, *stored: int) -> pd.DatetimeIndex:
+    """Return times of a dtype and its unit that are given as numbers."""
+    index = pd.DatetimeIndex(np.array(stored, INT64).view(f"M8[{unit}]"))
+    zone = zone_of(dtype)
+    return index if zone is None else index.tz_localize("UTC").tz_convert(zone)
+
+
+def decrease(column: Column, later: int, earlier: int) -> str:
+    """Return what says that of two times of a column the second one, an earlier one, comes after the first."""
+    one, other = times_at(column.dtype, library_of(column).time_unit(column.dtype), later, earlier)
+    return f"{other} comes after {one}"
 
 
 def numbers_of(times: Column) -> Values:

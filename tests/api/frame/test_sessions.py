@@ -1,12 +1,16 @@
 """sessionize and sessions: what pandas' idiom of shift, difference and cumsum gives, on whatever partitions."""
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dask_gpuscan
+from dask_gpuscan import stream
 from helpers.backends import same
 from helpers.strategies import cuts, partitioned
 
@@ -193,3 +197,68 @@ def test_aggregates_are_of_columns_that_the_frame_has():
             each.gpuscan.sessions("t", by="k", gap=1, q=("session", "sum"))
         with pytest.raises(ValueError, match="'k' is the name of a column of the result"):
             each.gpuscan.sessions("t", by="k", gap=1, k=("t", "sum"))
+
+
+EVENTS = pd.DataFrame({"k": list("aabab"), "t": [0, 1, 2, 40, 41], "x": [1, 2, 4, 8, 16]})
+TIMED = EVENTS.assign(t=pd.Timestamp("2026") + pd.to_timedelta(EVENTS.t, unit="min"))
+
+
+def cuts_of(frame):
+    """A frame, and its cuts into one-row pieces and three."""
+    streams = [stream([frame[i : i + rows] for i in range(0, len(frame), rows)]) for rows in (1, 3)]
+    lazy = [dd.from_pandas(frame, npartitions=parts, sort=False) for parts in (5, 2)]
+    return [frame, *streams, *lazy]
+
+
+@pytest.mark.parametrize("zone", [None, "Asia/Kolkata"])
+@pytest.mark.parametrize("name", ["t", None, "x"])
+def test_times_in_the_index(zone, name):
+    indexed = TIMED.set_index("t").rename_axis(name).tz_localize(zone)
+    expected = [["a", 0, 2, 3], ["a", 1, 1, 8], ["b", 0, 1, 4], ["b", 1, 1, 16]]
+    for rows in cuts_of(indexed):
+        (table,) = dask.compute(rows.gpuscan.sessions(by="k", gap="5min", total=("x", "sum")))
+        assert table[["k", "session", "count", "total"]].to_numpy().tolist() == expected
+        assert table.start.tolist() == [indexed.index[i] for i in (0, 3, 2, 4)]
+        assert table.end.tolist() == [indexed.index[i] for i in (1, 3, 2, 4)]
+        numbers = rows.gpuscan.sessionize(gap="5min")
+        numbers = numbers.compute() if hasattr(numbers, "compute") else numbers
+        assert numbers.tolist() == [0, 0, 0, 1, 1]
+        assert numbers.index.equals(indexed.index)
+
+
+@pytest.mark.parametrize("index", [pd.RangeIndex(5), pd.Index(list("abcde")), [EVENTS.k, EVENTS.t]])
+def test_an_index_without_times_is_none(index):
+    for rows in (TIMED.set_index(index), dask_gpuscan.on(pa.Table.from_pandas(EVENTS))):
+        methods = rows.gpuscan if isinstance(rows, pd.DataFrame) else rows
+        with pytest.raises(
+            TypeError, match="time must name a column, unless the index holds times"
+        ):
+            methods.sessions(gap=5)
+
+
+def test_aggregates_are_given_as_to_runs():
+    agg = {"total": ("x", "sum"), 7: ("x", "max")}
+    for rows in cuts_of(EVENTS):
+        (table,) = dask.compute(rows.gpuscan.sessions("t", "k", gap=5, agg=agg, least=("x", "min")))
+        assert table.columns.tolist() == [
+            "k",
+            "session",
+            "start",
+            "end",
+            "count",
+            "total",
+            7,
+            "least",
+        ]
+        assert table.total.tolist() == [3, 8, 4, 16]
+        assert table[7].tolist() == [2, 8, 4, 16]
+        assert table.least.tolist() == [1, 8, 4, 16]
+        for wrong in ({}, ("x", "sum"), "sum"):
+            with pytest.raises(
+                TypeError, match=r"agg must be a dict of names to \(column, reduction"
+            ):
+                rows.gpuscan.sessions("t", gap=5, agg=wrong)
+        with pytest.raises(ValueError, match="'total' is named by agg and by an argument"):
+            rows.gpuscan.sessions("t", gap=5, agg=agg, total=("x", "min"))
+        with pytest.raises(ValueError, match="'count' is the name of a column of the result"):
+            rows.gpuscan.sessions("t", gap=5, agg={"count": ("x", "min")})

@@ -3,6 +3,7 @@
 import pickle
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dask_gpuscan
+from dask_gpuscan import stream
 from helpers.backends import Backend, same
 from helpers.strategies import columns, cuts, partitioned
 from helpers.thresholds import MANY_ROWS
@@ -317,3 +319,42 @@ def test_a_key_that_is_a_number_of_numpy():
         (found,) = dask.compute(each.gpuscan.groupby(key, as_index=False).agg(["sum", "max"]))
         assert found.columns.tolist() == expected.columns.tolist()
         np.testing.assert_array_equal(found.to_numpy(), expected.to_numpy())
+
+
+FLAGS = [True, False, None, False, True, True, None]
+FLAG_KEYS = [1, 2, 2, 1, 2, 1, 3]
+FLAG_DTYPES = ("boolean", "bool[pyarrow]", "Int64", "float64", "int8[pyarrow]")
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("method", ["cumany", "cumall"])
+def test_flags_so_far(method, exclusive):
+    """A null is no value; a group begins with what no value gives."""
+    so_far = {1: [], 2: [], 3: []}
+    expected = []
+    for key, flag in zip(FLAG_KEYS, FLAGS, strict=True):
+        before = list(so_far[key])
+        so_far[key] += [] if flag is None else [flag]
+        seen = before if exclusive else so_far[key]
+        expected.append(any(seen) if method == "cumany" else all(seen))
+    for dtype in FLAG_DTYPES if not exclusive else FLAG_DTYPES[:2]:
+        x = pd.Series(FLAGS, dtype=object).astype(dtype)
+        frame = pd.DataFrame({"k": FLAG_KEYS, "x": x})
+        pieces = [stream([frame[i : i + rows] for i in range(0, 7, rows)]) for rows in (1, 3)]
+        whole = getattr(x[:1].gpuscan, method)(exclusive=exclusive)
+        lazy = [dd.from_pandas(frame, npartitions=parts) for parts in (7, 3)]
+        for rows in (frame, *pieces, *lazy):
+            found = getattr(rows.gpuscan.groupby("k")["x"], method)(exclusive=exclusive)
+            found = found.compute() if hasattr(found, "compute") else found
+            assert found.astype(object).tolist() == expected, dtype
+            assert found.dtype == whole.dtype
+
+
+def test_flags_so_far_of_other_columns():
+    frame = pd.DataFrame({"k": [1, 1, 2, 1], "s": list("abcd"), "x": [0, 1, 0, 0]})
+    groups = frame.gpuscan.groupby("k")
+    assert groups["x"].cumany(reset="x == 1").tolist() == [False, True, False, False]
+    assert groups["x"].cumany(reverse=True).tolist() == [True, True, False, False]
+    assert groups[["x"]].cumall().columns.tolist() == ["x"]
+    with pytest.raises(TypeError, match=r"cumany of column 's'.*leave it out$"):
+        groups.cumany()

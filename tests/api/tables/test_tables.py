@@ -3,6 +3,8 @@
 import subprocess
 import sys
 from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 
 import dask.dataframe as dd
 import numpy as np
@@ -13,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dask_gpuscan
+from dask_gpuscan import stream
 from dask_gpuscan.api.tables.tables import TableSource
-from helpers.versions import since
+from helpers.versions import older, since
 
 pl = pytest.importorskip("polars")
 
@@ -155,6 +158,63 @@ def test_windows_sessions_and_runs(kind):
     assert rows(runs)["run_length"] == [1, 1, 1, 2, 1]
     assert isinstance(dask_gpuscan.rle_decode(runs), table)
     assert rows(dask_gpuscan.rle_decode(runs)) == {"k": TABLE["k"].to_pylist()}
+
+
+GAPS = [2.0, None, 5.0, 7.0, None, None, 3.0]
+
+
+def recurrence(alpha: Fraction, of_pandas: bool) -> list[float | None]:
+    """Return the weighted means of GAPS that are not adjusted, exactly, at rows that have a value."""
+    means, mean, gap = list[float | None](), Fraction(2), Fraction(1)
+    for x in GAPS:
+        gap *= 1 - alpha
+        if x is None:
+            means.append(None)
+            continue
+        share = 1 - gap if of_pandas and alpha == Fraction(1, 2) else alpha
+        mean = (gap * mean + share * Fraction(x)) / (gap + share) if means else mean
+        means.append(float(mean))
+        gap = Fraction(1)
+    return means
+
+
+@pytest.mark.parametrize("size", [1, 3, 7])
+@pytest.mark.parametrize("alpha", [Fraction(1, 2), Fraction(1, 4)])
+def test_a_mean_after_a_gap_is_that_of_the_library(alpha: Fraction, size: int) -> None:
+    def ends(receiver: Any) -> list[Any]:
+        windows = receiver.ewm(alpha=float(alpha), adjust=False)
+        found = windows.mean()
+        found = found.compute() if hasattr(found, "compute") else found
+        listed = list(
+            found["x"].to_list() if hasattr(found["x"], "to_list") else found["x"].to_pylist()
+        )
+        return [y for x, y in zip(GAPS, listed, strict=True) if x is not None]
+
+    def met(of_pandas: bool) -> Any:
+        return pytest.approx([y for y in recurrence(alpha, of_pandas) if y is not None], rel=1e-14)
+
+    frame = pd.DataFrame({"k": [1] * 7, "x": GAPS})
+    parts = [frame[i : i + size] for i in range(0, 7, size)]
+    tables = [pl.from_pandas(part) for part in parts]
+    for rows in (frame, stream(parts), dd.from_pandas(frame, npartitions=7 // size)):
+        for receiver in (rows.gpuscan, rows.gpuscan.groupby("k")):
+            assert ends(receiver) == met(True)
+    arrow = dask_gpuscan.on(pa.Table.from_pandas(frame))
+    for methods in (pl.concat(tables).gpuscan, stream(tables).gpuscan, arrow):
+        for receiver in (methods, methods.groupby("k")[["x"]]):
+            assert ends(receiver) == met(False)
+    own = pl.Series(GAPS).ewm_mean(alpha=float(alpha), adjust=False, ignore_nulls=False)
+    assert [y for y in own if y is not None] == met(False)
+    if not older("pandas", "3"):
+        own = pd.Series(GAPS).ewm(alpha=float(alpha), adjust=False).mean()
+        assert [y for x, y in zip(GAPS, own, strict=True) if x is not None] == met(True)
+
+
+def test_a_half_after_a_gap() -> None:
+    given = {"alpha": 0.5, "adjust": False}
+    assert pd.Series([1, None, 5]).gpuscan.ewm(**given).mean().iloc[-1] == 4.0
+    assert pl.Series([1, None, 5]).gpuscan.ewm(**given).mean()[-1] == pytest.approx(11 / 3)
+    assert pl.Series([1, None, 5]).gpuscan.ewm(**given, ignore_na=True).mean()[-1] == 3.0
 
 
 def test_rows_chosen_by_a_column_or_a_function(kind):

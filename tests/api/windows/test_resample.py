@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dask_gpuscan import stream
 from helpers.backends import same
 from helpers.strategies import columns, cuts, partitioned, two_thirds
 from helpers.widened import exact
@@ -338,5 +339,54 @@ def test_times_that_decrease(backend, days, number, on):
 def test_times_that_are_null(backend):
     times = pd.to_datetime(["2026", None, "2027"])
     df = pd.DataFrame({"x": [1.0, 2.0, 3.0], "t": times})
-    with pytest.raises(ValueError, match="column 't' has nulls in partition 0"):
+    with pytest.raises(ValueError, match="column 't' has nulls; drop them"):
         backend.frame(df).gpuscan.resample("D", on="t").x.sum()
+
+
+SECONDS = pd.DataFrame({"k": 1, "t": pd.to_datetime(["2024", "9999"]).as_unit("s"), "x": [1, 2]})
+MEMORY = (
+    r"rule 's', of times from 2024-01-01 .* to 9999-.*: the answer has 251,\d{3},\d{3},\d{3} rows, which take .*; "
+    r"take a longer rule"
+)
+
+
+def computed(found):
+    return found.compute() if hasattr(found, "compute") else found
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_more_buckets_than_memory_holds(grouped):
+    parts = [SECONDS[:1], SECONDS[1:]]
+    for rows in (SECONDS, dd.from_pandas(SECONDS, npartitions=2), stream(parts)):
+        buckets = (rows.gpuscan.groupby("k") if grouped else rows.gpuscan).resample("1s", on="t")
+        with pytest.raises(MemoryError, match=MEMORY):
+            computed(buckets["x"].sum())
+        if isinstance(rows, pd.DataFrame):
+            with pytest.raises(MemoryError, match=MEMORY):
+                buckets["x"].ffill()
+
+
+def test_more_edges_than_memory_holds():
+    with pytest.raises(MemoryError, match=MEMORY):
+        SECONDS.gpuscan.resample("1s", on="t")["x"].interpolate()
+
+
+@pytest.mark.parametrize("zone", [None, "America/Santiago"])
+def test_late_times_are_told(zone):
+    days = pd.to_datetime(["2026-01-03", "2026-01-04", "2026-01-02", "2026-01-05"])
+    frame = pd.DataFrame({"k": 1, "t": days.tz_localize(zone), "x": 1})
+    which = r"where 2026-01-02 00:00:00\S* comes after 2026-01-04 00:00:00\S*; sort"
+    lazy = dd.concat([dd.from_pandas(frame[i : i + 2], npartitions=1) for i in (0, 2)])
+    for rows, where in (
+        (frame, ""),
+        (lazy, " in partition 1"),
+        (stream([frame[:2], frame[2:]]), " in batch 1"),
+        (stream([frame[:1], frame[1:2], frame[2:]]), " in batch 2"),
+        (stream([frame[:1], frame[1:]]), " in batch 1"),
+    ):
+        with pytest.raises(ValueError, match=f"those of column 't' do{where}, {which}"):
+            computed(rows.gpuscan.resample("D", on="t")["x"].sum())
+        with pytest.raises(ValueError, match=f"within a group, those of column 't' do, {which}"):
+            computed(rows.gpuscan.groupby("k").resample("D", on="t")["x"].sum())
+    with pytest.raises(ValueError, match=f"those of column 't' do, {which}"):
+        frame.gpuscan.resample("D", on="t")["x"].interpolate()

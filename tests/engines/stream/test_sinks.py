@@ -50,6 +50,34 @@ def test_polars_reads_a_stream() -> None:
     np.testing.assert_allclose(found["total"].to_list(), expected)
 
 
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize(
+    "made",
+    [pd.DataFrame, pl.DataFrame, pa.table, pa.record_batch],
+    ids=lambda made: made.__module__,
+)
+def test_no_columns_keep_the_number_of_rows(made: Any, rows: int) -> None:
+    """An index, a literal and a count ask for none of our columns."""
+    frame = pd.DataFrame({"x": [1, 2, 3], "y": list("abc")})
+    parts = [made(frame[i : i + rows].to_dict("list")) for i in range(0, 3, rows)]
+    stream = dask_gpuscan.stream(parts)
+    lazy = stream.assign(z=stream["x"].gpuscan.cumsum()).to_polars()
+    assert lazy.with_row_index().select("index").collect()["index"].to_list() == [0, 1, 2]
+    assert lazy.tail(2).with_row_index("n", 1).select("n").collect()["n"].to_list() == [1, 2]
+    assert lazy.head(2).with_row_index().select("index").collect()["index"].to_list() == [0, 1]
+    assert lazy.with_columns(one=pl.lit(1)).select("one").collect()["one"].to_list() == [1, 1, 1]
+    assert lazy.with_columns(one=pl.lit(1)).select(pl.col("one").sum()).collect().item() == 3
+    assert lazy.select(pl.len()).collect().item() == 3
+    numbered = lazy.filter(pl.col("z") > 1).with_row_index()
+    assert numbered.select("index").collect()["index"].to_list() == [0, 1]
+    assert numbered.select("y").collect()["y"].to_list() == ["b", "c"]
+    series = stream["x"].gpuscan.cumsum().to_polars()
+    assert series.with_row_index().select("index").collect().height == 3
+    assert len(stream[[]].gpuscan.row_number().compute()) == 3
+    assert len(stream[[]].compute()) == 3
+    assert pa.table(stream[[]]).num_rows == 3
+
+
 def test_one_file_of_parquet(tmp_path: Path) -> None:
     totals(dask_gpuscan.stream(parts())).to_parquet(tmp_path / "x.parquet", compression="zstd")
     found = pq.ParquetFile(tmp_path / "x.parquet")

@@ -151,6 +151,9 @@ LATER: dict[str, Callable[[Any], Any]] = {
     "groupby-shift": lambda d: d.gpuscan.groupby("k").shift(-1),
     "rank": lambda d: d.gpuscan.rank(),
     "drop-duplicates": lambda d: d.gpuscan.drop_duplicates(keep="last"),
+    "groupby-tail": lambda d: d.gpuscan.groupby("k").tail(1),
+    "groupby-nth": lambda d: d.gpuscan.groupby("k").nth(-1),
+    "groupby-head": lambda d: d.gpuscan.groupby("k").head(-1),
     "groupby-median": lambda d: d.gpuscan.groupby("k").median(),
 }
 

@@ -31,6 +31,8 @@ def table_of(frame: Any) -> pa.Table:
         )  # cuDF and polars, whose categories `pa.table` reads as what no file holds
     if hasattr(frame, "iloc"):
         named = any(name is not None for name in frame.index.names)
+        if not (named or frame.shape[1]):  # a table of Arrow made of no columns has no rows
+            return pa.table({"": pa.nulls(len(frame))}).select([])
         return pa.Table.from_pandas(frame, preserve_index=named)
     return pa.table(frame)
 
@@ -148,16 +150,19 @@ def to_polars(stream: Stream) -> Any:
 
     empty: Any = pl.from_arrow(no_rows_of(stream))
 
-    def read(
+    def batches(
         names: list[str] | None, predicate: Any, count: int | None, size: int | None
     ) -> Iterator[Any]:
         known = {str(label): label for label in names_of(stream._meta)}
         chosen = stream
-        if names is not None and stream.ndim == 2 and all(name in known for name in names):
-            chosen = stream[[known[name] for name in names]]
+        read = list(known)[:1] if names == [] else names  # whose rows are counted
+        if read is not None and stream.ndim == 2 and all(name in known for name in read):
+            chosen = stream[[known[name] for name in read]]
         for table in tables(chosen, chosen.begin(), no_rows_of(chosen).schema):
             frame: Any = pl.from_arrow(table)
-            if names is not None:  # others are those of the index
+            if (
+                names
+            ):  # others are those of the index; polars drops a column that it has not asked for
                 frame = frame.select(names)
             if count is not None:  # of rows before those of the predicate
                 frame = frame.head(count)
@@ -166,4 +171,4 @@ def to_polars(stream: Stream) -> Any:
             if count == 0:
                 return
 
-    return register_io_source(read, schema=empty.schema)
+    return register_io_source(batches, schema=empty.schema)

@@ -425,9 +425,11 @@ def is_parquet(file: pa.NativeFile, path: str) -> bool:
 def _row_group(file: pq.ParquetFile, number: int, columns: Sequence[str] | None) -> pa.RecordBatch:
     table = file.read_row_group(number, columns=columns)
     batches = table.combine_chunks().to_batches()
-    return batches[0] if batches else no_rows(table.schema)
+    found = batches[0] if batches else no_rows(table.schema)
+    # pyarrow takes a name for a path, too: "a.b" is a field of the struct "a"
+    return found if columns is None else found.select(columns)
 
 
 def no_rows(schema: pa.Schema) -> pa.RecordBatch:
     """Return a batch of a schema without rows."""
-    return pa.RecordBatch.from_pylist([], schema=schema)
+    return pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in schema.types], schema=schema)

@@ -16,12 +16,14 @@ from ....frames.registry import (
     aligned,
     common_schema,
     is_frame,
+    is_rows,
     library_of,
     names_of,
     schema_of,
 )
 from ....kernels.messages import shown
 from ...dask.compat import FrameBase
+from ...dask.expressions import accepted
 from ..progress import Size, size_of, without_bars
 from ..states.state import State
 from ..threads import read_ahead
@@ -56,7 +58,11 @@ def _as_it_is(batch: Any) -> Any:
     return batch
 
 
-FRAMES = Format(is_frame, _as_it_is, lambda _, found: found, _as_it_is, has_labels=True)
+def _answered(method: str, found: Any) -> Any:
+    return found
+
+
+FRAMES = Format(is_rows, _as_it_is, _answered, _as_it_is, has_labels=True)
 """Of batches that are frames."""
 
 
@@ -163,6 +169,16 @@ class Source:
         """A frame without rows."""
         self.schema = schema_of(self.meta)
         """Names and dtypes of the columns."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        if (
+            not isinstance(self._batches, Files | Partitions)
+            and iter(self._batches) is self._batches
+        ):
+            raise TypeError(
+                "a stream of an iterator cannot be pickled, as it can be read once; give a list or files"
+            )
+        return {**self.__dict__, "_begun": None}  # it is opened again
 
     def again(self) -> Source:
         """Return the same batches, behind no state, to be read beside these."""
@@ -357,6 +373,13 @@ def _continued(first: list[Any], others: Iterator[Any]) -> Iterator[Any]:
 # --- what is opened ----------------------------------------------------------------------------------
 
 
+def _read_again(source: Any) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of what speaks Arrow whenever it is asked, or of a dataset."""
+    if hasattr(type(source), "scanner"):
+        return _of_reader(source.scanner().to_reader())
+    return _of_reader(pa.RecordBatchReader.from_stream(source))
+
+
 def _of_reader(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a reader, at least one."""
     batch = None
@@ -370,10 +393,11 @@ def _of_reader(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
 class Again:
     """Batches that can be asked for again, by calling a function."""
 
-    read: Callable[[], Iterator[Any]]
+    read: Callable[[Any], Iterator[Any]]
+    source: Any
 
     def __iter__(self) -> Iterator[Any]:
-        return self.read()
+        return self.read(self.source)
 
 
 def _of_lazy_frame(lazy: Any) -> Iterator[Any]:
@@ -435,21 +459,19 @@ def batches_of(
     if is_frame(source) and not is_scalar:
         return [source]
     if isinstance(source, FrameBase):
-        return Partitions(source)
+        return Partitions(accepted(source))
     if isinstance(source, pa.RecordBatchReader):
         return _of_reader(source)
     if hasattr(type(source), "collect_batches"):
-        return Again(lambda: _of_lazy_frame(source))
+        return Again(_of_lazy_frame, source)
     if hasattr(type(source), "get_columns") or hasattr(type(source), "to_arrow"):  # of polars
         return [source]
     if isinstance(source, (pa.Array, pa.ChunkedArray)):
         return [source]
     if hasattr(type(source), "gpuscan"):  # a stream
-        return Again(lambda: iter(source))
-    if hasattr(type(source), "scanner"):
-        return Again(lambda: _of_reader(source.scanner().to_reader()))
-    if hasattr(type(source), "__arrow_c_stream__"):
-        return Again(lambda: _of_reader(pa.RecordBatchReader.from_stream(source)))
+        return Again(iter, source)
+    if hasattr(type(source), "scanner") or hasattr(type(source), "__arrow_c_stream__"):
+        return Again(_read_again, source)
     if hasattr(type(source), "__iter__") and not isinstance(source, (bytes, dict)):
         batches: Iterable[Any] = source
         return batches
