@@ -79,6 +79,11 @@ def decoded(array: PandasArray) -> PandasArray:
     return type(array)(chunked.cast(chunked.type.value_type))
 
 
+def is_ordered_dictionary(dtype: DType) -> bool:
+    """Return whether a dtype is of Arrow's dictionaries whose entries are in an order."""
+    return is_dictionary(dtype) and bool(dtype.pyarrow_dtype.ordered)
+
+
 def is_sortable(dtype: DType) -> bool:
     """Return whether pandas sorts arrays of a dtype, as it does to make levels of an index; Arrow sorts not all."""
     is_half = isinstance(dtype, pd.ArrowDtype) and pa.types.is_float16(dtype.pyarrow_dtype)

@@ -17,13 +17,14 @@ from ..messages import check_one_level, refuse_categories
 from ..protocol import Library
 from ..registry import LIBRARY_OF, columns_of, of_levels
 from ..types import DType, Scalar, T, Values, View
-from .arrow import one_chunk
+from .arrow import in_one_order, one_chunk
 from .changes import PandasChanges
 from .host_values import HOST_VALUES, is_string
 from .keys import (
     PandasGrouping,
     decoded,
     is_dictionary,
+    is_ordered_dictionary,
     is_sortable,
     level_values,
     numbered_level,
@@ -354,7 +355,11 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         if isinstance(arrays[0], pd.Categorical):
             return _joined_categories(arrays)
         parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
-        return one_chunk(bare(pd.concat(parts, ignore_index=True).array))
+        joined = bare(pd.concat(parts, ignore_index=True).array)
+        if is_ordered_dictionary(joined.dtype):  # Arrow would join them in another order
+            chunks = pa.chunked_array(joined.__arrow_array__())
+            joined = type(joined)(in_one_order(chunks).cast(chunks.type))
+        return one_chunk(joined)
 
     def replace(self, array: PandasArray, start: int, rows: PandasArray) -> PandasArray:
         stop = start + len(rows)

@@ -13,7 +13,8 @@ from ...kernels import INT128, Nulls, bitmap, byte_mask
 from ..key_values import Duration, Instant, key_value
 from ..messages import column_title, first_line
 from ..types import DType, Values
-from .keys import decoded, factorize, is_dictionary
+from .arrow import in_one_order
+from .keys import decoded, factorize, is_dictionary, is_ordered_dictionary
 from .layouts import AnyColumn, PandasArray, PandasColumn, layout_of, nullable, one_array, series_of
 from .texts import argsort
 
@@ -34,6 +35,8 @@ class PandasOrdering:
             arrow = pa.chunked_array(column.array.__arrow_array__())
             if pa.types.is_decimal128(arrow.type):
                 return _decimals(one_array(arrow))
+            if is_ordered_dictionary(dtype):
+                return self.sort_key(PandasColumn(column.name, _places(arrow)))
             if is_dictionary(dtype):
                 return self.sort_key(PandasColumn(column.name, decoded(column.array)))
         try:
@@ -57,6 +60,8 @@ class PandasOrdering:
         column = series_of(given)
         if isinstance(column.dtype, pd.CategoricalDtype):
             column = column.cat.codes
+        if is_ordered_dictionary(column.dtype):
+            column = pd.Series(_places(pa.chunked_array(column.array.__arrow_array__())))
         return bool(
             column.is_monotonic_decreasing if decreasing else column.is_monotonic_increasing
         )
@@ -78,6 +83,12 @@ def _ranks(array: PandasArray) -> tuple[Values, Nulls]:
     ranks[order], ranks[-1] = np.arange(len(found)), 0
     null = codes < 0
     return ranks[codes], byte_mask(null) if null.any() else None
+
+
+def _places(column: pa.ChunkedArray) -> PandasArray:
+    """Return the place of each row's value in an ordered dictionary."""
+    chunks = [chunk.indices for chunk in in_one_order(column).chunks]
+    return pd.arrays.ArrowExtensionArray(pa.chunked_array(chunks, pa.int32()))
 
 
 def _decimals(array: pa.Array) -> tuple[Values, Nulls]:
