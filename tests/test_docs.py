@@ -31,6 +31,7 @@ DAY = datetime.datetime.now(datetime.UTC).toordinal()
 sys.path.insert(0, str(ROOT / "docs"))  # whose scripts are no package
 
 import bench_records  # noqa: E402
+import differences  # noqa: E402
 import drawing  # noqa: E402
 import headlines  # noqa: E402
 import pictures  # noqa: E402
@@ -191,6 +192,25 @@ def test_support_matrix_is_true(part: int) -> None:
     random.Random(DAY).shuffle(names)  # kernels for each are compiled: another eighth every day
     for name, cells in support_matrix.run(names[part::16])["cells"].items():
         assert cells == {library: known[name][library] for library in cells}, name
+
+
+def test_differences_are_written_out() -> None:
+    known = json.loads(differences.TABLE.read_text(encoding="utf-8"))
+    text = differences.PAGE.read_text(encoding="utf-8")
+    assert all(mark in text for mark in differences.MARKS)
+    made = support_matrix.put_in(text, differences.made(known), differences.MARKS)
+    assert made == text, "run docs/differences.py"
+
+
+@pytest.mark.parametrize("library", differences.LIBRARIES)
+def test_differences_are_true(library: str) -> None:
+    known = json.loads(differences.TABLE.read_text(encoding="utf-8")).get(library)
+    if not support_matrix.is_here(library):
+        pytest.skip(f"{library} is not here")
+    if known is None or known["version"] != support_matrix.version_of(library):
+        pytest.skip(f"the table is that of another version of {library}")
+    found = [list(row) for row in differences.LIBRARIES[library]()]
+    assert found == known["rows"], "run docs/differences.py"
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/engine.md", "tests/README.md"])
