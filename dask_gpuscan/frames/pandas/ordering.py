@@ -60,6 +60,10 @@ class PandasOrdering:
         column = series_of(given)
         if isinstance(column.dtype, pd.CategoricalDtype):
             column = column.cat.codes
+        if isinstance(column.dtype, pd.ArrowDtype) and pa.types.is_nested(
+            column.dtype.pyarrow_dtype
+        ):
+            raise TypeError  # pandas says False
         if is_ordered_dictionary(column.dtype):
             column = pd.Series(_places(pa.chunked_array(column.array.__arrow_array__())))
         return bool(
