@@ -81,7 +81,8 @@ def decoded(array: PandasArray) -> PandasArray:
 
 def is_ordered_dictionary(dtype: DType) -> bool:
     """Return whether a dtype is of Arrow's dictionaries whose entries are in an order."""
-    return is_dictionary(dtype) and bool(dtype.pyarrow_dtype.ordered)
+    kind = getattr(dtype, "pyarrow_dtype", None)
+    return isinstance(kind, pa.DictionaryType) and bool(kind.ordered)
 
 
 def is_sortable(dtype: DType) -> bool:
