@@ -202,6 +202,7 @@ def test_differences_are_written_out() -> None:
     assert made == text, "run docs/differences.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", differences.LIBRARIES)
 def test_differences_are_true(library: str) -> None:
     known = json.loads(differences.TABLE.read_text(encoding="utf-8")).get(library)
