@@ -100,8 +100,8 @@ def bars(
 def of_limit(theme: Theme, groups: list[Group]) -> Figure:
     return bars(
         theme,
-        groups,
-        Group.of_limit,
+        [g for g in groups if g.limit],
+        lambda g, who: 100 * (g.limit or 0.0) / g.times[who],
         "percent of the rate of a plain copy (sums: of a plain read)",
         line=(100, "memcpy"),
         skip=("memcpy",),

@@ -251,18 +251,23 @@ class Group:
 
     @property
     def times(self) -> dict[str, float]:
-        """Milliseconds that ours and the peers took."""
-        peers = {r["peer"]: r["peer_ms"] for r in self.records if r["peer"] not in (None, "limit")}
-        return {"ours": self.first["ours_ms"], **peers}
+        """Milliseconds that ours and the peers took; of a peer that was stopped there are none."""
+        return {"ours": self.first["ours_ms"], **self._of_peers("peer_ms")}
 
     @property
     def ratios(self) -> dict[str, float]:
         """Time of a peer over that of ours in its own record."""
-        return {r["peer"]: r["ratio"] for r in self.records if r["peer"] not in (None, "limit")}
+        return self._of_peers("ratio")
 
-    def of_limit(self, who: str) -> float:
-        """Return how much of the rate of a plain copy is reached, in percent."""
-        return 100 * self.first["limit_ms"] / self.times[who]
+    @property
+    def limit(self) -> float | None:
+        """Milliseconds of a plain copy; None where no record of the benchmark has them."""
+        return next((r["limit_ms"] for r in self.records if r["limit_ms"] is not None), None)
+
+    def _of_peers(self, key: str) -> dict[str, float]:
+        """Return a field of the record of each peer, where it has one."""
+        named = (r for r in self.records if r["peer"] not in (None, "limit"))
+        return {r["peer"]: r[key] for r in named if r[key] is not None}
 
 
 def grouped(records: Iterable[Record], label: Callable[[Record], str]) -> list[Group]:

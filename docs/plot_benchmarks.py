@@ -54,9 +54,12 @@ def table(groups: list[Group], limited: bool) -> str:
         for r in shown or group.records[:1]:
             cells = [*name, duration(r["ours_ms"])]
             if limited:
-                cells.append(f"{100 * r['limit_ms'] / r['ours_ms']:.0f} %")
+                cells.append(f"{100 * group.limit / r['ours_ms']:.0f} %" if group.limit else "")
             if r["peer"] in (None, "limit", "memcpy"):
                 cells += [""] * 3
+            elif r["peer_ms"] is None:  # it was stopped
+                stopped = duration(1e3 * r["measured_stopped_after_s"])
+                cells += [peer(r["peer"]), f"over {stopped}", ""]
             else:
                 cells += [peer(r["peer"]), duration(r["peer_ms"]), f"{r['ratio']:.2f}"]
             lines.append(f"| {' | '.join(cells)} |")

@@ -254,11 +254,11 @@ def short(known: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def put_in(text: str, table: str) -> str:
-    """Return a page with the table between the marks made anew."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{table}\n\n{END}{after}"
+def put_in(text: str, table: str, marks: tuple[str, str] = (BEGIN, END)) -> str:
+    """Return a page with the table between two marks made anew."""
+    before, _, rest = text.partition(marks[0])
+    _, _, after = rest.partition(marks[1])
+    return f"{before}{marks[0]}\n\n{table}\n\n{marks[1]}{after}"
 
 
 PAGES = {HERE / "support.md": full, HERE / "methods.md": short}

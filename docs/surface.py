@@ -79,7 +79,6 @@ WHY = {
     "col_level": "columns of several levels keep them",
     "convention": "is for periods; buckets are of datetimes",
     "exclude": "choose the columns first",
-    "fill_method": "fill first, with `ffill`; pandas takes nothing but None",
     "fill_value": "fill the nulls of the answer",
     "freq": "moves labels, not rows: `shift(freq=)` of the frame",
     "group_keys": "keys are in the index of what has one row a group, and of nothing else",

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from matplotlib.figure import Figure
 
 import dask_gpuscan
 from dask_gpuscan import kernels
@@ -30,9 +31,11 @@ DAY = datetime.datetime.now(datetime.UTC).toordinal()
 sys.path.insert(0, str(ROOT / "docs"))  # whose scripts are no package
 
 import bench_records  # noqa: E402
+import differences  # noqa: E402
 import drawing  # noqa: E402
 import headlines  # noqa: E402
 import pictures  # noqa: E402
+import plot_benchmarks  # noqa: E402
 import support_matrix  # noqa: E402
 import surface  # noqa: E402
 
@@ -87,6 +90,36 @@ def test_every_benchmark_has_a_name(file: str) -> None:
         bench_records.label(record)  # raises a KeyError
         if record.get("target"):
             bench_records.aim(record)
+
+
+def test_all_benchmarks_are_drawn_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **options: path.touch())
+    plot_benchmarks.write_sections(tmp_path)
+    page = (ROOT / "docs" / "benchmarks-in-full.md").read_text(encoding="utf-8")
+    written = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.md")}
+    assert set(re.findall(r"{include} _drawn/(\S+)", page)) == set(written)
+    for name, text in written.items():
+        assert not re.search(r"\bNone\b|\bnan\b", text), name
+        for picture in re.findall(r"\(_drawn/(\S+)\)", text):
+            assert (tmp_path / picture).is_file()
+            assert (tmp_path / picture.replace("-light", "-dark")).is_file()
+
+
+def test_records_of_peers_that_were_stopped_and_of_no_known_limit() -> None:
+    stopped = {
+        "name": "scan_sum", "dtype": "int64", "n": 9, "ours_ms": 1.5, "limit_ms": None,
+        "peer": "polars", "peer_ms": None, "ratio": None, "measured_stopped_after_s": 325,
+    }  # fmt: skip
+    done = stopped | {"peer": "cub", "peer_ms": 3.0, "ratio": 2.0, "limit_ms": 1.2}
+    (both,) = bench_records.grouped([stopped, done], bench_records.label)
+    assert (both.times, both.ratios, both.limit) == ({"ours": 1.5, "cub": 3.0}, {"cub": 2.0}, 1.2)
+    (alone,) = bench_records.grouped([stopped], bench_records.label)
+    assert alone.limit is None
+    assert plot_benchmarks.table([both, alone], limited=True).splitlines()[2:] == [
+        "| running sum, int64 | 9 | 1.50 ms | 80 % | polars | over 325 s |  |",
+        "|  |  | 1.50 ms | 80 % | CUB | 3.00 ms | 2.00 |",
+        "| running sum, int64 | 9 | 1.50 ms |  | polars | over 325 s |  |",
+    ]
 
 
 def test_speeds_on_the_page() -> None:
@@ -159,6 +192,26 @@ def test_support_matrix_is_true(part: int) -> None:
     random.Random(DAY).shuffle(names)  # kernels for each are compiled: another eighth every day
     for name, cells in support_matrix.run(names[part::16])["cells"].items():
         assert cells == {library: known[name][library] for library in cells}, name
+
+
+def test_differences_are_written_out() -> None:
+    known = json.loads(differences.TABLE.read_text(encoding="utf-8"))
+    text = differences.PAGE.read_text(encoding="utf-8")
+    assert all(mark in text for mark in differences.MARKS)
+    made = support_matrix.put_in(text, differences.made(known), differences.MARKS)
+    assert made == text, "run docs/differences.py"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", differences.LIBRARIES)
+def test_differences_are_true(library: str) -> None:
+    known = json.loads(differences.TABLE.read_text(encoding="utf-8")).get(library)
+    if not support_matrix.is_here(library):
+        pytest.skip(f"{library} is not here")
+    if known is None or known["version"] != support_matrix.version_of(library):
+        pytest.skip(f"the table is that of another version of {library}")
+    found = [list(row) for row in differences.LIBRARIES[library]()]
+    assert found == known["rows"], "run docs/differences.py"
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/engine.md", "tests/README.md"])

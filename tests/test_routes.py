@@ -11,7 +11,7 @@ FILES = {
     "filter": 14,
     "rle": 15,
     "rolling.sum": 23,
-    "sort_values": 20,
+    "sort_values": 16,
 }
 
 

@@ -30,7 +30,9 @@ class LibrarySource:
 
 LIBRARIES = {
     "pandas": LibrarySource(
-        "dask_gpuscan.frames.pandas.library", "PANDAS", "frames of pandas need pandas 3"
+        "dask_gpuscan.frames.pandas.library",
+        "PANDAS",
+        "frames of pandas need pandas 2.2.2 or later",
     ),
     "cudf": LibrarySource(
         "dask_gpuscan.frames.cudf.library",

@@ -45,6 +45,11 @@ from numba.core.untyped_passes import (
 from . import cache as kernel_cache
 from .compiling import compile_lock, hold_over_forks, say_compiling
 
+if numba.config.DISABLE_JIT:
+    raise ImportError(
+        "NUMBA_DISABLE_JIT is set, and dask-gpuscan does nothing without compiled kernels: unset it for this process"
+    )
+
 hold_over_forks()
 
 

@@ -152,8 +152,12 @@ def _of_floats(lower: Any, upper: Any) -> Operator:
         number = wide(x)
         if number != number:
             return (number, number, number)
-        low = lower if lower > -infinite else lower + number  # of infinite sums before
-        return (number, low, upper if upper < infinite else upper + number)
+        low, high = (
+            lower + number,
+            upper + number,
+        )  # NaN if a sum before may be infinite, the other way
+        # no branch depends on the bounds alone: they are parameters of one compiled kernel
+        return (number, lower if low == low else low, upper if high == high else high)
 
     def at_zero(f):
         return _value(f, zero)

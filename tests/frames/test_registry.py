@@ -14,6 +14,7 @@ from dask_gpuscan.frames import registry
 from dask_gpuscan.frames.keys import key_arrays
 from dask_gpuscan.frames.pandas.library import PANDAS
 from dask_gpuscan.frames.registry import LibrarySource, library_of
+from helpers import oldest
 from helpers.backends import has_cuda, same
 
 
@@ -131,3 +132,13 @@ def test_frames_of_a_cudf_that_is_not_there():
     series = type("Series", (), {"__module__": "cudf.core.series"})()
     with pytest.raises(ImportError, match=r"need cuDF 26.10 or later .*dask-gpuscan\[cuda13\]"):
         library_of(series)
+
+
+def test_an_import_that_fails_names_the_oldest_version(monkeypatch):
+    class Frame:
+        __module__ = "pandas.other"
+
+    monkeypatch.setitem(sys.modules, registry.LIBRARIES["pandas"].module, None)
+    pins = dict(pin.split("==") for pin in oldest.oldest(oldest.PROJECT["dependencies"]))
+    with pytest.raises(ImportError, match=f"need pandas {pins['pandas']} or later: import of"):
+        library_of(Frame())

@@ -1,7 +1,9 @@
 """What stands beside the code says what pyproject.toml says: README, recipe, workflow, oldest versions."""
 
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,6 +125,45 @@ def test_workflows_run_targets_that_there_are(jobs: dict) -> None:
     assert {"check", "test", "test-oldest", "docs", "dist"} <= targets
     for target in targets:
         subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True)
+
+
+def steps() -> list[str]:
+    """Return each command of the workflows but those of make and conda, once."""
+    names = ("ci", "docs", "release")
+    jobs = [job for name in names for job in workflow(name)["jobs"].values()]
+    found = dict.fromkeys(step["run"] for job in jobs for step in job["steps"] if "run" in step)
+    return [command for command in found if command.split()[0] not in ("make", "conda")]
+
+
+def ran(command: str, folder: Path, **variables: str) -> int:
+    """Run a command as a workflow does, by this Python."""
+    known = os.environ | {"PYTHON": sys.executable} | variables
+    line = re.sub(r"\bpython ", '"$PYTHON" ', command, count=1)
+    return subprocess.run(["bash", "-e", "-c", line], cwd=folder, env=known).returncode
+
+
+@pytest.mark.parametrize("command", steps())
+def test_steps_of_workflows(command: str, tmp_path: Path) -> None:
+    """Each runs as far as it installs nothing and starts no tests."""
+    if "pip install" in command:
+        extras = re.findall(r"\.\[(\w+)\]", command)
+        assert extras or "--editable . " in command or "dist/*." in command
+        assert set(extras) <= set(PROJECT["optional-dependencies"])
+    elif "-m pytest" in command:
+        assert all((ROOT / each).is_dir() for each in re.findall(r"tests/\S+", command))
+        assert ran(f"{command.removeprefix('PYTHON_GIL=0 ')} --noconftest --help", ROOT) == 0
+    elif "GITHUB_REF_NAME" in command:
+        version = dask_gpuscan.__version__
+        (tmp_path / "dist").mkdir()
+        (tmp_path / "dist" / f"{PROJECT['name'].replace('-', '_')}-{version}.tar.gz").touch()
+        assert ran(command, tmp_path, GITHUB_REF_NAME=f"v{version}") == 0
+        assert ran(command, tmp_path, GITHUB_REF_NAME=f"v{version}.post1") != 0
+    else:
+        assert ran(command, ROOT) == 0
+
+
+def test_what_a_change_must_pass_can_be_read() -> None:
+    assert ran("bash -n .ci/run", ROOT) == 0
 
 
 def test_workflow_tests_every_python(jobs: dict) -> None:

@@ -105,3 +105,14 @@ def test_import_needs_no_device_library() -> None:
         "print([m for m in libraries if m in sys.modules and m not in before])"
     )
     assert _run(sys.executable, "-c", code, cwd=Path.cwd()).strip() == "[]"
+
+
+def test_a_numba_that_may_not_compile_is_refused_at_once() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import dask_gpuscan"],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("ImportError: NUMBA_DISABLE_JIT is set, and")

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ...engines.run import engine_of, meta_of
-from ...frames.keys import is_name
+from ...frames.keys import is_name, key_arrays
 from ...frames.messages import ColumnError, column_title
 from ...frames.registry import dtypes_of, library_of, names_of
 from ...kernels.bounded_cache import BoundedCache
@@ -126,7 +126,8 @@ def merge_asof(
     Raises
     ------
     TypeError
-        For keys that are not names, for frames of two libraries, and for columns without an order.
+        For keys that are not names, for frames of two libraries, for columns without an order, and for `by` of values
+        that cannot be hashed.
     ValueError
         For unknown names, and for arguments and dtypes that ``pandas.merge_asof`` refuses (a
         ``pandas.errors.MergeError``, which is a ValueError). At compute time, if keys decrease or are null,
@@ -234,6 +235,8 @@ def _asked_names(
     options: dict[str, Any],
 ) -> list[Hashable]:
     empty = [frame.iloc[:0] for frame in frames]
+    for frame, side in zip(empty, sides, strict=True):
+        key_arrays(side.by_columns(frame))  # which refuses values that cannot be compared
     hosts = [f.to_pandas() if hasattr(f, "to_pandas") else f for f in empty]
     on = [side.on_column(host) for side, host in zip(sides, hosts, strict=True)]
     if on[0].dtype == on[1].dtype and holds_decimals(on[0]):  # by which pandas matches no rows

@@ -99,7 +99,9 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         """
         return self._neighbours(Difference(check_count("periods", periods)))
 
-    def pct_change(self, periods: SupportsIndex = 1) -> Obj:
+    def pct_change(
+        self, periods: SupportsIndex = 1, fill_method: None = None, freq: None = None
+    ) -> Obj:
         """Return the change of each row's value from the value `periods` rows before, as a fraction of the latter.
 
         Nulls are not filled first, as in pandas 3.
@@ -107,6 +109,8 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         periods : int, default 1
+        fill_method, freq : None
+            Arguments of pandas: nothing but None is taken.
 
         Returns
         -------
@@ -116,6 +120,8 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         ------
         TypeError
             If `periods` is not an integer, and for columns that cannot be divided.
+        ValueError
+            For another `fill_method` or `freq`, saying what to write instead.
 
         See Also
         --------
@@ -127,6 +133,12 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         >>> pd.Series([4.0, 5.0, 10.0]).gpuscan.pct_change().tolist()
         [nan, 0.25, 1.0]
         """
+        for name, given, instead in (
+            ("fill_method", fill_method, "fill nulls first, with ffill() or bfill()"),
+            ("freq", freq, "rows are compared, not labels; divide by shift(freq=...)"),
+        ):
+            if given is not None:
+                raise ValueError(f"{name} must be None, found {shown(given)}: {instead}")
         return self._neighbours(Difference(check_count("periods", periods), relative=True))
 
 

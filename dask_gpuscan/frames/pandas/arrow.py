@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...kernels.messages import shown
 from .layouts import PandasArray, bare
 
 _STORED: tuple[tuple[Callable[[Any], bool], Callable[[Any], pa.DataType]], ...] = (
@@ -29,8 +30,8 @@ def _stored(kind: pa.DataType) -> pa.DataType:
 def array_of_arrow(column: pa.ChunkedArray, keeps_order: bool = False) -> PandasArray:
     """Return a column of Arrow as an array of pandas: without a copy, but for views, dictionaries and runs.
 
-    A dictionary of strings becomes categories: the used ones, in the order of an ordered dictionary, else sorted. With
-    `keeps_order`, all those of an ordered dictionary, so that they can be joined to those of other batches.
+    A dictionary that is ordered, or of strings, becomes categories: the used ones, in their order if they have one,
+    else sorted. With `keeps_order`, all those of an ordered one, so that they can be joined to those of other batches.
 
     Examples
     --------
@@ -68,7 +69,9 @@ def _listed(views: pa.Array, kind: pa.DataType) -> pa.Array:
 def _array_of_dictionary(column: pa.ChunkedArray, keeps_order: bool) -> PandasArray:
     kind, values = column.type, _stored(column.type.value_type)
     column = column.cast(pa.dictionary(kind.index_type, values, kind.ordered))
-    if not (pa.types.is_string(values) or pa.types.is_large_string(values)):
+    if kind.ordered and not pa.types.is_time(values):
+        column = in_one_order(column)
+    elif not (pa.types.is_string(values) or pa.types.is_large_string(values)):
         decoded = [chunk.dictionary.take(chunk.indices) for chunk in column.chunks]
         return array_of_arrow(pa.chunked_array(decoded, values))
     try:
@@ -79,6 +82,32 @@ def _array_of_dictionary(column: pa.ChunkedArray, keeps_order: bool) -> PandasAr
         return found
     found = found.remove_unused_categories()
     return found if kind.ordered else found.reorder_categories(found.categories.sort_values())
+
+
+def in_one_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of an ordered dictionary with one dictionary: the longest of those that its chunks have.
+
+    Raises
+    ------
+    ValueError
+        Unless that one has the entries of each other, in their order.
+    """
+    entries = [chunk.dictionary for chunk in column.chunks]
+    every = max(entries, key=len, default=pa.array([], column.type.value_type))
+    every = every.drop_null().unique()
+    chunks = []
+    for chunk, found in zip(column.chunks, entries, strict=True):
+        places = pc.index_in(found, every, skip_nulls=True)
+        own = pc.index_in(found.drop_null().unique(), every)
+        if own.null_count or bool((np.diff(own) <= 0).any()):
+            raise ValueError(
+                f"dictionaries that are ordered are in two orders, {shown(every.to_pylist())} and "
+                f"{shown(found.to_pylist())}; cast the column to one of them, or to its values"
+            )
+        chunks.append(
+            pa.DictionaryArray.from_arrays(places.take(chunk.indices), every, ordered=True)
+        )
+    return pa.chunked_array(chunks, pa.dictionary(pa.int32(), column.type.value_type, True))
 
 
 def _no_categories(kind: pa.DictionaryType, values: pa.DataType) -> PandasArray:

@@ -17,7 +17,7 @@ from ..messages import check_one_level, refuse_categories
 from ..protocol import Library
 from ..registry import LIBRARY_OF, columns_of, of_levels
 from ..types import DType, Scalar, T, Values, View
-from .arrow import one_chunk
+from .arrow import in_one_order, one_chunk
 from .changes import PandasChanges
 from .decimals import decimals_of, is_decimal, stored_integer
 from .host_values import HOST_VALUES, is_string
@@ -50,7 +50,7 @@ from .layouts import (
 from .lists import PandasLists
 from .ordering import PandasOrdering, time_keys
 from .schema import PandasDTypes
-from .sortable import decoded, is_dictionary, is_sortable, sortable
+from .sortable import decoded, is_dictionary, is_ordered_dictionary, is_sortable, sortable
 from .sparse import SPARSE
 from .texts import argsort, taken_texts
 
@@ -358,7 +358,11 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         if isinstance(arrays[0], pd.Categorical):
             return _joined_categories(arrays)
         parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
-        return one_chunk(bare(pd.concat(parts, ignore_index=True).array))
+        joined = bare(pd.concat(parts, ignore_index=True).array)
+        if is_ordered_dictionary(joined.dtype):  # Arrow would join them in another order
+            chunks = pa.chunked_array(joined.__arrow_array__())
+            joined = type(joined)(in_one_order(chunks).cast(chunks.type))
+        return one_chunk(joined)
 
     def replace(self, array: PandasArray, start: int, rows: PandasArray) -> PandasArray:
         stop = start + len(rows)

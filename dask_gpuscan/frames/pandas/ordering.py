@@ -13,9 +13,10 @@ from ...kernels import INT128, Nulls, bitmap, byte_mask
 from ..key_values import Duration, Instant, key_value
 from ..messages import column_title, first_line
 from ..types import DType, Values
+from .arrow import in_one_order
 from .keys import factorize
 from .layouts import AnyColumn, PandasArray, PandasColumn, layout_of, nullable, one_array, series_of
-from .sortable import decoded, is_dictionary
+from .sortable import decoded, is_dictionary, is_ordered_dictionary
 from .texts import argsort
 
 
@@ -35,6 +36,8 @@ class PandasOrdering:
             arrow = pa.chunked_array(column.array.__arrow_array__())
             if pa.types.is_decimal128(arrow.type):
                 return _decimals(one_array(arrow))
+            if is_ordered_dictionary(dtype):
+                return self.sort_key(PandasColumn(column.name, _places(arrow)))
             if is_dictionary(dtype):
                 return self.sort_key(PandasColumn(column.name, decoded(column.array)))
         try:
@@ -58,6 +61,12 @@ class PandasOrdering:
         column = series_of(given)
         if isinstance(column.dtype, pd.CategoricalDtype):
             column = column.cat.codes
+        if isinstance(column.dtype, pd.ArrowDtype) and pa.types.is_nested(
+            column.dtype.pyarrow_dtype
+        ):
+            raise TypeError  # pandas says False
+        if is_ordered_dictionary(column.dtype):
+            column = pd.Series(_places(pa.chunked_array(column.array.__arrow_array__())))
         return bool(
             column.is_monotonic_decreasing if decreasing else column.is_monotonic_increasing
         )
@@ -79,6 +88,12 @@ def _ranks(array: PandasArray) -> tuple[Values, Nulls]:
     ranks[order], ranks[-1] = np.arange(len(found)), 0
     null = codes < 0
     return ranks[codes], byte_mask(null) if null.any() else None
+
+
+def _places(column: pa.ChunkedArray) -> PandasArray:
+    """Return the place of each row's value in an ordered dictionary."""
+    chunks = [chunk.indices for chunk in in_one_order(column).chunks]
+    return pd.arrays.ArrowExtensionArray(pa.chunked_array(chunks, pa.int32()))
 
 
 def _decimals(array: pa.Array) -> tuple[Values, Nulls]:

@@ -16,6 +16,12 @@ def is_dictionary(dtype: DType) -> bool:
     return isinstance(dtype, pd.ArrowDtype) and bool(pa.types.is_dictionary(dtype.pyarrow_dtype))
 
 
+def is_ordered_dictionary(dtype: DType) -> bool:
+    """Return whether a dtype is of Arrow's dictionaries whose entries are in an order."""
+    kind = getattr(dtype, "pyarrow_dtype", None)
+    return isinstance(kind, pa.DictionaryType) and bool(kind.ordered)
+
+
 def decoded(array: PandasArray) -> PandasArray:
     """Return an array of Arrow's without a dictionary; any other as it is."""
     if not is_dictionary(array.dtype):

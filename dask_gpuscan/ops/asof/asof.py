@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import By
+from ...frames.keys import named_keys
 from ...frames.messages import column_title
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of_columns, stored_numbers
@@ -135,10 +135,9 @@ class AsOf:
                 refuse(*one)
         codes, groups = None, 0
         if self.left.by:
-            sides = (self.left, left), (self.right, right)
-            codes, groups = _codes(
-                library, [[library.array(c) for c in s.by_columns(f)] for s, f in sides]
-            )
+            sides = self.left.by_columns(left), self.right.by_columns(right)
+            with named_keys([*sides[0], *sides[1]]):
+                codes, groups = _codes(library, [list(map(library.array, side)) for side in sides])
         how: dict[str, Any] = {
             "direction": self.direction, "exact": self.exact, "tolerance": self.tolerance, "check": False
         }  # fmt: skip
@@ -352,17 +351,16 @@ class NearestRows(Summary):
 
     def _cut(self, frame: Any) -> Any:
         library = library_of(frame)
-        by = By(self.side.by) if self.side.by else None
-        with library.acquire(frame):
-            keys = None if by is None else [library.array(c) for c in by.series(frame)]
+        columns = self.side.by_columns(frame)
+        with library.acquire(frame), named_keys(columns):
+            keys = [library.array(c) for c in columns] or None
             rows = near(RowArrays(library, len(frame), [], keys), RowExtent(1, 1), self.forward)
             if isinstance(rows, tuple):
                 rows = library.xp.arange(*rows)
             if not self.exact and len(rows):
                 values, codes, groups = numbers(self.side.on_column(frame)), None, 0
-                if by is not None:
-                    arrays = [library.array(c) for c in by.series(frame)]
-                    ids = library.dense_group_ids(arrays)
+                if keys is not None:
+                    ids = library.dense_group_ids(keys)
                     codes, groups = (ids.array[rows], ids.array), ids.groups
                 way = "forward" if self.forward else "backward"
                 other = kernels.asof(

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy import ndimage
 
 import dask_gpuscan
 from dask_gpuscan import box_filter, summed_area_table, window_sum
+
+ndimage = pytest.importorskip("scipy.ndimage")
 
 MODES = ("reflect", "mirror", "nearest", "wrap", "constant")
 shapes = hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=9)

@@ -4,6 +4,7 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -463,3 +464,27 @@ def test_distances_of_integers_are_exact(dtype):
 def test_integers_at_both_ends_of_their_range():
     ends = np.array([-(2**63), 2**63 - 1])
     assert dask_gpuscan.kernels.asof(np.array([0, 5]), ends, direction="nearest").tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (pa.list_(pa.int64()), [[1], [2]]),
+        (pa.list_(pa.int8(), 1), [[1], [2]]),
+        (pa.struct([("a", pa.int64())]), [{"a": 1}, {"a": 2}]),
+        (pa.map_(pa.int64(), pa.int64()), [[(1, 2)], [(2, 3)]]),
+        (object, [[1], [2]]),
+    ],
+    ids=str,
+)
+def test_keys_that_cannot_be_hashed(kind, values):
+    dtype = kind if kind is object else pd.ArrowDtype(kind)
+    right = pd.DataFrame({"t": [1, 2], "k": pd.Series(values, dtype=dtype), "v": [3, 4]})
+    left = right[["t", "k"]]
+    pairs = [(left, right), (partitioned(left, [0.5]), partitioned(right, [0.5]))]
+    if kind is not object:
+        tables = [pa.Table.from_pandas(side, preserve_index=False) for side in (left, right)]
+        pairs += [tuple(tables), tuple(dask_gpuscan.stream([table]) for table in tables)]
+    for sides in pairs:
+        with pytest.raises(TypeError, match=r"column 'k' of dtype .* cannot be hashed"):
+            dask.compute(dask_gpuscan.merge_asof(*sides, on="t", by="k"))

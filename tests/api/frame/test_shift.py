@@ -393,3 +393,14 @@ def test_what_lies_below_nulls_of_arrow_does_not_overflow():
     large = pd.Series([2**63 - 1, None, -5, 2**63 - 1], dtype="int64[pyarrow]")
     with pytest.raises(OverflowError, match=r"does not fit int64\[pyarrow\]"):
         large.gpuscan.diff()
+
+
+@pytest.mark.parametrize("given", [{"fill_method": "ffill"}, {"freq": "D"}])
+def test_arguments_of_pct_change_that_are_none(given):
+    frame = pd.DataFrame({"k": ["a", "a"], "x": [2.0, 3.0]})
+    ((name, value),) = given.items()
+    for d in (frame, dd.from_pandas(frame, npartitions=2), dask_gpuscan.stream([frame])):
+        for ask in (d["x"].gpuscan, d.gpuscan.groupby("k")["x"]):
+            with pytest.raises(ValueError, match=f"{name} must be None, found '{value}': "):
+                ask.pct_change(**given)
+    assert frame["x"].gpuscan.pct_change(fill_method=None, freq=None).tolist()[1] == 0.5

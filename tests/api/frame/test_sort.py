@@ -15,6 +15,7 @@ from dask.utils import key_split
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import dask_gpuscan
 from helpers.backends import same
 from helpers.strategies import FLOATS, INTEGERS, OTHERS, TIMES, cuts, frames, partitioned
 from helpers.versions import older
@@ -183,6 +184,60 @@ def test_dictionaries_of_arrow_are_in_the_order_of_their_values():
     words = pa.array(["b", None, "a", "b"]).dictionary_encode()
     df = pd.DataFrame({"x": pd.arrays.ArrowExtensionArray(words), "row": range(4)})
     assert df.gpuscan.sort_values("x").row.tolist() == [2, 0, 3, 1]
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [["small", "medium", "large"], [3, 1, 2], [0.5, -1.0, 2.5], [b"c", b"a", b"b"],
+     [datetime.date(2026, 1, 2), datetime.date(2024, 1, 1), datetime.date(2025, 1, 1)]],
+    ids=lambda entries: type(entries[0]).__name__,
+)  # fmt: skip
+@pytest.mark.parametrize("ascending", [True, False])
+def test_ordered_dictionaries_of_arrow_are_in_the_order_of_their_entries(entries, ascending):
+    rows = [2, 0, None, 1, 2]
+    words = pa.DictionaryArray.from_arrays(pa.array(rows, pa.int8()), entries, ordered=True)
+    sign = 1 if ascending else -1
+    places = [i for i in range(5) if rows[i] is not None]
+    expected = [*sorted(places, key=lambda i: sign * rows[i]), 2]
+    table = pa.table({"x": words, "row": range(5)})
+    found = dask_gpuscan.on(table).sort_values("x", ascending=ascending)
+    assert found["row"].to_pylist() == expected
+    assert found["x"].to_pylist() == [
+        None if rows[i] is None else entries[rows[i]] for i in expected
+    ]
+    df = table.to_pandas(types_mapper=pd.ArrowDtype)
+    for at in (None, [0.3, 0.6], [0.2, 0.4, 0.6, 0.8]):
+        d = df if at is None else partitioned(df, at)
+        (found,) = dask.compute(d.gpuscan.sort_values("x", ascending=ascending))
+        assert found["row"].tolist() == expected
+        assert found["x"].dtype == df["x"].dtype
+        ordered = d[d["row"].isin([0, 4] if ascending else [0, 1])]["x"].gpuscan
+        assert dask.compute(ordered.is_monotonic_increasing)[0] == ascending
+        assert dask.compute(ordered.is_monotonic_decreasing)[0]
+    found = df.set_index("x").gpuscan.sort_index(ascending=ascending)
+    assert found["row"].tolist() == expected
+
+
+def test_ordered_dictionaries_of_arrow_that_differ():
+    def rows(entries, codes):
+        words = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), entries, ordered=True)
+        return pd.DataFrame({"x": pd.arrays.ArrowExtensionArray(words)})
+
+    parts = [rows(["low", "high"], [1, 0]), rows(["low", "mid", "high"], [1, 2, None, 0])]
+    expected = ["low", "low", "mid", "high", "high", None]
+    for pieces in (parts, parts[::-1]):
+        whole = pd.concat(pieces, ignore_index=True)
+        lazy = dd.from_map(lambda part: part, pieces, meta=parts[0][:0])
+        for d in (whole, lazy):
+            (found,) = dask.compute(d.gpuscan.sort_values("x"))
+            assert [None if x is pd.NA else x for x in found["x"].tolist()] == expected
+    other = rows(["mid", "low"], [0, 1])
+    for d in (
+        pd.concat([*parts, other]),
+        dd.from_map(lambda part: part, [*parts, other], meta=other[:0]),
+    ):
+        with pytest.raises(ValueError, match="dictionaries that are ordered are in two orders"):
+            dask.compute(d.gpuscan.sort_values("x"))
 
 
 def test_what_is_beside_the_columns_is_kept(backend):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -601,3 +602,48 @@ def test_polars_is_not_imported():
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[(1,), (3,)]"
+
+
+def test_ways_to_the_answers_of_polars():
+    """Those that docs/guide/polars.md names."""
+    nan = float("nan")
+    x = pl.Series("x", [2.0, nan, None, 1.0, 3.0])
+    assert x.fill_nan(float("inf")).gpuscan.nlargest(2).to_list() == [float("inf"), 3.0]
+    largest = x.top_k(2).to_list()
+    assert largest[0] != largest[0]
+    assert largest[1] == 3.0
+    numbers = pl.Series("x", [None, 1, None, 2, 5])
+    mean = numbers.gpuscan.ewm(alpha=0.5, min_periods=1).mean()
+    expected = numbers.ewm_mean(alpha=0.5)
+    assert mean.set(numbers.is_null(), None).to_list() == pytest.approx(expected.to_list())
+    frame = pl.DataFrame({"k": [1, 1, 2, 2], "t": [datetime(2026, 3, d) for d in (1, 2, 4, 5)]})
+    frame = frame.with_columns(x=pl.Series([None, 7.0, 4.0, None]), n=pl.Series([4.0, nan, 1.0, 2]))
+    sums = frame.gpuscan.rolling("1D", on="t", closed="left", min_periods=1)["x"].sum()
+    assert sums.to_list() == [None, None, None, 4.0]
+    assert sums.fill_null(0).to_list() == [0.0, 0.0, 0.0, 4.0]
+    assert frame.gpuscan.filter(frame["n"] > 1.5).equals(frame.filter(pl.col("n") > 1.5))
+    groups, own = frame.gpuscan.groupby("k"), frame.group_by("k", maintain_order=True)
+    for place, name in ((0, "first"), (-1, "last")):
+        expected = own.agg(getattr(pl.col("x"), name)())["x"].to_list()
+        assert groups["x"].nth(place).to_list() == expected
+    assert (
+        groups["x"].nunique(dropna=False)["x"].to_list()
+        == own.agg(pl.col("x").n_unique())["x"].to_list()
+    )
+    fours = pl.DataFrame({"k": [1] * 4, "x": [1, 2, 3, 4]})
+    found = fours.gpuscan.groupby("k")["x"].quantile(0.5, interpolation="nearest")
+    expected = fours.group_by("k").agg(pl.col("x").quantile(0.5))
+    assert found["x"].to_list() == expected["x"].to_list()
+    lists = pl.DataFrame({"a": [1, 2, 3], "l": [[1, 2], [], None]})
+    kept = lists.filter(pl.col("l").list.len().ne_missing(0))
+    assert kept.gpuscan.explode("l").rows() == [(1, 1), (1, 2), (3, None)]
+
+
+@pytest.mark.parametrize("rows", [[{"a": 1}, {"a": 2}], [[1], [2]]])
+def test_nested_values_have_no_order(rows):
+    table = pa.table({"x": rows})
+    columns = table["x"], pl.Series("x", rows), table.to_pandas(types_mapper=pd.ArrowDtype)["x"]
+    for column in columns:
+        for name in ("is_monotonic_increasing", "is_monotonic_decreasing"):
+            with pytest.raises(TypeError, match=rf"{name} of .*: values of dtype .* have no order"):
+                getattr(dask_gpuscan.on(column), name)

@@ -10,13 +10,14 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
-from xarray.groupers import BinGrouper, TimeResampler, UniqueGrouper
 
 import dask_gpuscan
 from helpers.thresholds import sorted_groups_of_arrays
+
+xr = pytest.importorskip("xarray")
+from xarray.groupers import BinGrouper, TimeResampler, UniqueGrouper  # noqa: E402
 
 RUNNING = {
     "cumsum": (np.nancumsum, np.cumsum),

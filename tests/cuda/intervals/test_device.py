@@ -73,9 +73,9 @@ def test_slices_that_are_not_aligned():
 
 
 def test_on_a_stream():
-    counts = cp.full(100_000, 3)
-    values = cp.arange(100_000)
-    with cp.cuda.Stream(non_blocking=True):
+    with cp.cuda.Stream(non_blocking=True):  # which does not wait for what another one fills
+        counts = cp.full(100_000, 3)
+        values = cp.arange(100_000)
         found = interval_expand(counts, values)
         assert int(found.sum()) == 3 * int(values.sum())
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+
+pl = pytest.importorskip("polars")
 
 ROWS = 40
 _random = np.random.default_rng(3)

@@ -6,12 +6,13 @@ from typing import Any
 
 import dask.dataframe as dd
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 import dask_gpuscan
 from dask_gpuscan import stream
+
+pl = pytest.importorskip("polars")
 
 BATCH = pa.record_batch({"s": pa.array(["a", "b"]).dictionary_encode(), "x": [1, 2]})
 WITH_NULL = pa.record_batch({"s": pa.DictionaryArray.from_arrays([0, 1], ["a", None]), "x": [3, 4]})

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -22,6 +21,7 @@ from dask_gpuscan.engines.stream.sources.delta import delta_files, is_delta
 from dask_gpuscan.engines.stream.sources.table_files import behind_rewrites
 from helpers.kills import KilledError, before, behind
 
+pl = pytest.importorskip("polars")
 deltalake = pytest.importorskip("deltalake")
 DeltaTable, write_deltalake = deltalake.DeltaTable, deltalake.write_deltalake
 VERSION = tuple(map(int, deltalake.__version__.split(".")[:3]))

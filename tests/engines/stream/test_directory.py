@@ -18,7 +18,6 @@ from typing import Any
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -27,6 +26,8 @@ import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
 from dask_gpuscan.engines.stream.sinks import directory_sink, stores
 from dask_gpuscan.engines.stream.states import state
+
+pl = pytest.importorskip("polars")
 
 
 def day(number: int, rows: int = 4, seed: int = 0) -> pd.DataFrame:

@@ -10,7 +10,6 @@ from typing import Any
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -25,6 +24,8 @@ from dask_gpuscan.engines.stream.sources.fragments import (
     fragments_of_columns,
 )
 from dask_gpuscan.engines.stream.sources.listing import natural
+
+pl = pytest.importorskip("polars")
 
 
 def put(path: Path, *values: int, **columns: Any) -> None:

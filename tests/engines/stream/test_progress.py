@@ -9,7 +9,6 @@ from typing import Any
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from dask.callbacks import Callback
@@ -17,6 +16,8 @@ from dask.diagnostics import ProgressBar
 
 import dask_gpuscan
 from dask_gpuscan import stream
+
+pl = pytest.importorskip("polars")
 
 FRAME = pd.DataFrame({"x": np.arange(100.0), "t": np.arange(100)})
 

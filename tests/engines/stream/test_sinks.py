@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import dask_gpuscan
+
+pl = pytest.importorskip("polars")
 
 ROWS = 3_000
 FRAME = pd.DataFrame(

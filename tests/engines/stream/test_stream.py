@@ -8,13 +8,14 @@ from typing import Any
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow.dataset import dataset
 
 import dask_gpuscan
+
+pl = pytest.importorskip("polars")
 
 FRAME = pd.DataFrame({"k": list("abacba"), "x": [4, 2, 5, 1, 3, 3]})
 PARTS = [FRAME[:2], FRAME[2:2], FRAME[2:5], FRAME[5:]]

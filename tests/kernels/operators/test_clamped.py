@@ -55,6 +55,16 @@ def test_states_combine_in_any_way(backend, dtype, data):
     np.testing.assert_array_equal(backend.to_numpy(out)[:1], np.array(expected[-1:], x.dtype))
 
 
+@pytest.mark.parametrize("dtype", ["i1", "i4", "i8", "u8", "f4", "f8"])
+def test_bounds_are_parameters_of_one_kernel(dtype):
+    """Each compiler compiles the code of an operator once, by its token."""
+    given = [(0, None), (None, 3), (1, 4), (2, 2), (0.5, 1.5), (2, np.inf), (-np.inf, 0)]
+    pairs = given if dtype[0] == "f" else given[:4]
+    made = [clamped_add(np.dtype(dtype), *bounds) for bounds in pairs]
+    assert len({op.code.token for op in made}) == 1
+    assert len({op.code.values for op in made}) == len(set(made)) == len(pairs)
+
+
 def test_bounds_the_wrong_way_round():
     with pytest.raises(ValueError, match="lower must not be greater than upper, found 5 and 1"):
         clamped_add(np.dtype("i8"), 5, 1)
