@@ -13,6 +13,7 @@ from .backends import backend_of
 from .messages import hint, shown
 from .operators.built_in import BUILT_IN
 from .options import EDGES, Box
+from .scalars import is_integer
 from .scan import scan
 
 NUMBERS = "biufc"
@@ -236,7 +237,7 @@ def check_axes(axes: Any, ndim: int) -> tuple[int, ...]:
         return tuple(range(ndim))
     given = list(axes) if is_listed(axes) else [axes]
     for axis in given:
-        if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
+        if not is_integer(axis):
             raise TypeError(f"axes must be integers, found {shown(axis)}")
         if not -ndim <= axis < ndim:
             text = f"axes must be from {-ndim} to {ndim - 1}, found {axis}"
@@ -342,7 +343,7 @@ def check_radii(radius: Any, count: int) -> tuple[int, ...]:
     """
     given = list(radius) if is_listed(radius) else [radius] * count
     for each in given:
-        if not isinstance(each, (int, np.integer)) or isinstance(each, bool):
+        if not is_integer(each):
             raise TypeError(f"radius must be an integer, or one an axis, found {shown(each)}")
         if not 0 <= each < 2**31:
             raise ValueError(f"radius must be from 0 to {2**31 - 1}, found {each}")

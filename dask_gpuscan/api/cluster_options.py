@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..kernels.scalars import is_integer
 from .arguments import check_flags
 
 
@@ -68,14 +69,10 @@ def _is_part(pool: Any) -> bool:
 
 
 def _numbers(gpus: Any) -> list[int]:
-    found = range(gpus) if _is_number(gpus) else gpus
+    found = range(gpus) if is_integer(gpus) else gpus
     listed = list(found) if isinstance(found, (range, list, tuple)) else []
-    if not listed or not all(_is_number(one) and one >= 0 for one in listed):
+    if not listed or not all(is_integer(one) and one >= 0 for one in listed):
         raise ValueError(
             f"gpus must be a number of GPUs, or a list of their numbers, found {gpus!r}"
         )
     return [int(one) for one in listed]
-
-
-def _is_number(one: Any) -> bool:
-    return not isinstance(one, bool) and hasattr(one, "__index__")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.registry import choose_columns, library_of
+from ..frames.registry import check_names, choose_columns, library_of
 from ..kernels.messages import shown
 from ..ops.asof.asof import AsOf
 from ..ops.core.carry import DataFrameCarry, OverlapCarry, TreeReduction
@@ -100,7 +100,8 @@ def meta(obj: Any) -> Any:
 
 
 def check_labels(obj: Any) -> None:
-    """Accept any labels of columns."""
+    """Raise a ValueError for a column without a name that could be told from others."""
+    check_names(obj)
 
 
 def check_mask(obj: Any, mask: Any) -> None:
@@ -146,6 +147,11 @@ def select(obj: Any, flags: Sequence[bool]) -> Any:
 def narrow(obj: Any, names: Iterable[Hashable]) -> Any:
     """Return the frame itself: its other columns are there."""
     return obj
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Tell whether two series have the same values."""
+    return bool(one.equals(other))
 
 
 def as_series(like: Any, values: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from dask.array import Array
 from dask.base import is_dask_collection
 
+from ..frames.registry import library_of
 from . import eager, eager_arrays
 from .dask import arrays as dask_arrays
 from .dask import engine as dask
@@ -161,6 +162,9 @@ class Engine(Protocol):
     def choose(self, obj: Any, names: Iterable[Hashable]) -> Any:
         """Return a frame with these columns and no others; a series as it is."""
 
+    def is_same(self, one: Any, other: Any) -> bool:
+        """Tell whether two series are known to have the same values."""
+
     def as_series(self, like: Any, values: Any) -> Any:
         """Return values, one a row, as a series of the library of a frame; raises a TypeError for what is none."""
 
@@ -191,6 +195,15 @@ def methods_of(obj: Any) -> Any:
 def meta_of(obj: Any) -> Any:
     """Return a frame or series with the columns and the index of this one, which may have no rows."""
     return engine_of(obj).meta(obj)
+
+
+def as_taken(obj: Any) -> Any:
+    """Return a frame or series in this machine's byte order; raises a ValueError for a label that no name can be."""
+    engine = engine_of(obj)
+    engine.check_labels(obj)
+    meta = engine.meta(obj)
+    native = library_of(meta).native
+    return obj if native(meta) is meta else engine.map_partitions(obj, native)
 
 
 class ArrayEngine(Protocol):

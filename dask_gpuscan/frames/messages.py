@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..kernels.messages import shown
-from ..kernels.options import FLAG as FLAG
+from ..kernels.scalars import FLAG as FLAG
 from .types import Column, DType, Labels
 
 

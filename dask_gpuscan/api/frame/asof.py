@@ -13,7 +13,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-from ...engines.run import engine_of, meta_of
+from ...engines.run import as_taken, engine_of, meta_of
 from ...frames.keys import is_name
 from ...frames.messages import ColumnError, column_title
 from ...frames.registry import dtypes_of, library_of, names_of
@@ -169,8 +169,7 @@ def merge_asof(
     engine = engine_of(*given_sides)
     left = engine.collection(given_sides[0], bool(left_index or right_index))
     right = engine.collection(given_sides[1], bool(right_index))
-    for side in (left, right):
-        engine.check_labels(side)
+    left, right = as_taken(left), as_taken(right)
     frames = [engine.meta(side) for side in (left, right)]
     libraries = [library_of(frame) for frame in frames]
     if libraries[0] is not libraries[1]:

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.keys import By, check_by
 from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...kernels.messages import shown
+from ...kernels.scalars import is_number
 from ...ops.core.operation import Part
 from ...ops.time.sessions import NUMBER, CountGaps, SessionNumbers
-from ..arguments import check_column, check_duration
+from ..arguments import check_clustered, check_column, check_duration
 from ..types import Duration, FrameT, Methods, Names, Obj, SeriesT
 
 
@@ -69,7 +69,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.sessionize("t", by="user", gap=30).tolist()
         [0, 0, 0, 1]
         """
-        keys, wide = _check(self._obj, time, by, gap)
+        keys, wide = _check(self._obj, time, by, gap, clustered)
         if NUMBER in keys.columns:
             raise ValueError(
                 f"by names {NUMBER!r}, which is the name of the result; rename it first"
@@ -119,7 +119,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         1    b        0     10   10      1      2
         2    b        1     90   90      1      4
         """
-        keys, wide = _check(self._obj, time, by, gap)
+        keys, wide = _check(self._obj, time, by, gap, clustered)
         if meta_of(self._obj).columns.nlevels > 1:
             raise TypeError(
                 "sessions are those of a DataFrame whose columns have one level; rename them first"
@@ -143,12 +143,15 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         return table if number == NUMBER else table.rename(columns={number: NUMBER})
 
 
-def _check(obj: Any, time: Any, by: Any, gap: Any) -> tuple[By, Any]:
+def _check(obj: Any, time: Any, by: Any, gap: Any, clustered: Any) -> tuple[By, Any]:
     """Return the keys, and the gap in the units of the times."""
     meta = meta_of(obj)
     if meta.ndim == 1:
         raise TypeError("sessions are those of a DataFrame; found a Series, use to_frame() first")
     check_column("time", time, names_of(meta))
+    check_clustered(clustered)
+    if clustered is not None and by is None:
+        raise ValueError(f"clustered goes with by only, found {shown(clustered)}")
     found = By(()) if by is None else check_by(meta, by)
     if time in found.columns:
         raise ValueError(f"time and by both name {time!r}")
@@ -158,7 +161,7 @@ def _check(obj: Any, time: Any, by: Any, gap: Any) -> tuple[By, Any]:
 def _units(meta: Any, time: Any, gap: Any) -> Any:
     library, dtype = library_of(meta), column_of(meta, time).dtype
     if library.is_number(dtype) and dtype.kind in "iuf":
-        if isinstance(gap, bool) or not isinstance(gap, (int, float, np.number)) or not gap >= 0:
+        if not is_number(gap) or not gap >= 0:
             raise ValueError(f"gap must be a number that is not negative, found {shown(gap)}")
         return float(gap) if dtype.kind == "f" else int(min(gap, 2**64 - 1))
     if library.layout(dtype) is None or dtype.kind not in "mM":

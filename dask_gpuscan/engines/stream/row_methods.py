@@ -69,7 +69,7 @@ class RowMethods:
                 found = found.map_batches(append_column, column, name, label="assign")
             else:
                 _check_operand("assign", column)
-                found = found.map_batches(_assigned, name, column, label="assign")
+                found = found.map_batches(assigned, name, column, label="assign")
         return found
 
     def to_frame(self, name: Hashable = None) -> Self:
@@ -124,7 +124,8 @@ class RowMethods:
         raise TypeError("a stream is neither true nor false; it has no rows yet")
 
 
-def _assigned(batch: Any, name: str, column: Any) -> Any:
+def assigned(batch: Any, name: str, column: Any) -> Any:
+    """Return a batch with one more column: what a function makes of it, or a scalar."""
     return batch.assign(**{name: column})
 
 

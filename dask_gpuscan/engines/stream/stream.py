@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from operator import index
 from os import PathLike, fspath
 from typing import Any, ClassVar
 
@@ -15,8 +14,10 @@ from dask.utils import parse_bytes
 from ...frames.messages import ColumnError, column_title
 from ...frames.registry import choose_columns, names_of
 from ...kernels.messages import not_among, shown
+from ...kernels.scalars import is_integer
+from ...ops.predicates.filter import append_column
 from .passes import Pass, begun, computed
-from .row_methods import RowMethods
+from .row_methods import RowMethods, assigned
 from .sinks.arrow import ROWS_PER_FILE, reader, to_file, to_polars
 from .sinks.commits import checked_rows
 from .sinks.directory_sink import CHECKPOINTS, progress, to_directory
@@ -212,6 +213,27 @@ class Stream(RowMethods, TableMethods):
             raise ValueError(
                 f"{title} has other rows than its stream; make both of one stream, before rows are left out"
             )
+
+    def origin(self) -> tuple[Stream, Hashable]:
+        """Return the first stream that has a series as a column, and the name of the column there."""
+        stream, name = self, None
+        while isinstance(stream._step, Each):
+            step = stream._step
+            first, *given = [
+                stream._inputs[g.number] if isinstance(g, Input) else g for g in step.given
+            ]
+            if stream.ndim == 1 and step.function is operator.getitem:
+                stream, name = first, given[0]
+            elif step.function is choose_columns or (
+                step.function is assigned and given[0] != name
+            ):
+                stream = first
+            elif step.function is append_column:
+                column, new = given
+                stream, name = (column, None) if new == name else (first, name)
+            else:
+                break
+        return stream, name
 
     # --- passes -----------------------------------------------------------------------------------
 
@@ -420,10 +442,10 @@ def _name_of(function: Callable[..., Any]) -> str:
 def _bytes(checkpoints: Any) -> int:
     """Return how many bytes checkpoints may take."""
     try:
-        found = parse_bytes(checkpoints) if isinstance(checkpoints, str) else index(checkpoints)
-        if found >= 0 and not isinstance(checkpoints, bool):
+        found = parse_bytes(checkpoints) if isinstance(checkpoints, str) else checkpoints
+        if is_integer(found) and found >= 0:
             return int(found)
-    except (TypeError, ValueError):
+    except ValueError:
         pass
     raise ValueError(
         f"checkpoints must be a number of bytes, such as 0 or '256 MiB', found {shown(checkpoints)}"

@@ -14,7 +14,16 @@ from ..key_values import Duration, Instant, key_value
 from ..messages import column_title, first_line
 from ..types import DType, Values
 from .keys import decoded, factorize, is_dictionary
-from .layouts import AnyColumn, PandasArray, PandasColumn, layout_of, nullable, one_array, series_of
+from .layouts import (
+    AnyColumn,
+    PandasArray,
+    PandasColumn,
+    in_native_order,
+    layout_of,
+    nullable,
+    one_array,
+    series_of,
+)
 from .texts import argsort
 
 
@@ -62,7 +71,7 @@ class PandasOrdering:
         )
 
     def as_key(self, values: Any) -> pd.Series:
-        return pd.Series(values, dtype=getattr(values, "dtype", None))
+        return in_native_order(pd.Series(values, dtype=getattr(values, "dtype", None)))
 
 
 def _ranks(array: PandasArray) -> tuple[Values, Nulls]:

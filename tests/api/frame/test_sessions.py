@@ -1,6 +1,7 @@
 """sessionize and sessions: what pandas' idiom of shift, difference and cumsum gives, on whatever partitions."""
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -193,3 +194,15 @@ def test_aggregates_are_of_columns_that_the_frame_has():
             each.gpuscan.sessions("t", by="k", gap=1, q=("session", "sum"))
         with pytest.raises(ValueError, match="'k' is the name of a column of the result"):
             each.gpuscan.sessions("t", by="k", gap=1, k=("t", "sum"))
+
+
+def test_clustered_is_of_keys():
+    frame = pd.DataFrame({"k": [1, 1], "t": [0, 5]})
+    for each in (frame, dd.from_pandas(frame, npartitions=2)):
+        for method in (each.gpuscan.sessionize, each.gpuscan.sessions):
+            with pytest.raises(
+                ValueError, match="clustered must be True or False, 'check' or None"
+            ):
+                method("t", gap=1, clustered="no")
+            with pytest.raises(ValueError, match="clustered goes with by only, found True"):
+                method("t", gap=1, clustered=True)
