@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ..frames.keys import is_name
-from ..frames.messages import FLAG, HINT, ColumnError, refuse_flag
+from ..frames.messages import FLAG, HINT, ColumnError
+from ..frames.messages import check_flags as check_flags  # from here to all of this folder
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import hint, name_list, not_among, shown
 from ..kernels.scalars import is_integer, is_number
@@ -69,13 +70,6 @@ def check_choice_of_columns(columns: Any, known: Sequence[Hashable]) -> None:
             raise ColumnError(not_among(name, known))
         if known.count(name) > 1:
             raise ValueError(f"column {shown(name)} is there twice; rename one of them first")
-
-
-def check_flags(**flags: Any) -> None:
-    """Check that arguments are True or False."""
-    for name, flag in flags.items():
-        if not isinstance(flag, FLAG):
-            refuse_flag(name, flag)
 
 
 def check_clustered(clustered: Any) -> None:

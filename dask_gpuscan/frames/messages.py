@@ -52,6 +52,13 @@ def refuse_flag(name: str, value: Any) -> NoReturn:
     raise ValueError(f"{name} must be True or False, found {shown(value)}")
 
 
+def check_flags(**flags: Any) -> None:
+    """Check that arguments are True or False."""
+    for name, flag in flags.items():
+        if not isinstance(flag, FLAG):
+            refuse_flag(name, flag)
+
+
 def check_one_level(index: Labels, names: Labels) -> None:
     """Raise a ValueError if labels of rows, or names of columns, have several levels."""
     for what, labels in (("the index", index), ("names of columns", names)):

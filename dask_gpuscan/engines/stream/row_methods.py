@@ -8,6 +8,8 @@ from typing import Any, Self
 
 import pandas as pd
 
+from ...frames.keys import is_name
+from ...frames.messages import first_line
 from ...kernels.messages import shown
 from ...ops.predicates.filter import append_column
 
@@ -47,6 +49,8 @@ def _swapped(batch: Any, function: Callable[[Any, Any], Any], other: Any) -> Any
 class RowMethods:
     """The part of `Stream` that computes each row by itself."""
 
+    ndim: int
+
     def map_batches(self, function: Callable[..., Any], *given: Any, **options: Any) -> Self:
         """Return what a function makes of each batch."""
         raise NotImplementedError
@@ -74,6 +78,10 @@ class RowMethods:
 
     def to_frame(self, name: Hashable = None) -> Self:
         """Return a series as a frame of one column."""
+        if self.ndim == 2:
+            raise TypeError("to_frame is for a series, found a stream of frames")
+        if not is_name(name):
+            raise TypeError(f"name must be the name of a column, found {shown(name)}")
         return self.map_batches(_method, "to_frame", *(() if name is None else (name,)))
 
     def rename(self, **options: Any) -> Self:
@@ -84,7 +92,8 @@ class RowMethods:
 
     def where(self, condition: Self, other: Any) -> Self:
         """Return the values where a stream of bool is true, and another value elsewhere."""
-        _check_operand("where", condition)
+        if not isinstance(condition, RowMethods):
+            raise TypeError(f"condition must be a stream of bool, found {shown(condition)}")
         _check_operand("where", other)
         return self.map_batches(_where, condition, other)
 
@@ -97,8 +106,13 @@ class RowMethods:
         return self.map_batches(_method, "notna")
 
     def astype(self, dtype: Any) -> Self:
-        """Return the values as another dtype."""
-        return self.map_batches(_method, "astype", dtype)
+        """Return the values as another dtype; of a frame, a dict may say which of each column."""
+        try:
+            return self.map_batches(_method, "astype", dtype)
+        except (KeyError, TypeError, ValueError) as error:  # of the library, for what has no rows
+            raise TypeError(
+                f"dtype must be a dtype, or a dict of columns to dtypes, found {shown(dtype)}: {first_line(error)}"
+            ) from error
 
     __add__, __radd__ = _operator(operator.add), _reflected(operator.add)
     __sub__, __rsub__ = _operator(operator.sub), _reflected(operator.sub)
