@@ -103,3 +103,17 @@ def test_no_groups_have_the_levels_of_some():
     found = ROWS.iloc[:0].gpuscan.groupby("k")["x"].nlargest(1)
     assert found.index.names == ["k", "row"]
     assert [level.dtype for level in found.index.levels] == [np.int64, np.int64]
+
+
+@pytest.mark.parametrize("method", ["sum", "mean", "first", "max", "count", "var", "any", "size"])
+@pytest.mark.parametrize("level", [0, "row"])
+def test_columns_that_are_there_twice(method, level):
+    frame = pd.DataFrame([[1.0, 2, 3], [4.0, 5, 6], [7.0, 8, 9]], columns=["a", "a", "b"])
+    for index in (None, pd.Index([7, 7, 8], name="row")):
+        rows = frame if index is None else frame.set_index(index)
+        if index is None and level == "row":
+            continue
+        same(
+            getattr(rows.gpuscan.groupby(level=level), method)(),
+            getattr(rows.groupby(level=level), method)(),
+        )

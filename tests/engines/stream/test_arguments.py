@@ -82,3 +82,17 @@ def test_a_flag_of_numpy_is_a_flag(tmp_path):
     rows().to_parquet(tmp_path / "many", state=np.True_)
     assert (tmp_path / "one.parquet").is_file()
     assert dask_gpuscan.load_state(tmp_path / "many").rows == 3
+
+
+def test_lazy_frames_of_polars_without_batches(monkeypatch):
+    pl = pytest.importorskip("polars")
+    monkeypatch.delattr(pl.LazyFrame, "collect_batches", raising=False)
+    lazy = pl.LazyFrame({"x": [1, 2]})
+    for ask in (
+        lambda: dask_gpuscan.stream(lazy),
+        lambda: dask_gpuscan.merge_asof(lazy, lazy, on="x"),
+    ):
+        with pytest.raises(
+            TypeError, match=r"LazyFrame of polars before 1\.34, .*source\.collect\(\)"
+        ):
+            ask()

@@ -439,6 +439,11 @@ def batches_of(
         return _of_reader(source)
     if hasattr(type(source), "collect_batches"):
         return Again(lambda: _of_lazy_frame(source))
+    if type(source).__name__ == "LazyFrame":
+        raise TypeError(
+            "source is a LazyFrame of polars before 1.34, which gives no batches; update polars, or give "
+            "source.collect()"
+        )
     if hasattr(type(source), "get_columns") or hasattr(type(source), "to_arrow"):  # of polars
         return [source]
     if isinstance(source, (pa.Array, pa.ChunkedArray)):
