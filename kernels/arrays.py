@@ -7,6 +7,7 @@ import numpy as np
 
 from .messages import shown
 from .operators.operator import Operator
+from .scalars import is_integer
 
 if TYPE_CHECKING:
     pass
@@ -98,7 +99,7 @@ def brief(obj: Any) -> str:
 
 def check_integer(name: str, found: Any) -> None:
     """Check that the argument `name` is an integer."""
-    if not isinstance(found, (int, np.integer)) or isinstance(found, bool):
+    if not is_integer(found):
         raise TypeError(f"{name} must be an integer, found {shown(found)}")
 
 

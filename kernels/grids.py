@@ -1,6 +1,6 @@
 """Summed-area tables of arrays, sums of boxes from them, and means of the box around each element."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from numbers import Number
@@ -13,6 +13,7 @@ from .backends import backend_of
 from .messages import hint, shown
 from .operators.built_in import BUILT_IN
 from .options import EDGES, Box
+from .scalars import is_integer
 from .scan import scan
 
 NUMBERS = "biufc"
@@ -236,7 +237,7 @@ def check_axes(axes: Any, ndim: int) -> tuple[int, ...]:
         return tuple(range(ndim))
     given = list(axes) if is_listed(axes) else [axes]
     for axis in given:
-        if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
+        if not is_integer(axis):
             raise TypeError(f"axes must be integers, found {shown(axis)}")
         if not -ndim <= axis < ndim:
             text = f"axes must be from {-ndim} to {ndim - 1}, found {axis}"
@@ -267,7 +268,7 @@ def box_filter(
     values : array
         Of numbers or bool, of at least one dimension.
     radius : int or sequence of int
-        Elements on either side along all axes, or along each.
+        Elements on either side along all axes, or along each: no more than the axis has, or `NEAR`.
     axes : int or sequence of int, optional
         Those that a box extends along. By default all.
     mode : {"reflect", "mirror", "nearest", "wrap", "constant"}
@@ -319,6 +320,7 @@ def box_filter(
     box = Box(tuple(zip(axes, radii, strict=True)), mode, outside, _not_half(answer), state)
     if not values.size:
         return values.astype(answer)
+    check_reach(dict(box.radii), values.shape)
     given = values.astype(_not_half(values.dtype), copy=False)
     if state.kind in "iu" and not _fits(values, outside, box.count, state):
         if answer.kind not in "fc":
@@ -342,7 +344,7 @@ def check_radii(radius: Any, count: int) -> tuple[int, ...]:
     """
     given = list(radius) if is_listed(radius) else [radius] * count
     for each in given:
-        if not isinstance(each, (int, np.integer)) or isinstance(each, bool):
+        if not is_integer(each):
             raise TypeError(f"radius must be an integer, or one an axis, found {shown(each)}")
         if not 0 <= each < 2**31:
             raise ValueError(f"radius must be from 0 to {2**31 - 1}, found {each}")
@@ -351,6 +353,20 @@ def check_radii(radius: Any, count: int) -> tuple[int, ...]:
             f"radius must be one integer, or one for each of {count} axes, found {len(given)}"
         )
     return tuple(map(int, given))
+
+
+NEAR = 1024
+"""How far boxes reach along any axis, however short it is."""
+
+
+def check_reach(radii: Mapping[int, int], shape: Sequence[int]) -> None:
+    """Raise a ValueError for a radius beyond the length of its axis: time and memory would grow with it alone."""
+    for axis, radius in radii.items():
+        if radius > max(shape[axis], NEAR):
+            raise ValueError(
+                f"radius must be at most {max(shape[axis], NEAR)} along axis {axis}, which has {shape[axis]} elements, "
+                f"found {radius}"
+            )
 
 
 def _state(dtype: np.dtype, count: int) -> np.dtype:

@@ -6,6 +6,7 @@ import numpy as np
 
 from .arrays import Array, brief, check_one_length, is_array
 from .backends import BACKENDS, backend_of
+from .scalars import is_integer
 from .sort import check_offsets
 
 
@@ -281,8 +282,8 @@ def text_words(offsets: Array, data: Array, count: int) -> Any:
     [b'ab\x00\x00\x00\x00\x00\x00', b'c\x00\x00\x00\x00\x00\x00\x00']
     """
     _check_texts(offsets, data)
-    if not isinstance(count, int) or count < 1:
-        raise ValueError(f"count must be a positive int, found {count!r}")
+    if not is_integer(count) or count < 1:
+        raise ValueError(f"count must be a positive integer, found {count!r}")
     return backend_of([offsets, data]).text_words(offsets, data, count)
 
 

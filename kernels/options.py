@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import prod
-from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,9 +10,7 @@ import numpy as np
 from .arrays import Array, brief
 from .messages import shown
 from .nulls import NULLS, Nulls
-
-FLAG = (bool, np.bool_)
-"""The types of flags."""
+from .scalars import FLAG, is_number
 
 USUAL = {(nulls, bool, bool, bool) for nulls in NULLS}
 """The types of nulls, `exclusive`, `reverse` and `mark_nulls` that need no check."""
@@ -150,7 +147,7 @@ class Quantile:
     interpolation: str = "linear"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.q, Real) or not 0.0 <= self.q <= 1.0:
+        if not is_number(self.q) or not 0.0 <= self.q <= 1.0:
             raise ValueError(f"q must be from 0 to 1, found {shown(self.q)}")
         _check_choice("interpolation", self.interpolation, INTERPOLATIONS)
 

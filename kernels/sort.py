@@ -15,7 +15,8 @@ from .backends import BACKENDS
 from .compact import run_length_encode
 from .messages import shown
 from .nulls import InBand, Mask, Nulls
-from .options import FLAG, Positions, SortKey
+from .options import Positions, SortKey
+from .scalars import FLAG
 from .selection import runs
 
 SORTED_KINDS = "biufmM"

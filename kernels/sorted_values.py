@@ -3,7 +3,6 @@
 Needles are merged with the values rather than searched one by one.
 """
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from .arrays import Array, brief, check_columns, check_one_length
 from .backends import backend_of
 from .messages import shown
 from .options import RANKS
+from .scalars import is_number
 
 
 def tied_ranks(keys: Array, method: str, groups: Array | None = None) -> Any:
@@ -112,7 +112,7 @@ def sorted_quantiles(
         if array.dtype != np.int64:
             raise TypeError(f"{name} must be int64, found {brief(array)}")
     check_one_length("starts and counts", [starts, counts])
-    if not (isinstance(q, Real) and 0 <= q <= 1):
+    if not (is_number(q) and 0 <= q <= 1):
         raise ValueError(f"q must be a number from 0 to 1, found {shown(q)}")
     backend = backend_of([values, starts, counts])
     return backend.sorted_quantiles(values, starts, counts, float(q), midpoint=midpoint)

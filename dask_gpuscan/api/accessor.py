@@ -11,7 +11,7 @@ import dask.dataframe as dd
 import pandas as pd
 from dask.dataframe import extensions
 
-from ..engines.run import engine_of
+from ..engines.run import as_taken
 from ..engines.stream import stream
 from .absent import no_attribute
 from .frame.duplicates import DuplicateMethods
@@ -74,7 +74,7 @@ class Gpuscan(
     """
 
     def __init__(self, obj: Obj) -> None:
-        self._obj = engine_of(obj).accepted(obj)
+        self._obj = as_taken(obj)
 
     def __repr__(self) -> str:
         return f"<gpuscan of a {type(self._obj).__module__.partition('.')[0]} {type(self._obj).__name__}>"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from numbers import Real
 from types import FunctionType
 from typing import Any
 
@@ -13,18 +12,14 @@ import numpy as np
 import pandas as pd
 
 from ..frames.keys import is_name
-from ..frames.messages import FLAG, HINT, ColumnError, refuse_flag
+from ..frames.messages import FLAG, HINT, ColumnError
+from ..frames.messages import check_flags as check_flags  # from here to all of this folder
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import hint, name_list, not_among, shown
+from ..kernels.scalars import is_integer, is_number
 from ..ops.predicates.function import check_defined
 from ..ops.scan.kernel_scan import ScanArguments
 from ..ops.scan.plan import Bounds
-
-
-def is_integer(given: Any) -> bool:
-    """Tell whether an argument is an integer, of any library; a bool and an array are none."""
-    is_bool = isinstance(given, (bool, np.bool_))
-    return hasattr(given, "__index__") and not is_bool and not getattr(given, "ndim", 0)
 
 
 def check_limit(limit: Any) -> int | None:
@@ -77,11 +72,13 @@ def check_choice_of_columns(columns: Any, known: Sequence[Hashable]) -> None:
             raise ValueError(f"column {shown(name)} is there twice; rename one of them first")
 
 
-def check_flags(**flags: Any) -> None:
-    """Check that arguments are True or False."""
-    for name, flag in flags.items():
-        if not isinstance(flag, FLAG):
-            refuse_flag(name, flag)
+def check_clustered(clustered: Any) -> None:
+    """Check whether equal keys are said to be adjacent: True, False, "check" or None."""
+    checks = isinstance(clustered, str) and clustered == "check"
+    if not (checks or clustered is None or isinstance(clustered, FLAG)):
+        raise ValueError(
+            f"clustered must be True or False, 'check' or None, found {shown(clustered)}"
+        )
 
 
 @contextmanager
@@ -118,9 +115,12 @@ def check_duration(
     >>> check_duration("gap", "30min", "a duration")
     Timedelta('0 days 00:30:00')
     """
-    is_number = isinstance(given, Real) and not isinstance(given, np.timedelta64)
     try:
-        found = pd.NaT if is_number else pd.Timedelta(given).as_unit("ns")
+        found = (
+            pd.NaT
+            if isinstance(given, FLAG) or is_number(given)
+            else pd.Timedelta(given).as_unit("ns")
+        )
     except (AttributeError, TypeError, ValueError, OverflowError):
         found = pd.NaT
     if found is pd.NaT or (least is not None and found < least):
@@ -161,8 +161,7 @@ def check_bounds(lower: Any, upper: Any, reproducible: Any) -> Bounds:
         For NaN, for bounds of which the lower one is greater, and for bounds of reproducible sums.
     """
     for name, bound in (("lower", lower), ("upper", upper)):
-        is_bool = isinstance(bound, (bool, np.bool_))
-        if bound is not None and (is_bool or not isinstance(bound, (Real, np.integer))):
+        if bound is not None and not is_number(bound):
             raise TypeError(f"{name} must be a number or None, found {shown(bound)}")
         if bound is not None and bound != bound:
             raise ValueError(f"{name} must be a number or None, found NaN")

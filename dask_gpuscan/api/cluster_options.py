@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..kernels.messages import shown
+from ..kernels.scalars import is_integer
 from .arguments import check_flags
+
+MOST = 1024
+"""GPUs, and parts of GPUs, that one machine has at most."""
 
 
 def cluster_options(
@@ -52,7 +57,7 @@ def cluster_options(
     check_flags(spill=spill)
     if isinstance(pool, bool) or not (isinstance(pool, str) or _is_part(pool)):
         raise ValueError(
-            f"pool must be a part of the memory such as 0.8, or bytes such as '20GB', found {pool!r}"
+            f"pool must be a part of the memory such as 0.8, or bytes such as '20GB', found {shown(pool)}"
         )
     options: dict[str, Any] = {
         "rmm_pool_size": pool,
@@ -68,14 +73,10 @@ def _is_part(pool: Any) -> bool:
 
 
 def _numbers(gpus: Any) -> list[int]:
-    found = range(gpus) if _is_number(gpus) else gpus
+    found = range(min(gpus, MOST + 1)) if is_integer(gpus) else gpus
     listed = list(found) if isinstance(found, (range, list, tuple)) else []
-    if not listed or not all(_is_number(one) and one >= 0 for one in listed):
+    if not 0 < len(listed) <= MOST or not all(is_integer(one) and one >= 0 for one in listed):
         raise ValueError(
-            f"gpus must be a number of GPUs, or a list of their numbers, found {gpus!r}"
+            f"gpus must be a number of GPUs, at most {MOST}, or a list of their numbers, found {shown(gpus)}"
         )
     return [int(one) for one in listed]
-
-
-def _is_number(one: Any) -> bool:
-    return not isinstance(one, bool) and hasattr(one, "__index__")

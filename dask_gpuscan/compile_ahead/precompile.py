@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..api.arguments import check_choice, check_flags
 from ..kernels import Operator
+from ..kernels.scalars import is_integer
 from .calls import BACKENDS, COMMON, Request, check_method
 from .processes import Outcome, compile_all
 
@@ -176,7 +177,7 @@ def _count(processes: Any) -> int:
     if processes is None:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         return min(cores or 1, MOST)
-    if isinstance(processes, bool) or not hasattr(processes, "__index__") or processes < 0:
+    if not is_integer(processes) or processes < 0:
         raise ValueError(f"processes must be a number of processes, 0 or more, found {processes!r}")
     return int(processes)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.registry import choose_columns, library_of
+from ..frames.registry import check_names, choose_columns, library_of
 from ..kernels.messages import shown
 from ..ops.asof.asof import AsOf
 from ..ops.core.carry import DataFrameCarry, OverlapCarry, TreeReduction
@@ -101,7 +101,8 @@ def meta(obj: Any) -> Any:
 
 
 def accepted(obj: Any) -> Any:
-    """Return a frame as it is."""
+    """Return a frame as it is; raises a ValueError for a column without a name that could be told from others."""
+    check_names(obj)
     return obj
 
 
@@ -148,6 +149,11 @@ def select(obj: Any, flags: Sequence[bool]) -> Any:
 def narrow(obj: Any, names: Iterable[Hashable]) -> Any:
     """Return the frame itself: its other columns are there."""
     return obj
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Tell whether two series have the same values."""
+    return bool(one.equals(other))
 
 
 def as_series(like: Any, values: Any) -> Any:

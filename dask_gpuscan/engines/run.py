@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from dask.array import Array
 from dask.base import is_dask_collection
 
+from ..frames.registry import library_of
 from . import eager, eager_arrays
 from .dask import arrays as dask_arrays
 from .dask import engine as dask
@@ -136,7 +137,7 @@ class Engine(Protocol):
         """Return a frame or series with the columns and the index of this one, which may have no rows."""
 
     def accepted(self, obj: Any) -> Any:
-        """Return a frame whose parts have its dtypes; raises a ValueError for a column that cannot be chosen."""
+        """Return a frame whose parts have its dtypes; raises a ValueError for a label that cannot name a column."""
 
     def check_mask(self, obj: Any, mask: Any) -> None:
         """Check that a mask may keep rows of a frame; raises a TypeError if it cannot."""
@@ -164,6 +165,9 @@ class Engine(Protocol):
 
     def choose(self, obj: Any, names: Iterable[Hashable]) -> Any:
         """Return a frame with these columns and no others; a series as it is."""
+
+    def is_same(self, one: Any, other: Any) -> bool:
+        """Tell whether two series are known to have the same values."""
 
     def as_series(self, like: Any, values: Any) -> Any:
         """Return values, one a row, as a series of the library of a frame; raises a TypeError for what is none."""
@@ -195,6 +199,21 @@ def methods_of(obj: Any) -> Any:
 def meta_of(obj: Any) -> Any:
     """Return a frame or series with the columns and the index of this one, which may have no rows."""
     return engine_of(obj).meta(obj)
+
+
+def as_taken(obj: Any) -> Any:
+    """Return a frame or series as engines take it: of the dtypes that its parts have, in this machine's byte order.
+
+    Raises
+    ------
+    ValueError
+        For a label that cannot name a column.
+    """
+    engine = engine_of(obj)
+    obj = engine.accepted(obj)
+    meta = engine.meta(obj)
+    native = library_of(meta).native
+    return obj if native(meta) is meta else engine.map_partitions(obj, native)
 
 
 class ArrayEngine(Protocol):

@@ -102,9 +102,10 @@ def check_by(meta: Any, by: Any, argument: str = "by", levels_too: bool = True) 
 
 
 def is_name(given: object) -> bool:
-    """Return whether an object can be the name of a column: arrays and frames cannot, though some are hashable."""
+    """Return whether an object can be the name of a column: arrays, frames and <NA> cannot, even if hashable."""
     ndim = getattr(given, "ndim", 0)
-    return isinstance(given, Hashable) and not (isinstance(ndim, int) and ndim)
+    is_scalar = isinstance(given, Hashable) and given is not pd.NA
+    return is_scalar and not (isinstance(ndim, int) and ndim)
 
 
 def is_one_name(meta: Any, by: Any) -> bool:
@@ -131,7 +132,7 @@ def check_subset(meta: Any, subset: Any, argument: str = "subset") -> By:
             raise ValueError(
                 f"column {shown(twice[0])} is there twice; name columns by {argument}="
             )
-    if isinstance(subset, (np.ndarray, pd.Index)):
+    if isinstance(subset, (np.ndarray, pd.Index)) and subset.ndim == 1:
         subset = list(subset)
     return check_by(meta, subset, argument, levels_too=False)
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..kernels.messages import shown
-from ..kernels.options import FLAG as FLAG
+from ..kernels.scalars import FLAG as FLAG
 from .types import Column, DType, Labels
 
 
@@ -50,6 +50,13 @@ HINT = "cast it with astype, or leave it out"
 def refuse_flag(name: str, value: Any) -> NoReturn:
     """Raise a ValueError for an argument that should be True or False."""
     raise ValueError(f"{name} must be True or False, found {shown(value)}")
+
+
+def check_flags(**flags: Any) -> None:
+    """Check that arguments are True or False."""
+    for name, flag in flags.items():
+        if not isinstance(flag, FLAG):
+            refuse_flag(name, flag)
 
 
 def check_one_level(index: Labels, names: Labels) -> None:

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import numpy as np
+import pandas as pd
 
 from .messages import FLAG
 from .protocol import Library
@@ -91,6 +92,16 @@ def columns_of(frame: Any) -> list[Any]:
 def names_of(frame: Any) -> list[Any]:
     """Return the names of the columns of a frame, in order; of a series, its own."""
     return [frame.name] if frame.ndim == 1 else library_of(frame).names(frame)
+
+
+def check_names(frame: Any) -> None:
+    """Raise a ValueError for a column, or a series, that is named <NA>: it is neither equal to a name nor unequal."""
+    if frame.ndim == 2 and (frame.columns.nlevels > 1 or not frame.columns.hasnans):
+        return
+    if any(name is pd.NA for name in names_of(frame)):
+        raise ValueError(
+            "a column is named <NA>, which no name can be compared with; rename it first"
+        )
 
 
 def dtypes_of(frame: Any) -> list[DType]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..messages import shown
+from ..scalars import is_number
 from .operator import NUMBERS, Operator
 
 
@@ -66,7 +67,7 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
     """
     if not isinstance(op, Operator):
         raise TypeError(f"op must be an Operator, found {shown(op)}")
-    if isinstance(rtol, bool) or not isinstance(rtol, (int, float, np.number)) or not rtol >= 0:
+    if not is_number(rtol) or not rtol >= 0:
         raise ValueError(f"rtol must be a number that is not negative, found {shown(rtol)}")
     try:
         elements = [e if isinstance(e, tuple) else (e,) for e in samples]

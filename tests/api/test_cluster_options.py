@@ -23,7 +23,10 @@ def test_pool_and_spilling():
 @pytest.mark.parametrize(
     "wrong",
     [
-        *({"gpus": gpus} for gpus in (0, -1, [], [-1], "0", True, 1.5, [1.5], {})),
+        *(
+            {"gpus": gpus}
+            for gpus in (0, -1, [], [-1], "0", True, 1.5, [1.5], {}, 10**9, int, range(2000))
+        ),
         *({"pool": pool} for pool in (0, 1.5, 0.0, True, None, -0.5)),
         {"spill": "yes"},
     ],

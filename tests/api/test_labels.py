@@ -140,3 +140,32 @@ def test_lists_of_true_and_false_are_no_masks(name):
         check_equal(found, expected)
     stream = dask_gpuscan.stream([data.iloc[:1], data.iloc[1:]])
     pd.testing.assert_frame_equal(stream[[True]].compute(), data.iloc[:, 1:])
+
+
+@pytest.mark.parametrize("of", ["pandas", "dask", "stream"])
+def test_a_column_named_na_is_refused(of):
+    frame = pd.DataFrame([[1, 2.0]], columns=pd.Index([pd.NA, "x"], dtype=object))
+    message = "column is named <NA>, which no name can be compared with; rename it first"
+    for each in (frame, frame[pd.NA]):
+        rows = {
+            "pandas": each,
+            "dask": dd.from_map(lambda part: part, [each], meta=each.iloc[:0]),
+            "stream": dask_gpuscan.stream([each]),
+        }[of]
+        with pytest.raises(ValueError, match=message):
+            rows.gpuscan.cumsum()
+
+
+def test_na_names_no_column():
+    frame = pd.DataFrame({"k": [1, 1], "x": [1.0, 2.0]})
+    for each in (frame, dd.from_pandas(frame, npartitions=2)):
+        for ask in (
+            lambda it: it.groupby(pd.NA),
+            lambda it: it.groupby("k")[pd.NA],
+            lambda it: it.sort_values(pd.NA),
+            lambda it: it.drop_duplicates(pd.NA),
+            lambda it: it.value_counts([pd.NA]),
+            lambda it: it.nlargest(1, pd.NA),
+        ):
+            with pytest.raises((TypeError, ValueError), match="<NA>"):
+                ask(each.gpuscan)

@@ -79,6 +79,8 @@ WRONG = {
     "arrow": pa.array([[1]]),
     "dictionary": {"no": {"no": 1}},
     "class": pd.DataFrame,
+    "class of integers": int,
+    "null": pd.NA,
     "bytes": b"x",
     "complex": 1j,
 }
@@ -91,6 +93,9 @@ TAKEN = {  # as pandas takes them
     ("groupby", "lazy series"),
     ("groupby", "index"),
     ("groupby", "class"),  # a function of labels, which raises errors of its own
+    ("groupby", "class of integers"),
+    ("dtype", "class of integers"),
+    ("fill_value", "null"),
 }
 
 

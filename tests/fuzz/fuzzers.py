@@ -1,5 +1,6 @@
 """The fuzzers that there are."""
 
+from .arguments import ARGUMENTS
 from .arrow import ARROW
 from .cuts import CUTS
 from .edges import EDGES_OF_KERNELS
@@ -11,6 +12,16 @@ from .schedules import SCHEDULES
 
 FUZZERS = {
     fuzzer.name: fuzzer
-    for fuzzer in (ARROW, CUTS, EDGES_OF_KERNELS, FILES, FRAMES, OPERATORS, PREDICATES, SCHEDULES)
+    for fuzzer in (
+        ARGUMENTS,
+        ARROW,
+        CUTS,
+        EDGES_OF_KERNELS,
+        FILES,
+        FRAMES,
+        OPERATORS,
+        PREDICATES,
+        SCHEDULES,
+    )
 }
 """By name."""

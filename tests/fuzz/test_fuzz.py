@@ -21,6 +21,7 @@ from .fuzzer import Fuzzer, Run
 from .fuzzers import FUZZERS
 
 CASES = {
+    "arguments": 300,
     "arrow": 12,
     "cuts": 12,
     "edges": 3,

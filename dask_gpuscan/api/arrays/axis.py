@@ -12,6 +12,7 @@ from ...engines.run import array_engine_of
 from ...kernels import BUILT_IN, Operator
 from ...kernels.arrays import numpy_dtype
 from ...kernels.messages import shown
+from ...kernels.scalars import is_integer
 from ...ops.arrays.groups import GroupedArrayScan
 from ...ops.arrays.scan import ArrayScan
 from ...ops.scan.kernel_scan import ScanArguments
@@ -75,9 +76,8 @@ def check_axis(axis: Any, ndim: int) -> int:
     """Return the axis, counted from the first; None is the only one."""
     if axis is None and ndim == 1:
         return 0
-    is_integer = isinstance(axis, (int, np.integer)) and not isinstance(axis, bool)
-    if not is_integer or not -ndim <= axis < ndim:
-        kind = AxisError if is_integer else ValueError
+    if not is_integer(axis) or not -ndim <= axis < ndim:
+        kind = AxisError if is_integer(axis) else ValueError
         raise kind(f"axis must be from {-ndim} to {ndim - 1} or None, found {shown(axis)}")
     return int(axis) % ndim
 

@@ -248,7 +248,8 @@ def box_filter(
     TypeError
         If `x` is no array of numbers, a radius or an axis is no integer, or `dtype` cannot hold the means.
     ValueError
-        If a radius is negative, there are not as many as axes, an axis is not there, or there is no such mode.
+        If a radius is negative, or above both 1024 and the length of its axis, there are not as many as axes, an axis
+        is not there, or there is no such mode.
     OverflowError
         For 64-bit integers whose sums may not fit, unless `dtype` is one of floats; of a Dask array when it is
         computed.

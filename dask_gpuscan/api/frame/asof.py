@@ -13,7 +13,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-from ...engines.run import engine_of, meta_of
+from ...engines.run import as_taken, engine_of, meta_of
 from ...frames.keys import is_name, key_arrays
 from ...frames.messages import ColumnError, column_title
 from ...frames.registry import dtypes_of, library_of, names_of
@@ -169,8 +169,9 @@ def merge_asof(
         raise TypeError(f"tolerance must be a number or a duration, found {shown(tolerance)}")
     given_sides = _frame("left", left), _frame("right", right)
     engine = engine_of(*given_sides)
-    left = engine.accepted(engine.collection(given_sides[0], bool(left_index or right_index)))
-    right = engine.accepted(engine.collection(given_sides[1], bool(right_index)))
+    left = engine.collection(given_sides[0], bool(left_index or right_index))
+    right = engine.collection(given_sides[1], bool(right_index))
+    left, right = as_taken(left), as_taken(right)
     frames = [engine.meta(side) for side in (left, right)]
     libraries = [library_of(frame) for frame in frames]
     if libraries[0] is not libraries[1]:

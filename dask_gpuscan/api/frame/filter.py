@@ -13,6 +13,7 @@ from typing import Any
 from ...engines.run import engine_of
 from ...frames.messages import FLAG, refuse_flag
 from ...frames.registry import names_of
+from ...kernels.messages import shown
 from ...ops.predicates.filter import Predicate
 from ...ops.predicates.function import function_of
 from ...ops.predicates.text import Expression, captured, variables_of
@@ -130,6 +131,7 @@ def _check(obj: Any, predicate: Any, local_dict: Mapping[str, Any] | None) -> Pr
     engine = engine_of(obj)
     meta = engine.meta(obj)
     names = names_of(meta)
+    check_local_dict(local_dict, isinstance(predicate, str))
     checked: Predicate = predicate
     if isinstance(predicate, str):
         variables = caller_variables(variables_of(predicate), local_dict)
@@ -146,6 +148,19 @@ def _check(obj: Any, predicate: Any, local_dict: Mapping[str, Any] | None) -> Pr
 
 # --- variables of the caller --------------------------------------------------------------------------
 
+
+def check_local_dict(local_dict: Any, has_text: bool) -> None:
+    """Check that variables are a mapping, and that there is a text that can name them."""
+    if local_dict is None:
+        return
+    if not isinstance(local_dict, Mapping):
+        raise TypeError(
+            f"local_dict must be a mapping of names to values or None, found {shown(local_dict)}"
+        )
+    if not has_text:
+        raise TypeError("local_dict goes with a text that names its variables, found none")
+
+
 _PACKAGE = os.path.join(Path(os.path.abspath(__file__)).parents[2], "")
 _INNER = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 """Code that sees the variables of the function around it, too: that runs it."""
@@ -156,15 +171,9 @@ def caller_variables(names: Sequence[str], given: Mapping[str, Any] | None) -> d
 
     Raises
     ------
-    TypeError
-        If they are given as anything but a mapping.
     ValueError
         For a name that is not there.
     """
-    if given is not None and not isinstance(given, Mapping):
-        raise TypeError(
-            f"local_dict must be a mapping of names to values or None, found {type(given).__name__}"
-        )
     where = "a variable of the caller" if given is None else "in local_dict"
     scopes = _scopes() if given is None and names else [given or {}]
     found = {}

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...engines.run import engine_of
 from ...frames.registry import names_of
+from ...kernels.messages import shown
 from ...ops.lists import Explode
 from ..arguments import check_column, check_flags
 from ..types import FrameT, Methods, Names, Obj, SeriesT
@@ -84,7 +85,7 @@ def _columns(meta: Any, column: Any) -> tuple[Any, ...]:
     """Return the names of the columns of lists of a frame, or that of a series."""
     if meta.ndim == 1:
         if column is not None:
-            raise TypeError(f"column is for DataFrames, found {column!r} for a Series")
+            raise TypeError(f"column is for DataFrames, found {shown(column)} for a Series")
         return (meta.name,)
     known = names_of(meta)
     names = column if isinstance(column, (tuple, list)) and column not in known else [column]

@@ -18,6 +18,7 @@ from ...ops.scan.inputs import Input, PlainColumn
 from ...ops.scan.kernel_scan import ScanArguments
 from ..arguments import check_flags, check_operator, checked_options, hints
 from ..types import FrameT, Methods, Names, Obj, Reset, SeriesT
+from .filter import check_local_dict
 from .inputs import input_of, with_rows_told
 from .resets import in_segments
 from .rows import with_row_numbers
@@ -166,7 +167,7 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         3  180.0   3.0
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        check_scan(op, positions, where=where, by=by, clustered=clustered)
+        check_scan(op, positions, reset, local_dict, where=where, by=by, clustered=clustered)
         if isinstance(op, Mapping):
             asked: dict[str, Any] = {**vars(options), "where": where, "local_dict": local_dict}
             if by is not None:
@@ -185,7 +186,9 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
             return run(frame, NamedCarry("scan-fused", parts, as_series=False))
         if reset is not None:
             given = {**vars(options), "positions": positions}
-            return in_segments(self._obj, reset, lambda groups: groups.scan(op, **given))
+            return in_segments(
+                self._obj, reset, lambda groups: groups.scan(op, **given), local_dict
+            )
         if positions:
             numbered, _ = with_row_numbers(self._obj)
             return methods_of(numbered).scan(op, **vars(options))
@@ -203,7 +206,7 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         return run(self._obj, JointCarry(column))
 
 
-def check_scan(op: Any, positions: Any, **for_dicts: Any) -> None:
+def check_scan(op: Any, positions: Any, reset: Any, local_dict: Any, **for_dicts: Any) -> None:
     """Check that a scan is by an operator or a dict of several, and that its arguments go with it."""
     check_flags(positions=positions)
     if isinstance(op, Mapping):
@@ -211,8 +214,10 @@ def check_scan(op: Any, positions: Any, **for_dicts: Any) -> None:
             raise ValueError(
                 "positions=True goes with one operator; for a dict, assign row_number() as a column"
             )
+        check_local_dict(local_dict, True)
         return
     check_operator(op)
+    check_local_dict(local_dict, isinstance(reset, str))
     for name, given in for_dicts.items():
         if given is not None:
             raise TypeError(f"{name} goes with a dict of scans, found one operator")

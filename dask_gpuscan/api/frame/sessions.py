@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.keys import By, check_by
 from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...kernels.messages import shown
+from ...kernels.scalars import is_number
 from ...ops.core.operation import Part
 from ...ops.time.sessions import NUMBER, CountGaps, SessionNumbers
-from ..arguments import check_column, check_duration
+from ..arguments import check_clustered, check_column, check_duration
 from ..types import Duration, FrameT, Methods, Names, Obj, SeriesT
 from .runs import check_agg
 
@@ -71,7 +71,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.sessionize("t", by="user", gap=30).tolist()
         [0, 0, 0, 1]
         """
-        rows, time, keys, wide = _checked(self._obj, time, by, gap)
+        rows, time, keys, wide = _checked(self._obj, time, by, gap, clustered)
         if NUMBER in keys.columns:
             raise ValueError(
                 f"by names {NUMBER!r}, which is the name of the result; rename it first"
@@ -124,7 +124,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         1    b        0     10   10      1      2
         2    b        1     90   90      1      4
         """
-        rows, time, keys, wide = _checked(self._obj, time, by, gap)
+        rows, time, keys, wide = _checked(self._obj, time, by, gap, clustered)
         given: Mapping[Any, Any] = {} if agg is None else check_agg(agg)
         for name in given:
             if name in named:
@@ -158,7 +158,9 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         return table if number == NUMBER else table.rename(columns={number: NUMBER})
 
 
-def _checked(obj: Any, time: Any, by: Any, gap: Any) -> tuple[Any, Hashable, By, Any]:
+def _checked(
+    obj: Any, time: Any, by: Any, gap: Any, clustered: Any
+) -> tuple[Any, Hashable, By, Any]:
     """Return the rows, the column of their times, the keys, and the gap in the units of the times."""
     meta = meta_of(obj)
     if meta.ndim == 1:
@@ -166,6 +168,9 @@ def _checked(obj: Any, time: Any, by: Any, gap: Any) -> tuple[Any, Hashable, By,
     if time is None and None not in names_of(meta):
         obj, time = _with_index(obj)
     check_column("time", time, names_of(meta_of(obj)))
+    check_clustered(clustered)
+    if clustered is not None and by is None:
+        raise ValueError(f"clustered goes with by only, found {shown(clustered)}")
     found = By(()) if by is None else check_by(meta, by)
     if time in found.columns:
         raise ValueError(f"time and by both name {time!r}")
@@ -195,7 +200,7 @@ def _append_index(frame: Any, name: str) -> Any:
 def _units(meta: Any, time: Any, gap: Any) -> Any:
     library, dtype = library_of(meta), column_of(meta, time).dtype
     if library.is_number(dtype) and dtype.kind in "iuf":
-        if isinstance(gap, bool) or not isinstance(gap, (int, float, np.number)) or not gap >= 0:
+        if not is_number(gap) or not gap >= 0:
             raise ValueError(f"gap must be a number that is not negative, found {shown(gap)}")
         return float(gap) if dtype.kind == "f" else int(min(gap, 2**64 - 1))
     if library.layout(dtype) is None or dtype.kind not in "mM":

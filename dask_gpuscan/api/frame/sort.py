@@ -10,6 +10,7 @@ from ...frames.keys import By, check_by, is_name
 from ...frames.messages import FLAG
 from ...frames.registry import library_of
 from ...kernels.messages import name_list, shown
+from ...kernels.scalars import is_integer
 from ...ops.sort.sort import IndexLevels, Order
 from ..arguments import check_choice, check_flags
 from ..types import FrameT, Keep, Methods, Names, Obj, SeriesT
@@ -183,10 +184,9 @@ def _levels(names: list[Any], level: Any) -> tuple[int, ...]:
             raise TypeError(f"level must be names or numbers of levels, found {shown(one)}")
         if names.count(one) > 1:
             raise ValueError(f"level names {shown(one)}, which is there twice")
-        is_number = isinstance(one, int) and not isinstance(one, bool)
         if one in names:
             number = names.index(one)
-        elif is_number and -len(names) <= one < len(names):
+        elif is_integer(one) and -len(names) <= one < len(names):
             number = one % len(names)
         else:
             named = [name for name in names if name is not None]

@@ -34,6 +34,8 @@ class Grouping:
     by: By
     titles: tuple[Hashable, ...]
     """The names of keys in answers."""
+    hidden: tuple[Hashable, ...] = ()
+    """The names of columns that keys are made of, which are no columns of answers."""
 
     @classmethod
     def by_names(cls, obj: Any, by: Any) -> Grouping:
@@ -106,7 +108,8 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         if self._selected is not None:
             names = self._selected if isinstance(self._selected, list) else [self._selected]
         else:
-            names = [n for n in names_of(self._meta) if n not in self._by.columns]
+            keys = (*self._by.columns, *self._grouping.hidden)
+            names = [n for n in names_of(self._meta) if n not in keys]
         if numeric_only and not self._as_series:
             library = library_of(self._meta)
             names = [n for n in names if library.is_numeric(self._column(n).dtype)]

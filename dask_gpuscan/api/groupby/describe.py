@@ -190,7 +190,8 @@ def _last_level(rows: Any, method: str) -> Any:
         )
     *names, _ = library.index_names(rows)
     *keys, labels = (library.array(library.index_level(rows, i)) for i in range(len(names) + 1))
-    return library.series(labels, library.key_index(keys, names), rows.name)
+    # an index cannot be written to, and answers can
+    return library.series(labels.copy(), library.key_index(keys, names), rows.name)
 
 
 def _as_frame(series: Any) -> Any:

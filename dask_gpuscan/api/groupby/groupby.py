@@ -9,12 +9,10 @@ from typing import Any, Literal, overload
 import pandas as pd
 
 from ...engines.run import meta_of, run
-from ...frames.messages import FLAG
 from ...frames.registry import names_of
-from ...kernels.messages import shown
 from ...ops.groupby.adjacent import CheckAdjacent
 from ..absent import no_attribute
-from ..arguments import check_flags
+from ..arguments import check_clustered, check_flags
 from ..frame.rank import GroupByRank
 from ..types import FrameT, Keys, Methods, Names, Obj, SeriesT
 from ..windows.group_resample import GroupByResample
@@ -106,11 +104,8 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         check_flags(as_index=as_index, observed=observed, dropna=dropna)
         if sort is not None:
             check_flags(sort=sort)
-        checks = isinstance(clustered, str) and clustered == "check"
-        if not (checks or clustered is None or isinstance(clustered, FLAG)):
-            raise ValueError(
-                f"clustered must be True or False, 'check' or None, found {shown(clustered)}"
-            )
+        check_clustered(clustered)
+        checks = isinstance(clustered, str)
         if clustered and sort:
             raise ValueError(
                 "sort=True: clustered groups are in the order of appearance; leave out clustered, or sort the answer "

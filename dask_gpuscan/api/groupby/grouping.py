@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from dask.tokenize import tokenize
 from pandas.tseries.offsets import Day, Tick
 
-from ...engines.run import engine_of, meta_of
+from ...engines.run import as_taken, engine_of, meta_of
 from ...frames.keys import check_by, is_name
 from ...frames.messages import ColumnError
 from ...frames.registry import library_of, names_of, unused_name
 from ...kernels.messages import name_list, shown
+from ...kernels.scalars import is_integer
 from ...ops.time.buckets import fixed_width
-from ..arguments import check_column, is_integer
+from ..arguments import check_column
 from .columns import Grouping
 
 
@@ -99,6 +99,8 @@ class _Key:
     """Returns the key of each row of the rows; None for a key that has a name."""
     by_label: bool = False
     """Whether these have the labels of the rows."""
+    of: Hashable = None
+    """The name of the column that it is made of, which is no column of answers either."""
 
 
 def _key_of_level(meta: Any, place: int) -> _Key:
@@ -122,41 +124,30 @@ def _key_of(obj: Any, key: Any, columns: Sequence[Hashable]) -> _Key:
     if _is_grouper(key):
         return _key_of_grouper(obj, key)
     if callable(key):
-        names = library_of(meta_of(obj)).index_names(meta_of(obj))
-        title = names[0] if len(names) == 1 else None
-        return _Key(
-            title,
-            column=lambda rows: engine_of(rows).map_partitions(
-                rows, _of_labels, key, typed_by_rows=True
-            ),
-        )
-    if not hasattr(key, "index") or isinstance(key, pd.Index):
-        return _Key(
-            getattr(key, "name", None),
-            column=lambda rows: engine_of(rows).as_series(meta_of(rows), key),
-        )
-    key = engine_of(key).accepted(key)
-    if _is_column(key.name, columns) and _are_same(obj[key.name], key):
-        return _Key(key.name, key.name)
-    return _Key(key.name, column=lambda _: key, by_label=True)
-
-
-def _are_same(column: Any, key: Any) -> bool:
-    """Return whether a key is a column of the frame, which then is no column of answers."""
-    if type(column) is not type(key):
-        return False
-    if engine_of(key).IN_PARTS:
-        return bool(tokenize(column) == tokenize(key))
-    return bool(column.equals(key))
+        made = engine_of(obj).map_partitions(obj, _of_labels, key, typed_by_rows=True)
+        return _Key(meta_of(made).name, column=lambda _: made)
+    if isinstance(key, pd.MultiIndex):
+        key = key.to_flat_index()
+    has_labels = hasattr(key, "index") and not isinstance(key, pd.Index)
+    key = as_taken(key) if has_labels else key
+    title = getattr(key, "name", None)
+    if _is_column(title, columns) and columns.count(title) == 1:
+        column = obj[title]
+        if type(column) is type(key) and engine_of(key).is_same(column, key):
+            return _Key(title, title)  # a column of the frame, which is none of answers
+    if not has_labels:
+        return _Key(title, column=lambda rows: engine_of(rows).as_series(meta_of(rows), key))
+    return _Key(title, column=lambda _: key, by_label=True)
 
 
 def _of_labels(frame: Any, function: Any) -> Any:
     """Return what a function makes of each label of the index."""
     index = frame.index
     index = index.to_pandas() if hasattr(index, "to_pandas") else index
-    keys = index.map(function).to_flat_index()  # pandas makes levels of tuples
-    series = engine_of(frame).as_series(frame, keys.array)
+    keys = index.map(function)  # of tuples pandas makes levels, without a name
+    series = engine_of(frame).as_series(frame, keys.to_flat_index().array)
     series.index = frame.index
+    series.name = None if keys.nlevels > 1 else keys.name
     return series
 
 
@@ -182,7 +173,15 @@ def _key_of_grouper(obj: Any, grouper: pd.Grouper) -> _Key:
             f"midnight, of datetimes without a zone; assign the start of each bucket as a column, and group by that"
         )
     width = grouper.freq.freqstr  # cuDF takes it as text
-    return _Key(grouper.key, column=lambda rows: rows[grouper.key].dt.floor(width))
+    return _Key(
+        grouper.key,
+        column=lambda rows: engine_of(rows).map_partitions(rows[grouper.key], _floors, width),
+        of=grouper.key,
+    )
+
+
+def _floors(times: Any, width: str) -> Any:
+    return times.dt.floor(width)
 
 
 def _grouping(obj: Any, keys: Sequence[_Key]) -> Grouping:
@@ -200,7 +199,8 @@ def _grouping(obj: Any, keys: Sequence[_Key]) -> Grouping:
                 frame, [key.column(obj)], [*names, name], "a key of groupby", key.by_label
             )
         found.append(name)
-    return Grouping(obj, frame, check_by(meta_of(frame), found), titles)
+    hidden = tuple(key.of for key in keys if key.of is not None)
+    return Grouping(obj, frame, check_by(meta_of(frame), found), titles, hidden)
 
 
 def _frame_of(obj: Any) -> Any:

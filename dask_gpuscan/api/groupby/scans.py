@@ -371,10 +371,11 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         [6, 3, 3]
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        check_scan(op, positions, where=where)
+        check_scan(op, positions, reset, local_dict, where=where)
         if reset is not None:
-            given = {**vars(options), "positions": positions, "where": where}
-            given["local_dict"] = local_dict
+            given = {**vars(options), "positions": positions}
+            if isinstance(op, Mapping):
+                given |= {"where": where, "local_dict": local_dict}
             return self._in_segments(reset, lambda groups: groups.scan(op, **given), local_dict)
         if isinstance(op, Mapping):
             frame, where = with_rows_told(self._obj, where)

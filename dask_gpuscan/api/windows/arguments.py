@@ -6,7 +6,6 @@ import datetime
 import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,9 @@ from ...engines.run import engine_of, meta_of
 from ...frames.messages import ColumnError
 from ...frames.registry import library_of, names_of
 from ...kernels.messages import not_among, shown
+from ...kernels.scalars import is_integer, is_number
 from ...ops.statistics.ewm import Decay
-from ..arguments import check_choice_of_columns, check_duration, check_flags, is_integer
+from ..arguments import check_choice_of_columns, check_duration, check_flags
 from .windows import Rows, without
 
 DURATION = (str, datetime.timedelta, np.timedelta64)
@@ -45,7 +45,7 @@ def check_periods(min_periods: Any) -> int:
 
 def check_quantile(q: Any) -> float:
     """Return a quantile as a float."""
-    if isinstance(q, (bool, np.bool_)) or not isinstance(q, Real) or not 0.0 <= float(q) <= 1.0:
+    if not is_number(q) or not 0.0 <= float(q) <= 1.0:
         raise ValueError(f"q must be a number from 0 to 1, found {shown(q)}")
     return float(q)
 
@@ -66,7 +66,7 @@ class Weights:
         for name, given in self.given.items():
             if name == "halflife" and isinstance(given, DURATION):
                 continue
-            if isinstance(given, (bool, np.bool_)) or not isinstance(given, Real):
+            if not is_number(given):
                 raise TypeError(f"{name} must be a number, found {shown(given)}")
             if not math.isfinite(given):
                 raise ValueError(f"{name} must be finite, found {shown(given)}")

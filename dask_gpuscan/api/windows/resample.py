@@ -14,6 +14,7 @@ from ...engines.run import meta_of, run
 from ...frames.keys import By
 from ...frames.registry import library_of, names_of, of_levels, unused_name
 from ...kernels.messages import name_list, shown
+from ...kernels.scalars import is_number
 from ...ops.core.operation import GroupReduction, Part
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.time.buckets import Buckets, fixed_width
@@ -355,11 +356,14 @@ def _buckets(
         )
     if not (isinstance(origin, str) and origin in ORIGINS):
         try:
-            origin = pd.Timestamp(origin)
-        except (TypeError, ValueError) as error:
+            found = pd.NaT if is_number(origin) else pd.Timestamp(origin)
+        except (TypeError, ValueError):
+            found = pd.NaT
+        if found is pd.NaT:
             raise ValueError(
                 f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {shown(origin)}"
-            ) from error
+            )
+        origin = found
     if offset is not None:
         offset = check_duration("offset", offset, "a duration")
     found = pd.Grouper(freq=freq, closed=closed, label=label)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, SupportsIndex, overload
 
-import numpy as np
 import pandas as pd
 
 from ...engines.run import meta_of
 from ...frames.registry import names_of
 from ...kernels import Operator
 from ...kernels.messages import shown
+from ...kernels.scalars import is_integer
 from ...ops.core.operation import Part
 from ...ops.statistics.table import ORDER_STATISTICS, WINDOWS
 from ...ops.time.time_column import TimeColumn
@@ -102,10 +102,7 @@ def window_shape(
         check_column("on", on, names_of(meta))
     least = None if min_periods is None else check_periods(min_periods)
     left, right = closed in ("left", "both"), closed in ("right", "both", None)
-    is_rows = isinstance(window, (int, np.integer)) and not isinstance(
-        window, (bool, np.timedelta64)
-    )
-    if is_rows and window > 0:
+    if is_integer(window) and window > 0:
         if least is not None and least > window:
             raise ValueError(f"min_periods must be at most the window, {window}, found {least}")
         rows = min(int(window), MOST_ROWS)

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, Self, overload
 
 from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.messages import ColumnError
-from ...frames.registry import choose_columns, columns_of, library_of, names_of
+from ...frames.registry import choose_columns, columns_of, is_frame, library_of, names_of
 from ...kernels.messages import name_list, not_among, shown
 from ...ops.core.columnwise import ColumnCarry, NamedCarry, pair_rows
 from ...ops.core.operation import ColumnOperation, Part
@@ -333,7 +333,7 @@ def of_pairs(
     rows: Rows, operation: ColumnOperation, other: Any, pairwise: bool | None, numeric_only: bool
 ) -> Any:
     """Return a statistic of each column and another one, or of all pairs."""
-    if other is not None and not hasattr(meta_of(other), "iloc"):
+    if not (other is None or (is_frame(meta_of(other)) and hasattr(other, "dtypes"))):
         raise TypeError(f"other must be a Series or DataFrame, found {shown(other)}")
     if other is not None and other.ndim == 2:
         theirs = names_of(meta_of(other))

@@ -11,7 +11,7 @@ from dask.array import Array, from_array
 
 from ... import kernels
 from ...kernels import BUILT_IN
-from ...kernels.grids import added_as, box_ends, check_axes, check_radii
+from ...kernels.grids import added_as, box_ends, check_axes, check_radii, check_reach
 from ...kernels.options import edges_of
 from ...ops.arrays.grids import BoxEnds, BoxFilter
 from ...ops.arrays.groups import GroupedArrayScan
@@ -89,6 +89,7 @@ def box_filter(
     _check_known("x", x, tuple(halos))
     if not x.size:
         return x.astype(answer.dtype)
+    check_reach(radii, x.shape)
     by = BoxFilter(radii, options, halos)
     return with_halos(x, halos, partial(edges_of, mode), cval, by.apply, "box-filter", answer)
 

@@ -14,7 +14,7 @@ import pandas as pd
 from dask.task_spec import Task, TaskRef
 
 from ...frames.messages import FLAG
-from ...frames.registry import aligned, names_of
+from ...frames.registry import aligned, check_names, names_of
 from ...kernels.messages import shown
 from .compat import (
     AsType,
@@ -194,6 +194,7 @@ def _wider_dtypes(node: Expr) -> Any:
 
 def _check_labels(obj: Any) -> None:
     empty = meta(obj)
+    check_names(empty)
     mixed = empty.ndim == 2 and empty.columns.dtype == object
     for name in names_of(empty):
         is_null = name is None or name != name
@@ -206,6 +207,11 @@ def _check_labels(obj: Any) -> None:
 
 is_sorted_by_index: Callable[[Any], bool] = attrgetter("known_divisions")
 """Tells whether known divisions say that equal labels of the index share a partition."""
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Tell whether two series are one expression, once a column of a frame is that of the frame it was taken from."""
+    return bool(one.expr.simplify()._name == other.expr.simplify()._name)
 
 
 def as_series(like: Any, values: Any) -> Any:
@@ -238,7 +244,7 @@ def map_partitions(
     Dask does not compare the columns with those of the empty answer, as it takes one NaN for another label than the
     next.
     """
-    asked = (_with_rows, function) if typed_by_rows else (function,)
+    asked = (with_rows, function) if typed_by_rows else (function,)
     empty = [one._meta if isinstance(one, FrameBase) else one for one in (obj, *asked[1:], *given)]
     return obj.map_partitions(
         _on_aligned,
@@ -256,7 +262,7 @@ def _on_aligned(partition: Any, known: Any, function: Any, /, *given: Any) -> An
     return function(aligned(partition, known), *given)
 
 
-def _with_rows(partition: Any, function: Any, /, *given: Any) -> Any:
+def with_rows(partition: Any, function: Any, /, *given: Any) -> Any:
     """Return what a function makes of a partition; where there are no rows, with the dtypes that others have."""
     if len(partition):
         return function(partition, *given)

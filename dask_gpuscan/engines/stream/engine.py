@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from ...frames.registry import library_of
+from ...frames.registry import check_names, library_of
 from ...kernels.messages import shown
 from ...ops.asof.asof import AsOf
 from ...ops.core.carry import DataFrameCarry, OverlapCarry, TreeReduction
@@ -19,6 +19,7 @@ from ...ops.predicates.filter import (
 )
 from ...ops.scan.row_number import ResetIndex
 from ...ops.time.shift_labels import ShiftLabels
+from ..dask.expressions import with_rows
 from .asof import AsOfStep, LookUp
 from .passes import Pass
 from .steps import LookAhead, LookBack, Overlap, OverlapAhead, Step, Tables
@@ -96,7 +97,9 @@ def map_partitions(
     typed_by_rows: bool = False,
 ) -> Stream:
     """Return what a function makes of each batch, with arguments that follow it."""
-    return obj.map_batches(function, *given, keeps_rows=keeps_divisions)
+    label = function.__name__.lstrip("_")
+    asked = (with_rows, function) if typed_by_rows else (function,)
+    return obj.map_batches(*asked, *given, keeps_rows=keeps_divisions, label=label)
 
 
 def broadcast(
@@ -170,7 +173,8 @@ def meta(obj: Any) -> Any:
 
 
 def accepted(obj: Any) -> Any:
-    """Return a stream, or a frame, as it is."""
+    """Return a stream as it is; raises a ValueError for a column without a name that could be told from others."""
+    check_names(meta(obj))
     return obj
 
 
@@ -229,6 +233,12 @@ def choose(obj: Stream, names: Iterable[Hashable]) -> Stream:
 
 
 narrow = choose
+
+
+def is_same(one: Stream, other: Stream) -> bool:
+    """Tell whether two streams are the same column of one stream."""
+    (of, name), (of_other, other_name) = one.origin(), other.origin()
+    return of is of_other and name == other_name
 
 
 def as_series(like: Any, values: Any) -> Stream:

@@ -10,10 +10,20 @@ import pyarrow as pa
 from fsspec.core import url_to_fs
 from pyarrow import fs
 
+from ...kernels.messages import shown
+
 
 def is_url(path: str | os.PathLike[str]) -> bool:
     """Tell whether a path is a URL, such as ``s3://bucket/name``."""
     return isinstance(path, str) and "://" in path
+
+
+def as_path(name: str, given: Any) -> str:
+    """Return a path or a URL as a str; raises a TypeError, which names the argument, for what is none."""
+    found = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
+    if not isinstance(found, str) or not found:
+        raise TypeError(f"{name} must be a path or a URL, found {shown(given)}")
+    return found
 
 
 def filesystem_of(url: str | os.PathLike[str]) -> tuple[fs.FileSystem, str]:

@@ -8,6 +8,8 @@ from typing import Any, Self
 
 import pandas as pd
 
+from ...frames.keys import is_name
+from ...frames.messages import first_line
 from ...kernels.messages import shown
 from ...ops.predicates.filter import append_column
 
@@ -82,11 +84,15 @@ class RowMethods:
                 found = found.map_batches(append_column, column, name, label="assign")
             else:
                 _check_operand("assign", column)
-                found = found.map_batches(_assigned, name, column, label="assign")
+                found = found.map_batches(assigned, name, column, label="assign")
         return found
 
     def to_frame(self, name: Hashable = None) -> Self:
         """Return a series as a frame of one column."""
+        if self.ndim == 2:
+            raise TypeError("to_frame is for a series, found a stream of frames")
+        if not is_name(name):
+            raise TypeError(f"name must be the name of a column, found {shown(name)}")
         return self.map_batches(_method, "to_frame", *(() if name is None else (name,)))
 
     def rename(self, **options: Any) -> Self:
@@ -97,7 +103,8 @@ class RowMethods:
 
     def where(self, condition: Self, other: Any) -> Self:
         """Return the values where a stream of bool is true, and another value elsewhere."""
-        _check_operand("where", condition)
+        if not isinstance(condition, RowMethods):
+            raise TypeError(f"condition must be a stream of bool, found {shown(condition)}")
         _check_operand("where", other)
         return self.map_batches(_where, condition, other)
 
@@ -110,8 +117,13 @@ class RowMethods:
         return self.map_batches(_method, "notna")
 
     def astype(self, dtype: Any) -> Self:
-        """Return the values as another dtype."""
-        return self.map_batches(_method, "astype", dtype)
+        """Return the values as another dtype; of a frame, a dict may say which of each column."""
+        try:
+            return self.map_batches(_method, "astype", dtype)
+        except (KeyError, TypeError, ValueError) as error:  # of the library, for what has no rows
+            raise TypeError(
+                f"dtype must be a dtype, or a dict of columns to dtypes, found {shown(dtype)}: {first_line(error)}"
+            ) from error
 
     __add__, __radd__ = _operator(operator.add), _reflected(operator.add)
     __sub__, __rsub__ = _operator(operator.sub), _reflected(operator.sub)
@@ -137,7 +149,8 @@ class RowMethods:
         raise TypeError("a stream is neither true nor false; it has no rows yet")
 
 
-def _assigned(batch: Any, name: str, column: Any) -> Any:
+def assigned(batch: Any, name: str, column: Any) -> Any:
+    """Return a batch with one more column: what a function makes of it, or a scalar."""
     return batch.assign(**{name: column})
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from operator import index
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, ClassVar
 
 from dask.utils import parse_bytes
 
-from ...frames.messages import ColumnError, column_title
+from ...frames.messages import FLAG, ColumnError, check_flags, column_title
 from ...frames.registry import choose_columns, names_of
 from ...kernels.messages import not_among, shown
+from ...kernels.scalars import is_integer
+from ...ops.predicates.filter import append_column
+from .filesystems import as_path
 from .passes import Pass, begun, computed
-from .row_methods import RowMethods
+from .row_methods import RowMethods, assigned
 from .sinks.arrow import ROWS_PER_FILE, reader, to_file, to_polars
 from .sinks.commits import checked_rows
 from .sinks.directory_sink import CHECKPOINTS, progress, to_directory
@@ -164,12 +166,15 @@ class Stream(RowMethods, TableMethods):
         Raises
         ------
         TypeError
-            For what is not callable, and for a function that returns no frame or series.
+            For what is not callable, a `label` that is no str, and a function that returns no frame or series.
         ValueError
             For a stream of other rows, and when it is computed for an answer that has more or fewer.
         """
         if not callable(function):
             raise TypeError(f"function must be callable, found {shown(function)}")
+        check_flags(keeps_rows=keeps_rows)
+        if not (label is None or isinstance(label, str)):
+            raise TypeError(f"label must be a str or None, found {shown(label)}")
         inputs, places = [self], list[Any]()
         for one in (self, *given):
             if isinstance(one, Stream) and all(one is not other for other in inputs):
@@ -212,6 +217,27 @@ class Stream(RowMethods, TableMethods):
             raise ValueError(
                 f"{title} has other rows than its stream; make both of one stream, before rows are left out"
             )
+
+    def origin(self) -> tuple[Stream, Hashable]:
+        """Return the first stream that has a series as a column, and the name of the column there."""
+        stream, name = self, None
+        while isinstance(stream._step, Each):
+            step = stream._step
+            first, *given = [
+                stream._inputs[g.number] if isinstance(g, Input) else g for g in step.given
+            ]
+            if stream.ndim == 1 and step.function is operator.getitem:
+                stream, name = first, given[0]
+            elif step.function is choose_columns or (
+                step.function is assigned and given[0] != name
+            ):
+                stream = first
+            elif step.function is append_column:
+                column, new = given
+                stream, name = (column, None) if new == name else (first, name)
+            else:
+                break
+        return stream, name
 
     # --- passes -----------------------------------------------------------------------------------
 
@@ -318,21 +344,30 @@ class Stream(RowMethods, TableMethods):
         ['_gpuscan', 'part-00000000.parquet', 'part-00000001.parquet']
         [4, 6, 11]
         """
-        rows = checked_rows(rows_per_file, "rows_per_file")
-        if files not in (None, "source"):
+        path, rows = as_path("path", path), checked_rows(rows_per_file, "rows_per_file")
+        kept = _bytes(checkpoints)
+        check_flags(dry_run=dry_run)
+        if not (files is None or (isinstance(files, str) and files == "source")):
             raise ValueError(f"files must be 'source' or None, found {shown(files)}")
-        if state is None or state is False:
-            if files is not None or dry_run:
-                raise ValueError("files and dry_run are for directories, with state=True")
-            to_file(self, fspath(path), options)
+        if state is None or (isinstance(state, FLAG) and not state):
+            if (files, rows, checkpoints, bool(dry_run)) != (
+                None,
+                ROWS_PER_FILE,
+                CHECKPOINTS,
+                False,
+            ):
+                raise ValueError(
+                    "files, rows_per_file, checkpoints and dry_run are for directories, with state=True"
+                )
+            to_file(self, path, options)
             return None
         if files is not None and self._source.files is None:
             raise ValueError("files='source' needs a source of files")
-        exported = None if state is True else fspath(state)
-        of_directory = Options(rows, files is not None, _bytes(checkpoints), exported, options)
+        exported = None if isinstance(state, FLAG) else as_path("state", state)
+        of_directory = Options(rows, files is not None, kept, exported, options)
         if dry_run:
-            return progress(self, fspath(path), of_directory)
-        to_directory(self, fspath(path), of_directory)
+            return progress(self, path, of_directory)
+        to_directory(self, path, of_directory)
         return None
 
     def to_polars(self) -> Any:
@@ -421,10 +456,10 @@ def _name_of(function: Callable[..., Any]) -> str:
 def _bytes(checkpoints: Any) -> int:
     """Return how many bytes checkpoints may take."""
     try:
-        found = parse_bytes(checkpoints) if isinstance(checkpoints, str) else index(checkpoints)
-        if found >= 0 and not isinstance(checkpoints, bool):
+        found = parse_bytes(checkpoints) if isinstance(checkpoints, str) else checkpoints
+        if is_integer(found) and found >= 0:
             return int(found)
-    except (TypeError, ValueError):
+    except ValueError:
         pass
     raise ValueError(
         f"checkpoints must be a number of bytes, such as 0 or '256 MiB', found {shown(checkpoints)}"

@@ -39,6 +39,8 @@ from .layouts import (
     every_dtype,
     holds_null,
     holds_text,
+    in_native_order,
+    is_native,
     layout_of,
     masked_parts,
     names_in,
@@ -103,6 +105,13 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def takes_whole_rows(self, frame: pd.DataFrame) -> bool:
         return len(frame) <= FEW
+
+    def native(self, frame: pd.DataFrame) -> pd.DataFrame:
+        dtypes = [frame.dtype] if frame.ndim == 1 else every_dtype(frame)
+        if all(map(is_native, [*dtypes, frame.index.dtype])):
+            return frame
+        arrays = [in_native_order(bare(self.array(column))) for column in columns_of(frame)]
+        return self.rebuild(frame, arrays, in_native_order(frame.index))
 
     def no_rows(self, frame: pd.DataFrame) -> pd.DataFrame:
         return frame.iloc[:0]

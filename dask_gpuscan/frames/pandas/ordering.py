@@ -15,7 +15,16 @@ from ..messages import column_title, first_line
 from ..types import DType, Values
 from .arrow import in_one_order
 from .keys import factorize
-from .layouts import AnyColumn, PandasArray, PandasColumn, layout_of, nullable, one_array, series_of
+from .layouts import (
+    AnyColumn,
+    PandasArray,
+    PandasColumn,
+    in_native_order,
+    layout_of,
+    nullable,
+    one_array,
+    series_of,
+)
 from .sortable import decoded, is_dictionary, is_ordered_dictionary
 from .texts import argsort
 
@@ -72,7 +81,7 @@ class PandasOrdering:
         )
 
     def as_key(self, values: Any) -> pd.Series:
-        return pd.Series(values, dtype=getattr(values, "dtype", None))
+        return in_native_order(pd.Series(values, dtype=getattr(values, "dtype", None)))
 
 
 def _ranks(array: PandasArray) -> tuple[Values, Nulls]:

@@ -119,7 +119,8 @@ class PandasDTypes:
         return bool(pa.types.is_decimal(dtype.pyarrow_dtype) and dtype.pyarrow_dtype.scale > 0)
 
     def is_numeric(self, dtype: DType) -> bool:
-        return bool(pd.api.types.is_numeric_dtype(dtype))
+        # bool of Arrow as well, which pandas leaves out as the only one
+        return bool(pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype))
 
     def time_unit(self, dtype: Any) -> str:
         if isinstance(dtype, pd.ArrowDtype):

@@ -51,6 +51,9 @@ class Arrays(Protocol):
     def takes_whole_rows(self, frame: Frame) -> bool:
         """Return whether `rows` is faster than to move each column by itself, as it is where there are few rows."""
 
+    def native(self, frame: Frame) -> Frame:
+        """Return a frame or series in the byte order of this machine; itself if it is."""
+
     def no_rows(self, frame: Frame) -> Frame:
         """Return a frame or series without its rows."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from ...kernels import BUILT_IN, NAT, InBand, Nulls, Operator
 from ...kernels.messages import shown
 from ...kernels.operators.built_in import LAST_NUMBER, LAST_TIME
+from ...kernels.scalars import FLAG, is_number
 from ..scan.operator_traits import (
     LARGEST_NUMBER,
     PLAIN,
@@ -73,10 +73,36 @@ _KEEPING_NAT = {
     _LAST.token: _LAST,
 }
 
+_AFTER_NOTHING = {
+    _LARGEST.token: Operator(
+        lambda a, b: (a[0] if (a[0] > b[0]) | (a[0] != a[0]) else b[0], a[1] | b[1]),
+        lambda dtype: (dtype.type(-np.inf), False),
+        lambda x: (x, True),
+        lambda s: s[0] if s[1] else s[0] - s[0],
+        name="maximum-after-nothing",
+        inputs=1,
+    ),
+    _SMALLEST.token: Operator(
+        lambda a, b: (a[0] if (a[0] < b[0]) | (a[0] != a[0]) else b[0], a[1] | b[1]),
+        lambda dtype: (dtype.type(np.inf), False),
+        lambda x: (x, True),
+        lambda s: s[0] if s[1] else s[0] - s[0],
+        name="minimum-after-nothing",
+        inputs=1,
+    ),
+}
+"""Operators that keep NaN, and whose answers before the first number are NaN: infinity less itself."""
+
 _OF_TIMES = {True: _PASSING_NAT, False: _KEEPING_NAT}
 
 
-def way(op: Operator, dtypes: Sequence[np.dtype], answer: np.dtype | None, skipna: bool) -> Way:
+def way(
+    op: Operator,
+    dtypes: Sequence[np.dtype],
+    answer: np.dtype | None,
+    skipna: bool,
+    from_nothing: bool = False,
+) -> Way:
     """Return how arrays of some dtypes, the operator's inputs, are scanned.
 
     Parameters
@@ -86,6 +112,8 @@ def way(op: Operator, dtypes: Sequence[np.dtype], answer: np.dtype | None, skipn
     answer : dtype, optional
         The one that is asked for.
     skipna : bool
+    from_nothing : bool, default False
+        Whether there are answers before the first element, and no initial value.
 
     Raises
     ------
@@ -114,6 +142,8 @@ def way(op: Operator, dtypes: Sequence[np.dtype], answer: np.dtype | None, skipn
         return Way(op, InBand() if skipna else None)
     if answer is None and traits_of(op).of_integers is not None:
         answer = dtypes[0]
+    if not skipna and from_nothing and op.token in _AFTER_NOTHING:
+        return Way(_AFTER_NOTHING[op.token], answer=answer)
     if not skipna:
         return Way(TRAITS.get(op.token, PLAIN).over_rows or op, answer=answer)
     found = _PASSING_NAN.get(op.token)
@@ -137,8 +167,7 @@ def as_time(value: Any, dtype: np.dtype) -> Any:
         found = np.array(value, dtype)
     except (TypeError, ValueError):
         found = None
-    is_number = isinstance(value, Real) and not isinstance(value, np.timedelta64)
-    if found is None or is_number:
+    if found is None or isinstance(value, FLAG) or is_number(value):
         raise TypeError(f"initial must be {dtype}, found {shown(value)}")
     return found.view(np.int64)[()]
 

@@ -56,7 +56,8 @@ class ArrayScan(Carry):
         if self.limit is not None:
             found = Way(last_within(self.limit, time is not None))
         else:
-            found = way(self.op, dtypes, dtype, self.options.skipna)
+            from_nothing = self.options.exclusive and self.options.initial is None
+            found = way(self.op, dtypes, dtype, self.options.skipna, from_nothing)
         if time is not None:
             if not time.isnative:
                 raise TypeError(

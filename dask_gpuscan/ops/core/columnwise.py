@@ -269,7 +269,9 @@ def join_columns(
 def labelled_columns(frame: Any, names: Sequence[Hashable], like: Any) -> Any:
     """Return these columns of a frame, under the labels that another frame has for them."""
     library = library_of(frame)
-    arrays = [library.array(column_of(frame, name)) for name in names]
+    own = names_of(frame)
+    columns = columns_of(frame) if own == names else [column_of(frame, name) for name in names]
+    arrays = [library.array(column) for column in columns]
     return library.frame(arrays, list(names), library.index(frame), like)
 
 

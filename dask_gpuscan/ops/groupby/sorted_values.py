@@ -19,6 +19,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of, stored_numbers
 from ...frames.types import GroupIds, Values
 from ...kernels.messages import shown
+from ...kernels.scalars import is_number
 from ..core.groups import INT64
 from ..statistics.groups import FLOAT64
 from .spec import GroupBySpec
@@ -298,7 +299,7 @@ def checked_quantiles(q: Any, title: str = "q") -> tuple[tuple[float, ...], bool
     several = several or getattr(q, "ndim", 0) == 1
     qs = list(q) if several else [q]
     for one in qs:
-        if isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, float, np.number)):
+        if not is_number(one):
             raise TypeError(
                 f"{title} must be a number between 0 and 1 or a list of them, found {shown(q)}"
             )

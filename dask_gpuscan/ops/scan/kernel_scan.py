@@ -15,7 +15,7 @@ import numpy as np
 
 from ... import kernels
 from ...frames.keys import missing_in
-from ...frames.messages import FLAG, refuse_flag
+from ...frames.messages import check_flags, column_title
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import View
@@ -71,8 +71,8 @@ class ScanArguments:
 
     def __post_init__(self) -> None:
         for name in ("exclusive", "reverse", "skipna"):
-            if not isinstance(getattr(self, name), FLAG):
-                refuse_flag(name, getattr(self, name))
+            check_flags(**{name: getattr(self, name)})
+            object.__setattr__(self, name, bool(getattr(self, name)))
 
     def initial_of(self, name: Hashable) -> Any:
         """Return what the scan of a column of this name starts from."""
@@ -160,9 +160,22 @@ class KernelScan(ScanBase):
 
     # --- what groups hand on ----------------------------------------------------------------------
 
+    def _views(self, plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
+        """Show the columns to the kernels; raises a ValueError for floats that become integers, if none holds them."""
+        views = _views(plan, columns)
+        if (
+            self.options.dtype is not None
+            and plan.op.lift is None
+            and plan.kernel_dtype.kind in "iu"
+        ):
+            for view, column in zip(views, columns, strict=True):
+                if view.values.dtype.kind == "f":
+                    _check_whole(plan.kernel_dtype, view, column)
+        return views
+
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         plan = self._plan(columns)
-        library, views = plan.library, _views(plan, columns)
+        library, views = plan.library, self._views(plan, columns)
         if not groups.is_one:
             views = library.in_band(views)
         elif not (self.options.skipna and plan.keeps_nan):
@@ -240,7 +253,7 @@ class KernelScan(ScanBase):
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         plan = self._plan(columns)
-        library, views = plan.library, _views(plan, columns)
+        library, views = plan.library, self._views(plan, columns)
         initial = self.initial_state(plan, columns[0].name)
         before = Parts() if prior is None else self._parts(prior)
         if isinstance(groups, OneGroup) and not self.in_groups:
@@ -408,6 +421,18 @@ def _views(plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
     """Show the columns to the kernels."""
     pairs = zip(plan.layouts, columns, strict=True)
     return [layout.view(plan.library.array(c)) for layout, c in pairs]
+
+
+def _check_whole(dtype: np.dtype, view: View, column: Any) -> None:
+    """Raise a ValueError if a float that is no null has no whole part that integers of a dtype hold."""
+    known, values = np.iinfo(dtype), view.values
+    fits = (values >= float(known.min)) | (values > float(known.min) - 1)
+    outside = ~(fits & (values < float(known.max) + 1) | view.resolved().missing())
+    if bool(outside.any()):
+        raise ValueError(
+            f"{column_title(column)} has {values[outside][0].item()}, which {dtype} does not hold; fill or filter it "
+            f"first, or ask for another dtype"
+        )
 
 
 def _writes_nulls(plan: ScanPlan, nulls: kernels.Nulls) -> bool:

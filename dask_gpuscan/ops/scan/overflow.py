@@ -121,7 +121,10 @@ def check_overflow(
     pyarrow.ArrowInvalid, pandas.errors.OutOfBoundsTimedelta
     """
     is_sum = found_by.is_sum
-    if not len(out) or (is_sum and _cannot_overflow(view.values, before, out.dtype)):
+    values = view.values
+    if values.dtype.kind == "f":  # which are anything where they are null
+        values = values[~view.missing()]
+    if not len(values) or (is_sum and _cannot_overflow(values, before, out.dtype)):
         return
     if is_sum and null is None and not walk.exclusive and view.values.dtype.itemsize < 8:
         if not _fits(walk.reverse, view, before, out.dtype):

@@ -52,11 +52,16 @@ class Span:
 
 
 def span_of(frame: Any, time_column: TimeColumn) -> Span:
-    """Return the first and the last time of rows in order."""
-    if not len(frame):
-        return Span()
-    times = time_column.numbers(frame)
-    return Span(times[0].item(), times[-1].item())
+    """Return the first and the last time of rows in order; nulls are passed over, and refused where they are."""
+    library, column, times = (
+        library_of(frame),
+        time_column.column(frame),
+        time_column.numbers(frame),
+    )
+    ends = [library.slice_column(column, i, i + 1) for i in {0, len(frame) - 1} if len(frame)]
+    if any(library.missing(end) is not None for end in ends):
+        times = times[library.valid(column)]
+    return Span(times[0].item(), times[-1].item()) if len(times) else Span()
 
 
 class SpanCarry(DataFrameCarry):

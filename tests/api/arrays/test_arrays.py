@@ -406,3 +406,18 @@ def test_nothing_comes_before_the_first_time(name):
         for each in (times, da.from_array(times, chunks=1)):
             found = getattr(dask_gpuscan, name)(each, exclusive=True, skipna=skipna)
             np.testing.assert_array_equal(np.asarray(found), expected)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+def test_nothing_comes_before_the_first_number(name, dtype):
+    worst = -np.inf if name == "cummax" else np.inf
+    numbers = np.array([worst, 2, np.nan, 1], dtype)
+    for skipna, fourth in ((False, np.nan), (True, 2)):
+        expected = np.array([np.nan, worst, 2, fourth], dtype)
+        for each in (numbers, *(da.from_array(numbers, chunks=size) for size in (1, 3))):
+            found = np.asarray(getattr(dask_gpuscan, name)(each, exclusive=True, skipna=skipna))
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, expected)
+        begun = getattr(dask_gpuscan, name)(numbers, exclusive=True, skipna=skipna, initial=0.5)
+        assert begun[0] == 0.5

@@ -434,3 +434,20 @@ def test_sums_of_boxes_that_do_not_fit_are_refused_or_floats(value):
         found = np.asarray(dask_gpuscan.box_filter(each, 1, dtype=float))
         np.testing.assert_allclose(found, float(value))
     assert (dask_gpuscan.box_filter(x // value.dtype.type(4), 1) == x // value.dtype.type(4)).all()
+
+
+def test_a_radius_is_bound_by_the_axis():
+    x = np.arange(12.0)
+    for each in (x, da.from_array(x, chunks=5)):
+        with pytest.raises(
+            ValueError, match=r"radius must be at most 1024 along axis 0, .* 12 elements"
+        ):
+            box_filter(each, 10**8)
+    found = np.asarray(box_filter(x, 1024, mode="nearest"))
+    beyond = np.concatenate([np.zeros(1024), x, np.full(1024, 11.0)])
+    expected = [math.fsum(beyond[i : i + 2049]) / 2049 for i in range(12)]
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+    long = np.ones(3000)
+    assert box_filter(long, 3000)[0] == 1.0
+    with pytest.raises(ValueError, match="radius must be at most 3000 along axis 0"):
+        box_filter(long, 3001)

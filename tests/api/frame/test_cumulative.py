@@ -1,6 +1,7 @@
 """cumsum, cumprod, cummax, cummin against the partitions' own library on the whole: dtypes, nulls, partitionings."""
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -451,3 +452,61 @@ def test_sums_of_groups_begin_with_zero():
         groups = partitioned(frame, [0.5]).gpuscan.groupby("k", clustered=clustered).x
         assert signs(groups.cumsum().compute()) == signs(expected) == [False, False]
         assert not signs(groups.sum().compute())[1]
+
+
+WHOLE = {
+    "Float64": lambda x: pd.Series(x, dtype="Float64"),
+    "float64[pyarrow]": lambda x: pd.Series(x, dtype="float64[pyarrow]"),
+    "NaN below nulls": lambda x: pd.Series(
+        pd.arrays.ArrowExtensionArray(
+            pa.array(np.array([np.nan if v is None else v for v in x]), from_pandas=True)
+        )
+    ),
+}
+
+
+def _cut(x):
+    parts = [x.iloc[:1], x.iloc[1:]]
+    return x, dd.from_map(lambda part: part, parts, meta=x.iloc[:0])
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_integers_made_of_floats(kind):
+    x = WHOLE[kind]([1.5, None, -2.0, 2.0**53])
+    dtype = "Int64" if kind == "Float64" else "int64[pyarrow]"
+    sums, largest = [1, None, -1, 2**53 - 1], [1, None, 1, 2**53]
+    for each in _cut(x):
+        for method, expected in (("cumsum", sums), ("cummax", largest)):
+            (found,) = dask.compute(getattr(each.gpuscan, method)(dtype="int64"))
+            assert found.dtype == dtype
+            assert [None if pd.isna(v) else v for v in found] == expected
+        (reproducible,) = dask.compute(each.gpuscan.cumsum(dtype="int64", reproducible=True))
+        assert reproducible.dropna().tolist() == [1, -1, 2**53 - 1]
+
+
+@pytest.mark.parametrize("worst", [np.nan, np.inf, -np.inf, 2.0**63, -(2.0**64), 1e300])
+def test_floats_that_are_no_integers(worst):
+    arrow = pd.Series(pd.arrays.ArrowExtensionArray(pa.array([1.0, worst])), name="x")
+    for each in _cut(arrow):
+        for method in ("cumsum", "cummax", "cumprod"):
+            with pytest.raises(ValueError, match=r"column 'x' has .*, which int64 does not hold"):
+                dask.compute(getattr(each.gpuscan, method)(dtype="int64"))
+    frame = pd.DataFrame({"k": [1, 1], "x": arrow})
+    with pytest.raises(ValueError, match=r"column 'x' has .*, which int64 does not hold"):
+        frame.gpuscan.groupby("k").cumsum(dtype="int64")
+
+
+def test_the_ends_of_integers_made_of_floats():
+    ends = pd.Series([-(2.0**63)], dtype="float64[pyarrow]")
+    assert ends.gpuscan.cummax(dtype="int64").tolist() == [-(2**63)]
+    for value, dtype, expected in (
+        (127.9, "int8", 127),
+        (-128.9, "int8", -128),
+        (255.5, "uint8", 255),
+    ):
+        x = pd.Series([value], dtype="float64[pyarrow]")
+        assert x.gpuscan.cummax(dtype=dtype).tolist() == [expected]
+    for value, dtype in ((128.0, "int8"), (-129.0, "int8"), (-1.0, "uint8")):
+        x = pd.Series([value], dtype="float64[pyarrow]")
+        with pytest.raises(ValueError, match="the series has"):
+            x.gpuscan.cummax(dtype=dtype)

@@ -544,3 +544,11 @@ def test_lists_of_no_items_each(lists):
         assert found.dtype == x.dtype
         assert found.array.__arrow_array__().to_pylist() == lists
     assert dask_gpuscan.on(array).list.cumsum().to_pylist() == lists
+
+
+@pytest.mark.parametrize("option", ["exclusive", "reverse", "skipna"])
+def test_flags_of_numpy(option):
+    x = pd.Series([[1, 2, 4], [3]], dtype=pd.ArrowDtype(pa.list_(pa.int64())))
+    for flag in (True, False):
+        found = x.gpuscan.list.cumsum(**{option: np.bool_(flag)})
+        assert found.equals(x.gpuscan.list.cumsum(**{option: flag}))

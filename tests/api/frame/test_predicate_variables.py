@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dask_gpuscan
 from helpers.backends import same
 from helpers.strategies import cuts, partitioned
 from helpers.thresholds import predicates_not_compiled
@@ -390,3 +391,20 @@ def test_any_rows(columns, low, some, text, parts, joins, negated, at, family):
     with predicates_not_compiled():
         same(whole.gpuscan.filter(chosen), expected)
         same(partitioned(whole, at).gpuscan.filter(chosen).compute(), expected)
+
+
+def test_variables_that_no_text_names():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
+    given, low = {"low": 1.5}, 2.5
+    for ask in (
+        lambda it: it.filter(frame["x"] > low, local_dict=given),
+        lambda it: it.partition(lambda x: x > 1, local_dict=given),
+        lambda it: it.scan(dask_gpuscan.add, local_dict=given),
+        lambda it: it.scan(dask_gpuscan.add, reset=frame["x"] > low, local_dict=given),
+    ):
+        with pytest.raises(TypeError, match="local_dict goes with a text"):
+            ask(frame.gpuscan)
+    with pytest.raises(TypeError, match=r"local_dict must be a mapping of names .*, found 7"):
+        frame.gpuscan.scan(dask_gpuscan.add, reset="x > @low", local_dict=7)
+    found = frame.gpuscan.scan(dask_gpuscan.add, reset="x > @low", local_dict=given)
+    assert found["x"].tolist() == [1.0, 3.0, 3.0]

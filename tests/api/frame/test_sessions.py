@@ -262,3 +262,15 @@ def test_aggregates_are_given_as_to_runs():
             rows.gpuscan.sessions("t", gap=5, agg=agg, total=("x", "min"))
         with pytest.raises(ValueError, match="'count' is the name of a column of the result"):
             rows.gpuscan.sessions("t", gap=5, agg={"count": ("x", "min")})
+
+
+def test_clustered_is_of_keys():
+    frame = pd.DataFrame({"k": [1, 1], "t": [0, 5]})
+    for each in (frame, dd.from_pandas(frame, npartitions=2)):
+        for method in (each.gpuscan.sessionize, each.gpuscan.sessions):
+            with pytest.raises(
+                ValueError, match="clustered must be True or False, 'check' or None"
+            ):
+                method("t", gap=1, clustered="no")
+            with pytest.raises(ValueError, match="clustered goes with by only, found True"):
+                method("t", gap=1, clustered=True)

@@ -1,6 +1,7 @@
 """Counts of values and lines between values of groups, as pandas has them of each group."""
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -238,3 +239,14 @@ def test_values_of_the_key_itself(backend):
         found = backend.to_pandas(found)
         assert (type(found.index), found.index.name) == (type(expected.index), "b")
         assert found.to_dict() == expected.to_dict()
+
+
+def test_answers_of_labels_can_be_written():
+    frame = pd.DataFrame({"k": [1, 1, 2], "x": [6.0, 9.0, 5.0]})
+    for each in (frame, dd.from_pandas(frame, npartitions=2)):
+        groups = each.gpuscan.groupby("k")
+        for found in (groups["x"].idxmax(), groups.idxmin()):
+            (answer,) = dask.compute(found)
+            answer.iloc[0] = 7
+            assert np.ravel(answer)[0] == 7
+    assert frame.index.tolist() == [0, 1, 2]

@@ -647,3 +647,16 @@ def test_nested_values_have_no_order(rows):
         for name in ("is_monotonic_increasing", "is_monotonic_decreasing"):
             with pytest.raises(TypeError, match=rf"{name} of .*: values of dtype .* have no order"):
                 getattr(dask_gpuscan.on(column), name)
+
+
+def test_numeric_only_keeps_bool():
+    table = pa.table(
+        {"k": [1, 1, 2], "b": [True, True, None], "x": [1, 2, 3], "s": ["a", "b", "c"]}
+    )
+    for each in (table, pl.DataFrame(table)):
+        sums = pa.table(dask_gpuscan.on(each).groupby("k").sum(numeric_only=True)).to_pydict()
+        assert sums == {"k": [1, 2], "b": [2, 0], "x": [3, 3]}
+        running = pa.table(dask_gpuscan.on(each).cumsum(numeric_only=True)).to_pydict()
+        assert running == {"k": [1, 2, 4], "b": [1, 2, None], "x": [1, 3, 6]}
+        ranks = pa.table(dask_gpuscan.on(each).rank(numeric_only=True))
+        assert ranks.column_names == ["k", "b", "x"]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import dask_gpuscan
 from dask_gpuscan import stream
 from helpers.backends import same
 from helpers.strategies import columns, cuts, partitioned, two_thirds
@@ -390,3 +391,21 @@ def test_late_times_are_told(zone):
             computed(rows.gpuscan.groupby("k").resample("D", on="t")["x"].sum())
     with pytest.raises(ValueError, match=f"those of column 't' do, {which}"):
         frame.gpuscan.resample("D", on="t")["x"].interpolate()
+
+
+@pytest.mark.parametrize("method", ["max", "sum", "ffill", "asfreq", "interpolate"])
+@pytest.mark.parametrize("kind", ["dask", "stream"])
+def test_a_part_of_nothing_but_null_times(kind, method):
+    days = pd.DatetimeIndex([pd.NaT, "2020-01-01"], name="t")
+    for at in (days, days[::-1]):
+        rows = pd.DataFrame({"x": [1.0, 2.0]}, index=at)
+        parts = [rows.iloc[:1], rows.iloc[1:]]
+        given = dask_gpuscan.stream(parts)
+        if kind == "dask":
+            given = dd.from_map(lambda part: part, parts, meta=rows.iloc[:0])
+        elif method in ("ffill", "asfreq", "interpolate"):
+            continue  # which need rows that come later
+        with pytest.raises(
+            ValueError, match=r"has nulls in partition|contain null values|must not decrease"
+        ):
+            getattr(given.gpuscan.resample("D"), method)().compute()

@@ -431,3 +431,15 @@ def test_no_time_is_before_the_first_of_a_group(method, options, kind):
     for each in (x, x.chunk(x=3)):
         found = getattr(each.gpuscan.groupby("k"), method)(exclusive=True, **options)
         np.testing.assert_array_equal(found.values, expected)
+
+
+@pytest.mark.parametrize("method", ["cummax", "cummin"])
+def test_no_number_is_before_the_first_of_a_group(method):
+    x = xr.DataArray([2.0, 1.0, np.nan, 4.0], dims="x", coords={"k": ("x", list("aabb"))})
+    for each in (x, x.chunk(x=3), x.chunk(x=1)):
+        for skipna, last in ((False, np.nan), (True, 1.0 if method == "cummin" else 2.0)):
+            whole = getattr(each.gpuscan, method)("x", exclusive=True, skipna=skipna)
+            expected = [np.nan, 2.0, 2.0 if method == "cummax" else 1.0, last]
+            np.testing.assert_array_equal(whole.values, expected)
+            groups = getattr(each.gpuscan.groupby("k"), method)(exclusive=True, skipna=skipna)
+            np.testing.assert_array_equal(groups.values, [np.nan, 2.0, np.nan, np.nan])

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from ....kernels.messages import shown
+from ....kernels.scalars import is_integer
 from ..sources.fragments import Progress, error_of_gone
 from ..sources.listing import natural
 from ..states.state import State, state_in
@@ -135,8 +136,7 @@ def checked_name(name: str | None) -> str:
 
 def checked_rows(rows: Any, name: str) -> int:
     """Return a positive number of rows; raises a ValueError, which names the argument, for what is none."""
-    is_number = hasattr(rows, "__index__") and not getattr(rows, "ndim", 0)
-    if not is_number or rows < 1:
+    if not is_integer(rows) or rows < 1:
         raise ValueError(f"{name} must be a positive integer, found {shown(rows)}")
     return int(rows)
 

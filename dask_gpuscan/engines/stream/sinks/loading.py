@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ..filesystems import as_path
 from ..sources.delta import is_delta
 from ..sources.iceberg import is_iceberg
 from ..states.state import State, state_in
@@ -57,7 +58,7 @@ def load_state(place: Any, *, name: str | None = None) -> State:
         return _of_table(DeltaTarget(place, checked_name(name), False, {}), place)
     if is_iceberg(place):
         return _of_table(IcebergTarget(place, checked_name(name), False), place)
-    path = os.fspath(place)
+    path = as_path("place", place)
     if os.path.isdir(os.path.join(path, FOLDER)) or path.startswith("memory://"):
         directory = Directory(path, {})
         manifest = directory.read()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
+from ....frames.messages import check_flags
 from ..sources.fragments import Progress
 from .commits import ROWS_PER_COMMIT, checked_rows
 from .delta_sink import to_delta
@@ -91,8 +92,9 @@ class TableMethods:
         ...     table.version(), sorted(table.to_pyarrow_table()["sold"].to_pylist())
         (1, [4, 6, 11])
         """
-        rows = checked_rows(rows_per_commit, "rows_per_commit") if state else None
-        return to_delta(self, table, name, rows, begin_anew, dry_run, options)
+        check_flags(state=state, begin_anew=begin_anew, dry_run=dry_run)
+        rows = checked_rows(rows_per_commit, "rows_per_commit")
+        return to_delta(self, table, name, rows if state else None, begin_anew, dry_run, options)
 
     def to_iceberg(
         self,
@@ -155,5 +157,6 @@ class TableMethods:
         ...     len(table.snapshots()), sorted(table.scan().to_arrow()["sold"].to_pylist())
         (2, [4, 6, 11])
         """
-        rows = checked_rows(rows_per_commit, "rows_per_commit") if state else None
-        return to_iceberg(self, table, name, rows, begin_anew, dry_run)
+        check_flags(state=state, begin_anew=begin_anew, dry_run=dry_run)
+        rows = checked_rows(rows_per_commit, "rows_per_commit")
+        return to_iceberg(self, table, name, rows if state else None, begin_anew, dry_run)

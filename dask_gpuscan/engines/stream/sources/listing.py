@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from ....kernels.messages import shown
-from ..filesystems import filesystem_of, is_url
+from ..filesystems import as_path, filesystem_of, is_url
 from .fragments import LOGGED, Fragment, digest_of
 
 SUFFIXES = (".parquet", ".parq", ".pq", ".arrow", ".feather", ".ipc")
@@ -339,7 +339,7 @@ def listing_of(source: Any, order: Any, may_be_empty: bool) -> Listing | None:
     given = list(source) if is_list else [source]
     if not all(isinstance(path, (str, os.PathLike)) for path in given):
         return None
-    paths = tuple([_plain(os.fspath(path)) for path in given])
+    paths = tuple([_plain(as_path("source", path)) for path in given])
     if not (order is None or callable(order)) and order not in ("name", "modified"):
         raise ValueError(
             f"order must be a function of a path, or one of 'name' and 'modified', found {shown(order)}"

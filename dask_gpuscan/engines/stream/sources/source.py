@@ -464,6 +464,11 @@ def batches_of(
         return _of_reader(source)
     if hasattr(type(source), "collect_batches"):
         return Again(_of_lazy_frame, source)
+    if type(source).__name__ == "LazyFrame":
+        raise TypeError(
+            "source is a LazyFrame of polars before 1.34, which gives no batches; update polars, or give "
+            "source.collect()"
+        )
     if hasattr(type(source), "get_columns") or hasattr(type(source), "to_arrow"):  # of polars
         return [source]
     if isinstance(source, (pa.Array, pa.ChunkedArray)):
@@ -472,7 +477,8 @@ def batches_of(
         return Again(iter, source)
     if hasattr(type(source), "scanner") or hasattr(type(source), "__arrow_c_stream__"):
         return Again(_read_again, source)
-    if hasattr(type(source), "__iter__") and not isinstance(source, (bytes, dict)):
+    is_iterable = hasattr(type(source), "__iter__") and getattr(source, "ndim", 1)
+    if is_iterable and not isinstance(source, (bytes, dict)):
         batches: Iterable[Any] = source
         return batches
     raise TypeError(

@@ -6,10 +6,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ....frames.protocol import Library
 from ....kernels.messages import shown
+from ....kernels.scalars import is_number
 from ....ops.groupby.hashed import Table
 from ....ops.time.sessions import last_times
 from ....ops.windows.halo import RowArrays
@@ -30,10 +29,9 @@ def newer(one: Operation, before: Any) -> Operation:
 
 def _stored(library: Library, time: Any, dtype: Any) -> Any:
     """Return the number that a column of times stores for a time."""
-    is_number = isinstance(time, (int, float, np.number)) and not isinstance(time, bool)
-    if is_number and library.is_number(dtype) and time == time:
+    if is_number(time) and library.is_number(dtype) and time == time:
         return time
-    if not (is_number or library.is_number(dtype)):
+    if not (is_number(time) or library.is_number(dtype)):
         with suppress(TypeError):
             return library.stored_number(time, dtype)
     raise TypeError(f"before must be a time as {dtype} has them, found {shown(time)}")

@@ -20,7 +20,7 @@ from ....frames.registry import Schema
 from ....kernels.messages import shown
 from ....ops.groupby.hashed import Table
 from ....ops.windows.halo import RowArrays
-from ..filesystems import shown_url
+from ..filesystems import as_path, shown_url
 from ..sources.fragments import Fragment, columns_of_fragments, fragments_of_columns
 from ..whole_files import write_whole
 from .ageing import newer
@@ -195,6 +195,8 @@ class State:
 
         Raises
         ------
+        TypeError
+            For what is no state.
         ValueError
             If operations, options or columns differ; for a state of rows that ended, or of files that were written;
             and for operations whose states cannot be joined, naming the first: those that wait for later rows, as-of
@@ -210,6 +212,8 @@ class State:
         >>> totals([4, 2]).combine(totals([1, 3])).to_pandas()["cumsum"]["sold"].tolist()
         [10]
         """
+        if not isinstance(later, State):
+            raise TypeError(f"later must be a State, found {shown(later)}")
         one, other = self, later
         if one.library is not other.library:
             one, other = one._of_pandas(), other._of_pandas()
@@ -287,11 +291,11 @@ class State:
         Raises
         ------
         TypeError
-            For values that a file cannot hold, such as Python objects; it names the operation.
+            For what is no path, and for values that a file cannot hold, such as Python objects, naming the operation.
         ValueError
             For a URL that cannot be opened.
         """
-        write_whole(path, self.content(), private=True)
+        write_whole(as_path("path", path), self.content(), private=True)
 
     def content(self) -> bytes:
         """Return the content of its file."""

@@ -1,0 +1,119 @@
+"""Keys that are no names: columns of the frame itself, buckets of time and functions, on every receiver."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_gpuscan
+from helpers.backends import same
+from helpers.strategies import partitioned_at
+
+FRAME = pd.DataFrame(
+    {
+        "t": pd.date_range("2026-01-01", periods=5, freq="12h"),
+        "k": [2, 1, 1, 2, 1],
+        "x": [1.0, 2.0, 4.0, 8.0, 16.0],
+    },
+    index=pd.Index(range(5), name="row"),
+)
+ROWS = FRAME[["k", "x"]]
+SUMS = pd.DataFrame({"x": [22.0, 9.0]}, pd.Index([1, 2], name="k"))
+CUTS = {"whole": [], "in three": [2, 3], "row by row": [0, 1, 2, 3, 4, 5]}
+
+
+def given(kind, frame):
+    """Return a frame as a receiver has it; streams and partitions have empty parts, too."""
+    receiver, cut = kind
+    if receiver == "pandas":
+        return frame
+    if receiver == "dask":
+        return partitioned_at(frame, CUTS[cut])
+    at = [0, *CUTS[cut], len(frame)]
+    return dask_gpuscan.stream([frame.iloc[i:j] for i, j in pairwise(at)])
+
+
+def answer(found):
+    """Return an answer in memory."""
+    return found.compute() if hasattr(found, "compute") else found
+
+
+KINDS = [("pandas", ""), *((each, cut) for each in ("dask", "stream") for cut in CUTS)]
+OWN = {
+    "its own": lambda f: (f, f["k"]),
+    "of the frame before": lambda f: (f.assign(x=f["x"] * 1), f["k"]),
+    "of the frame after": lambda f: (f, f.assign(z=f["x"])["k"]),
+    "of some columns": lambda f: (f, f[["k"]]["k"]),
+}
+
+
+@pytest.mark.parametrize("of", OWN)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_column_of_the_frame_is_a_key_and_no_column_of_answers(kind, of):
+    frame, key = OWN[of](given(kind, ROWS))
+    same(answer(frame.gpuscan.groupby(key).sum()), SUMS)
+    same(answer(frame.gpuscan.groupby([key]).sum()), SUMS)
+    running = answer(frame.gpuscan.groupby(key).cumsum())
+    assert running["x"].tolist() == [1.0, 2.0, 6.0, 9.0, 22.0]
+    assert list(running.columns) == ["x"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_column_that_was_changed_is_summed_too(kind):
+    rows = given(kind, ROWS)
+    same(
+        answer(rows.gpuscan.groupby(rows.assign(k=rows["k"] + 1)["k"]).sum()),
+        ROWS.groupby(ROWS["k"] + 1).sum(),
+    )
+    halved = rows.assign(k=rows["x"])
+    assert list(answer(halved.gpuscan.groupby(rows["k"]).sum()).columns) == ["k", "x"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_buckets_among_keys(kind):
+    keys = [pd.Grouper(key="t", freq="D"), "k"]
+    rows = given(kind, FRAME)
+    expected = FRAME.groupby(keys).sum()
+    expected = expected[expected["x"] != 0]
+    same(answer(rows.gpuscan.groupby(keys).sum()), expected)
+    assert answer(rows.gpuscan.groupby(keys).cumsum())["x"].tolist() == [1.0, 2.0, 4.0, 8.0, 16.0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "function",
+    [lambda i: i % 2, lambda i: "ab"[i % 2], lambda i: i > 1, lambda i: (i % 2, 0)],
+    ids=["integer", "text", "bool", "tuple"],
+)
+def test_functions_of_labels(kind, function):
+    for groups in (lambda f: f.groupby(function), lambda f: f.groupby([function, "k"])):
+        found = answer(groups(given(kind, ROWS).gpuscan).sum())
+        expected = groups(ROWS).sum()
+        same(found, expected)
+        assert found.index.names == expected.index.names  # of tuples pandas has none
+
+
+def test_keys_that_are_an_index_of_several_levels():
+    index = pd.MultiIndex.from_tuples([(1, 2), (1, 2), (2, 1), (2, 1), (2, 1)])
+    same(ROWS.gpuscan.groupby(index).sum(), ROWS.groupby(index).sum())
+
+
+def test_no_groups_have_the_levels_of_some():
+    found = ROWS.iloc[:0].gpuscan.groupby("k")["x"].nlargest(1)
+    assert found.index.names == ["k", "row"]
+    assert [level.dtype for level in found.index.levels] == [np.int64, np.int64]
+
+
+@pytest.mark.parametrize("method", ["sum", "mean", "first", "max", "count", "var", "any", "size"])
+@pytest.mark.parametrize("level", [0, "row"])
+def test_columns_that_are_there_twice(method, level):
+    frame = pd.DataFrame([[1.0, 2, 3], [4.0, 5, 6], [7.0, 8, 9]], columns=["a", "a", "b"])
+    for index in (None, pd.Index([7, 7, 8], name="row")):
+        rows = frame if index is None else frame.set_index(index)
+        if index is None and level == "row":
+            continue
+        same(
+            getattr(rows.gpuscan.groupby(level=level), method)(),
+            getattr(rows.groupby(level=level), method)(),
+        )

@@ -1,0 +1,258 @@
+"""Calls with one senseless argument: it is taken, or refused by this package in one short line that names it.
+
+Methods and their parameters are those of the classes, so that a new one is tried without a word here. `NEEDED` has a
+value for each parameter without a default.
+"""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import dask
+import numpy as np
+import pandas as pd
+
+import dask_gpuscan
+from helpers.strategies import partitioned_at
+
+from .choices import Choices
+from .fuzzer import Fuzzer, Told
+
+FRAME = pd.DataFrame(
+    {
+        "k": [1, 1, 2, 2, 3],
+        "x": [3.0, np.nan, 1.0, 4.0, 1.5],
+        "n": [1, 2, 2, 3, 5],
+    },
+    index=pd.date_range("2026-01-01", periods=5, freq="h"),
+)
+LAZY = partitioned_at(FRAME, [2])
+
+
+def _stream() -> Any:
+    return dask_gpuscan.stream([FRAME.iloc[:2], FRAME.iloc[2:]])
+
+
+RECEIVERS: dict[str, Callable[[], Any]] = {
+    "pandas": lambda: FRAME,
+    "dask": lambda: LAZY,
+    "stream": _stream,
+}
+"""What has ``.gpuscan``."""
+
+OWNERS: dict[str, Callable[[Any], Any]] = {
+    "frame": lambda f: f.gpuscan,
+    "series": lambda f: f["x"].gpuscan,
+    "groups": lambda f: f.gpuscan.groupby("k"),
+    "groups of a column": lambda f: f.gpuscan.groupby("k")["x"],
+    "rolling": lambda f: f.gpuscan.rolling(2),
+    "expanding": lambda f: f["x"].gpuscan.expanding(),
+    "ewm": lambda f: f.gpuscan.ewm(span=3),
+    "windows of groups": lambda f: f.gpuscan.groupby("k").rolling(2),
+    "resample": lambda f: f.gpuscan.resample("D"),
+    "buckets of groups": lambda f: f.gpuscan.groupby("k").resample("D"),
+    "rows": lambda f: f,
+}
+"""What has methods; the rows themselves for streams alone."""
+
+
+class Something:
+    """What no method takes."""
+
+    def __repr__(self) -> str:
+        return "<something>"
+
+
+WRONG: dict[str, Callable[[], Any]] = {
+    "None": lambda: None,
+    "object": Something,
+    "int": lambda: int,
+    "float": lambda: float,
+    "np.int64": lambda: np.int64,
+    "pd.DataFrame": lambda: pd.DataFrame,
+    "pd.NA": lambda: pd.NA,
+    "pd.NaT": lambda: pd.NaT,
+    "nan": lambda: float("nan"),
+    "inf": lambda: float("inf"),
+    "0": lambda: 0,
+    "-3": lambda: -3,
+    "10**30": lambda: 10**30,
+    "0.5": lambda: 0.5,
+    "1j": lambda: 1j,
+    "True": lambda: True,
+    "np.True_": lambda: np.True_,
+    "text": lambda: "senseless",
+    "no text": lambda: "",
+    "bytes": lambda: b"x",
+    "list": lambda: [[1]],
+    "empty list": list,
+    "tuple": lambda: ("no", 1),
+    "set": lambda: {1},
+    "dict": lambda: {"no": {"no": 1}},
+    "function": lambda: lambda x: x,
+    "ellipsis": lambda: ...,
+    "duration": lambda: pd.Timedelta("1h"),
+    "array": lambda: np.zeros((2, 2)),
+    "array of no dimension": lambda: np.array(3),
+    "frame": lambda: FRAME,
+    "series": lambda: FRAME["x"],
+    "lazy series": lambda: LAZY["x"],
+    "lazy frame": lambda: LAZY,
+}
+"""Values that are no argument of most parameters, or of none."""
+
+NEEDED: dict[str, Any] = {
+    "by": "k",
+    "columns": "x",
+    "condition": lambda: _stream()["x"] > 1,
+    "dtype": "float64",
+    "func": "sum",
+    "functions": "sum",
+    "function": lambda: abs,
+    "gap": 1,
+    "n": 1,
+    "names": "x",
+    "op": dask_gpuscan.maximum,
+    "other": 0,
+    "predicate": "x > 1",
+    "q": 0.5,
+    "rule": "D",
+    "time": "n",
+    "window": 2,
+}
+"""A value for each parameter that has no default, or that others need; functions make it."""
+
+GIVEN = {
+    "ewm": ("span", 3),
+    "groupby": ("level", 0),
+    "agg": ("func", "sum"),
+    "frame.sort_values": ("by", "x"),
+}
+"""What methods need besides, by their names, and those of one owner."""
+
+UNTRIED = {
+    *("resume", "pipe", "list", "state", "gpuscan", "name", "columns", "explode", "to_frame"),
+    *(
+        "to_parquet",
+        "to_delta",
+        "to_iceberg",
+        "to_dask",
+        "to_polars",
+    ),  # which write, or have tests of their own
+    *("begin", "then", "beside", "check_rows", "origin", "written_by", "assign", "rename"),
+}
+"""Attributes that are no methods for users with arguments to check."""
+
+CALLED = {"by", "key", "predicate", "function", "reset", "where"}
+"""Parameters that take functions, whose own errors are theirs."""
+
+ALSO_NAMED = {
+    "agg": ("reduction",),
+    "functions": ("agg",),
+    "func": ("agg", "transform"),
+    "columns": ("keep", "column"),
+    "normalize": ("subset",),
+    "on": ("time",),
+    "condition": ("where",),
+    "other": ("where", "cov", "corr"),
+}
+"""By which words else a message may name an argument."""
+
+
+@dataclass(repr=False)
+class Call(Told):
+    """A method that is called with one argument that means nothing."""
+
+    receiver: str
+    owner: str
+    method: str
+    parameter: str
+    wrong: str
+
+    @property
+    def label(self) -> str:
+        """Which argument it is, whatever it is called of."""
+        return f"{self.method}({self.parameter}=)"
+
+    def check(self) -> str:
+        """Call it; raise an AssertionError for an error that is not this package's, or names no argument."""
+        owner = OWNERS[self.owner](RECEIVERS[self.receiver]())
+        method, wrong = getattr(owner, self.method), WRONG[self.wrong]()
+        try:
+            found = method(**_arguments(self.owner, method, self.method, self.parameter, wrong))
+            if self.receiver == "dask":
+                dask.compute(found, scheduler="sync")
+        except Exception as error:
+            return self._refused(error, callable(wrong))
+        return "taken"
+
+    def _refused(self, error: Exception, is_function: bool) -> str:
+        text, files = (
+            str(error),
+            [one.filename for one in traceback.extract_tb(error.__traceback__)],
+        )
+        raised_by_us = any(part in files[-1] for part in ("dask_gpuscan", "kernels"))
+        if is_function and self.parameter in CALLED:
+            return "an error of its own"
+        if (
+            isinstance(error, NotImplementedError) and raised_by_us
+        ):  # of streams, for what needs all rows
+            return "not computed"
+        words = (self.parameter, *ALSO_NAMED.get(self.parameter, ()))
+        assert raised_by_us, f"raised by {files[-1]}: {text}"
+        assert isinstance(error, (TypeError, ValueError)), f"{type(error).__name__}: {text}"
+        assert any(word in text for word in words), f"names no argument: {text}"
+        assert len(text) < 500, f"is long: {text}"
+        assert "\n" not in text, f"has several lines: {text}"
+        return "refused"
+
+
+def _arguments(owner: str, method: Any, name: str, parameter: str, wrong: Any) -> dict[str, Any]:
+    """Return arguments that a method takes, but for one."""
+    known = inspect.signature(method).parameters.values()
+    given = {
+        one.name: NEEDED[one.name]
+        for one in known
+        if one.default is one.empty
+        and one.kind is not one.VAR_KEYWORD
+        and one.kind is not one.VAR_POSITIONAL
+    }
+    besides = GIVEN.get(f"{owner}.{name}", GIVEN.get(name))
+    if besides is not None and besides[0] in {one.name for one in known}:
+        given.update([besides])
+    made = {one: value() if inspect.isfunction(value) else value for one, value in given.items()}
+    return made | {parameter: wrong}
+
+
+def _tried(receiver: str) -> list[tuple[str, str, str]]:
+    """Return the owners of a receiver, their methods and the parameters of these."""
+    found = []
+    for owner, make in OWNERS.items():
+        if owner == "rows" and receiver != "stream":
+            continue
+        made = make(RECEIVERS[receiver]())
+        for name, member in inspect.getmembers(type(made)):
+            if name.startswith("_") or name in UNTRIED or not inspect.isfunction(member):
+                continue
+            if owner == "series" and name in ("sessionize", "sessions"):  # which are of frames
+                continue
+            for one in list(inspect.signature(member).parameters.values())[1:]:
+                if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+                    found.append((owner, name, one.name))
+    return found
+
+
+TRIED = {receiver: _tried(receiver) for receiver in RECEIVERS}
+
+
+def draw(choices: Choices) -> Call:
+    """Draw a call."""
+    receiver = choices.pick(list(RECEIVERS))
+    return Call(receiver, *choices.pick(TRIED[receiver]), choices.pick(list(WRONG)))
+
+
+ARGUMENTS = Fuzzer("arguments", draw)
