@@ -14,7 +14,8 @@ from ..key_values import Duration, Instant, key_value
 from ..messages import column_title, first_line
 from ..types import DType, Values
 from .keys import decoded, factorize, is_dictionary
-from .layouts import AnyColumn, PandasArray, PandasColumn, layout_of, nullable, one_array, series_of
+from .layouts import AnyColumn, PandasArray, PandasColumn, layout_of, one_array, series_of
+from .nulls import masked
 from .texts import argsort
 
 
@@ -47,7 +48,7 @@ class PandasOrdering:
     def rank_values(self, column: AnyColumn) -> AnyColumn:
         dtype = column.dtype
         if isinstance(dtype, pd.CategoricalDtype) and not dtype.ordered:
-            return series_of(column).astype(nullable(dtype.categories.dtype))
+            return series_of(column).astype(masked(dtype.categories.dtype))
         return column
 
     def rank_dtypes(self, frame: pd.DataFrame, **options: Hashable) -> list[DType]:
