@@ -74,7 +74,7 @@ from .scan import (
     scan,
 )
 from .selection import Predicate, Segments
-from .shift import difference, shift, subtract
+from .shift import difference, shift, subtract, to_floats
 from .sort import argsort, segmented_sort, sort, sort_pairs
 from .sorted_values import (
     is_sorted,
@@ -184,6 +184,7 @@ __all__ = [
     "takes_ranks",
     "text_words",
     "tied_ranks",
+    "to_floats",
     "unique",
     "value_range",
     "window_starts",

@@ -217,7 +217,7 @@ def _by_code(
         check_codes(codes)
     backend, arrays = grouped_values(op, "codes", (codes,), values, options.nulls)
     check_groups(groups, backend, backend.max_groups(len(codes)))
-    if op.check and (not write or not isinstance(arrays[0], np.ndarray)):
+    if op.check:
         try_on(op, arrays, options)
     if carry_in is not None and (check or carry_codes is not None):
         _check_carries(carry_in, carry_codes, groups, check)

@@ -169,7 +169,7 @@ def scan_by_key(
     carry = carry_in if continues else None
     if carry is not None:
         check_carry(carry, arrays[0].shape)
-    if op.check and not isinstance(arrays[0], np.ndarray):
+    if op.check:
         try_on(op, arrays, options)
     return backend.scan_by_key(
         op, found, arrays, options, carry, saw_null=saw_null, carry_out=carry_out

@@ -102,7 +102,7 @@ def scan(
     options = ScanOptions(nulls, axis, exclusive, reverse, dtype, mark_nulls)
     if (type(nulls), type(exclusive), type(reverse), type(mark_nulls)) not in USUAL:
         options.check()
-    if op.check and not isinstance(arrays[0], np.ndarray):
+    if op.check:
         try_on(op, arrays, options)
     if carry_in is not None:
         check_carry(carry_in, arrays[0].shape, axis)

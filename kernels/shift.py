@@ -97,13 +97,13 @@ def subtract(now: Array, earlier: Array, out: Array) -> bool:
     ----------
     now, earlier : array
         1-d, of equal length and of one dtype of integers.
-    out : array of int64
+    out : array of int64 or float64, or of float32 where integers have at most 16 bits
         Of that length; written to.
 
     Returns
     -------
     bool
-        Whether int64 holds every difference.
+        Whether its dtype holds every difference exactly; one beyond int64 counts as one that is not held.
 
     Raises
     ------
@@ -113,6 +113,7 @@ def subtract(now: Array, earlier: Array, out: Array) -> bool:
     See Also
     --------
     difference : Between rows of one array, in its own dtype.
+    to_floats : The numbers themselves.
 
     Examples
     --------
@@ -121,8 +122,47 @@ def subtract(now: Array, earlier: Array, out: Array) -> bool:
     (True, [-1, 255])
     """
     check_columns("rows", [now, earlier, out])
-    if now.dtype != earlier.dtype or now.dtype.kind not in "iu" or out.dtype != np.int64:
+    fits = out.dtype in (np.int64, np.float64) or (
+        out.dtype == np.float32 and now.dtype.itemsize <= 2
+    )
+    if now.dtype != earlier.dtype or now.dtype.kind not in "iu" or not fits:
         raise TypeError(
-            f"integers of one dtype are subtracted into int64, found {now.dtype}, {earlier.dtype} and {out.dtype}"
+            f"integers of one dtype are subtracted into int64 or float64, "
+            f"found {now.dtype}, {earlier.dtype} and {out.dtype}"
         )
     return backend_of([now, earlier, out]).subtract(now, earlier, out)
+
+
+def to_floats(integers: Array, out: Array) -> bool:
+    """Write integers as floating-point numbers, and tell whether these are the same numbers.
+
+    Parameters
+    ----------
+    integers : array
+        1-d, of integers.
+    out : array of float64
+        Of that length; written to.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other arguments, CuPy's arrays among them.
+
+    See Also
+    --------
+    subtract : Their differences.
+
+    Examples
+    --------
+    >>> out = np.empty(2)
+    >>> to_floats(np.array([2**60, 7]), out), to_floats(np.array([2**60 + 1, 7]), out)
+    (True, False)
+    """
+    check_columns("rows", [integers, out])
+    if integers.dtype.kind not in "iu" or out.dtype != np.float64:
+        raise TypeError(f"integers are written as float64, found {integers.dtype} and {out.dtype}")
+    return backend_of([integers, out]).to_floats(integers, out)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -28,6 +29,16 @@ def column_title(column: Column) -> str:
 def name_columns(error: Exception, label: str, columns: Sequence[Column]) -> None:
     """Begin the message of an error with a label and the names of columns."""
     error.args = (f"{label} of {', '.join(map(column_title, columns))}: {error}",)
+
+
+@contextmanager
+def naming(label: str, columns: Sequence[Column]) -> Iterator[None]:
+    """Let an OverflowError of what is done here begin with a label and the names of columns."""
+    try:
+        yield
+    except OverflowError as error:
+        name_columns(error, label, columns)
+        raise
 
 
 def first_line(error: Exception) -> str:

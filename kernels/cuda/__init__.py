@@ -57,7 +57,7 @@ from .windows.rolling import (
     rolling_by_code,
     window_starts,
 )
-from .windows.shift import finds_rows_before, rows_before, shift, subtract
+from .windows.shift import finds_rows_before, rows_before, shift, subtract, to_floats
 
 __all__ = [
     "arrange",
@@ -103,6 +103,7 @@ __all__ = [
     "take_texts",
     "text_words",
     "tied_ranks",
+    "to_floats",
     "value_range",
     "window_starts",
 ]

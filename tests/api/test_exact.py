@@ -1,4 +1,4 @@
-"""Integers and bool are answered exactly wherever an answer may be null, compared as Python's integers."""
+"""Integers and bool that may be null: exact in pandas' dtypes, or an error; compared as Python's integers."""
 
 import dask
 import dask.dataframe as dd
@@ -42,7 +42,8 @@ def python_values(answer):
     """Return the answers of a series as Python's integers and bool, and None for nulls."""
     if hasattr(answer, "to_arrow"):
         return answer.to_arrow().to_pylist()
-    return [None if x is pd.NA else x for x in answer.astype(object)]
+    values = [None if pd.isna(x) else x for x in answer.astype(object)]
+    return [int(x) if isinstance(x, float) and x.is_integer() else x for x in values]
 
 
 def computed(answer):
@@ -76,17 +77,18 @@ def test_scans_of_groups_are_exact(backend, kind, nulls):
         codes = [2 if c is None else c for c in codes]
     known = [9 if c is None and kind == "int64" else c for c in codes]
     columns = {
-        "i": [BIG, -(2**60) - 1, 3, 2, 2**60 + 3, BIG + 2, 5, -BIG, 7, 1, 2**59 + 1],
-        "u": [2**63 + 1, 3, 2**62 + 1, 5, 2**63 + 3, 2, 1, 2**62 + 5, 4, 9, 2],
+        "i": [2**52 + 1, -(2**51) - 1, 3, 2, 2**52 - 1, 2**51 + 1, 5, -(2**52), 7, 1, 11],
+        "u": [2**52 + 1, 3, 2**51 + 1, 5, 2**51, 2, 1, 2**50 + 5, 4, 9, 2],
         "b": [True, False, True, True, True, False, False, False, True, False, True],
+        "n": [BIG, -(2**60) - 1, 3, 2, 2**60 + 3, BIG + 2, 5, -BIG, 7, 1, 2**59 + 1],
     }
-    dtypes = {"i": "int64", "u": "uint64", "b": "bool"}
+    dtypes = {"i": "int64", "u": "uint64", "b": "bool", "n": "Int64"}
     frame = pd.DataFrame({"k": KEYS[kind](codes)}).assign(
-        **{name: np.array(columns[name], dtypes[name]) for name in columns}
+        **{name: pd.array(columns[name], dtypes[name]) for name in columns}
     )
     with dask.config.set({"dataframe.convert-string": False}):
         frame = backend.frame(frame)
-        cuts = [frame, *(partitioned(frame, [i / n for i in range(1, n)]) for n in range(1, 6))]
+        cuts = [frame, *(partitioned(frame, [i / n for i in range(1, n)]) for n in (1, 3, 11))]
     for obj in cuts:
         for method in METHODS:
             groups = obj.gpuscan.groupby("k")
@@ -98,10 +100,10 @@ def test_scans_of_groups_are_exact(backend, kind, nulls):
             for name, series in found.items():
                 expected = by_group(known, columns[name], method)
                 assert python_values(series) == expected, (method, name)
-                if backend.name == "cpu":
-                    assert series.dtype.kind in (
-                        "b" if name == "b" and method != "cumsum" else "iu"
-                    )
+                if None in expected and backend.name == "cpu":
+                    is_bool = name == "b" and method not in ("cumsum", "cumcount")
+                    wanted = object if is_bool else "Int64" if name == "n" else "float64"
+                    assert series.dtype == wanted
 
 
 def test_dtypes_say_whether_a_key_can_be_null():
@@ -109,13 +111,22 @@ def test_dtypes_say_whether_a_key_can_be_null():
     lazy = dd.from_pandas(frame, npartitions=2)
     assert frame.gpuscan.groupby("s").x.cumsum().dtype == "int64"
     assert lazy.gpuscan.groupby("k").x.cumsum().dtype == "int64"
-    assert lazy.gpuscan.groupby("s").x.cumsum().dtype == "Int64"
+    assert lazy.gpuscan.groupby("s").x.cumsum().dtype == "float64"
     assert lazy.gpuscan.groupby("s", dropna=False).x.cumsum().dtype == "int64"
-    assert lazy.gpuscan.groupby("s").cumcount().dtype == "Int64"
+    assert lazy.gpuscan.groupby("s").cumcount().dtype == "float64"
     frame["s"] = ["a", None, "a"]
-    assert frame.gpuscan.groupby("s").x.cumsum().dtype == "Int64"
+    assert frame.gpuscan.groupby("s").cumcount().dtype == "float64"
     sessions = frame.assign(t=pd.to_datetime([0, 1, 2], unit="s"))
-    assert sessions.gpuscan.sessionize("t", gap="1s", by="s").tolist() == [0, pd.NA, 1]
+    assert sessions.gpuscan.sessionize("t", gap="1s", by="s").fillna(-1).tolist() == [0, -1, 1]
+
+
+def test_only_values_of_answers_must_be_floats():
+    frame = pd.DataFrame({"k": [0, 0, 0], "x": [1, 2**60, BIG]})
+    for obj in (frame, dd.from_pandas(frame, npartitions=3)):
+        for ask in (obj.x.gpuscan, obj.gpuscan.groupby("k").x):
+            assert python_values(computed(ask.shift())) == [None, 1, 2**60]
+    left, right = pd.DataFrame({"t": [0, 5]}), pd.DataFrame({"t": [1, 2], "x": [BIG, 3]})
+    assert python_values(dask_gpuscan.merge_asof(left, right, on="t").x) == [None, 3]
 
 
 INTEGERS = {
@@ -139,30 +150,48 @@ def test_rows_moved_along_and_changes(dtype, data):
         changes = [None if e is None else v ^ e for v, e in zip(values, earlier, strict=True)]
     else:
         changes = [None if e is None else v - e for v, e in zip(values, earlier, strict=True)]
-    fits = all(c is None or -(2**63) <= c < 2**63 for c in changes)
     lazy = dd.from_pandas(column, npartitions=min(3, len(values)))
     keyed = pd.DataFrame({"k": 0, "x": column})
     of_groups = [keyed, dd.from_pandas(keyed, npartitions=2)]
     for obj in [column, lazy, *(f.gpuscan.groupby("k").x for f in of_groups)]:
         obj = getattr(obj, "gpuscan", obj)
-        assert python_values(computed(obj.shift(periods))) == earlier
-        if fits:
-            assert python_values(computed(obj.diff(periods))) == changes
-        else:
-            with pytest.raises(OverflowError, match="a difference does not fit int64"):
-                computed(obj.diff(periods))
+        check_floats(lambda obj=obj: obj.shift(periods), earlier, not periods)
+        check_floats(lambda obj=obj: obj.diff(periods), changes)
+
+
+def check_floats(ask, expected, stays=False):
+    """Check an answer of NumPy's integers or bool, or that it is refused because float64 does not hold it."""
+    if stays or all(x is None or int(float(x)) == x for x in expected):
+        assert python_values(computed(ask())) == expected
+        return
+    with pytest.raises(OverflowError, match=r"does not (hold|fit int64).* astype\("):
+        computed(ask())
 
 
 def test_many_rows_are_moved_and_subtracted_exactly(monkeypatch):
     rows = np.random.default_rng(0).integers(-(2**62), 2**62, 100_000)
     column = pd.Series(rows)
-    moved, changed = column.gpuscan.shift(7), column.gpuscan.diff(-7)
-    assert moved.isna().sum() == 7
-    np.testing.assert_array_equal(moved[7:].to_numpy("int64"), rows[:-7])
-    np.testing.assert_array_equal(changed[:-7].to_numpy("int64"), rows[:-7] - rows[7:])
+    for dtype in ("int64", "uint64"):
+        small = pd.Series((abs(rows) >> 10).astype(dtype))
+        moved, changed = small.gpuscan.shift(7), small.gpuscan.diff(-7)
+        assert moved.dtype == changed.dtype == "float64"
+        assert moved.isna().sum() == 7
+        known = small.to_numpy().astype("int64")
+        np.testing.assert_array_equal(moved[7:].astype("int64"), known[:-7])
+        np.testing.assert_array_equal(changed[:-7].astype("int64"), known[:-7] - known[7:])
+    nullable = column.astype("Int64")
+    np.testing.assert_array_equal(nullable.gpuscan.shift(7)[7:].to_numpy("int64"), rows[:-7])
+    changed = nullable.gpuscan.diff(-7)[:-7].to_numpy("int64")
+    np.testing.assert_array_equal(changed, rows[:-7] - rows[7:])
+    for ask in (lambda: column.gpuscan.shift(), lambda: column.gpuscan.diff()):
+        with pytest.raises(
+            OverflowError, match=r"float64, which does not hold .* astype\('Int64'\)"
+        ):
+            ask()
     column.iloc[5:7] = [2**63 - 1, -2]
-    with pytest.raises(OverflowError, match="astype"):
-        column.gpuscan.diff()
+    for wide in (column, column.astype("Int64")):
+        with pytest.raises(OverflowError, match=r"a difference does not fit .* astype"):
+            wide.gpuscan.diff()
 
 
 def test_a_fill_value_that_integers_cannot_hold_is_refused():
@@ -174,7 +203,8 @@ def test_a_fill_value_that_integers_cannot_hold_is_refused():
             with pytest.raises(TypeError, match="cannot hold the fill_value"):
                 obj.gpuscan.groupby("k")[name].shift(1, fill_value=value)
         assert computed(obj.x.gpuscan.shift(1, fill_value=BIG + 2)).tolist() == [BIG + 2, BIG]
-        assert computed(obj.x.gpuscan.shift(1, fill_value=None)).tolist() == [pd.NA, BIG]
+        small = computed((obj.x - 1).gpuscan.shift(1, fill_value=None))
+        assert small.fillna(-1).tolist() == [-1, BIG - 1]
 
 
 PICKS = {"min": min, "max": max, "first": lambda v: v[0], "last": lambda v: v[-1]}
@@ -182,7 +212,8 @@ PICKS = {"min": min, "max": max, "first": lambda v: v[0], "last": lambda v: v[-1
 
 @pytest.mark.parametrize("dtype", ["uint64", "Int64"])
 def test_values_that_windows_pick_are_exact(dtype):
-    values = [BIG, 1, BIG + 2, 3, BIG + 4, 5, BIG + 6, 7]
+    shift = -9 if dtype == "uint64" else 0  # to numbers that float64 holds
+    values = [BIG + shift, 1, BIG + 2 + shift, 3, BIG + 4 + shift, 5, BIG + 6 + shift, 7]
     keys = [0, 1, 0, 0, 1, 1, 0, 1]
     column = pd.Series(values, dtype=dtype)
     if dtype == "Int64":
@@ -199,7 +230,17 @@ def test_values_that_windows_pick_are_exact(dtype):
                         expected.append(pick(known) if known else None)
                     answer = computed(getattr(windows, name)())
                     assert python_values(answer) == expected, (name, width)
-                    assert answer.dtype.kind == column.dtype.kind
+                    assert answer.dtype == ("float64" if dtype == "uint64" else "Int64")
+
+
+def test_integers_of_windows_that_float64_does_not_hold():
+    column = pd.Series([BIG, 1, BIG + 2, 3])
+    for obj in (column, dd.from_pandas(column, npartitions=2)):
+        for windows in (obj.gpuscan.rolling(2), obj.gpuscan.expanding()):
+            with pytest.raises(
+                OverflowError, match=r"of the series: .* does not hold 900719925474099[35]"
+            ):
+                computed(windows.max())
 
 
 def test_windows_tell_large_integers_apart():
@@ -212,6 +253,12 @@ def test_buckets_without_rows():
     times = pd.to_datetime([0, 1, 200], unit="s")
     frame = pd.DataFrame({"t": times, "x": [BIG, 1, BIG + 2], "b": [True, False, True]})
     for obj in (frame, dd.from_pandas(frame, npartitions=2)):
+        with pytest.raises(
+            OverflowError, match=r"max of column 'x': .* does not hold 9007199254740993"
+        ):
+            computed(obj.gpuscan.resample("1min", on="t").x.max())
+    frame = frame.astype({"x": "Int64"})
+    for obj in (frame, dd.from_pandas(frame, npartitions=2)):
         buckets = obj.gpuscan.resample("1min", on="t")
         found = computed(buckets.agg({"x": ["max", "last"], "b": "first"}))
         assert python_values(found["x", "max"]) == [BIG, None, None, BIG + 2]
@@ -222,23 +269,35 @@ def test_buckets_without_rows():
 def test_rows_without_a_match():
     left = pd.DataFrame({"t": [1, 5, 9]})
     right = pd.DataFrame({"t": [4, 8], "x": [BIG, BIG + 2], "b": [True, False]})
-    for one, other in (
-        (left, right),
-        (dd.from_pandas(left, npartitions=2), dd.from_pandas(right, npartitions=2)),
-    ):
+    lazy = dd.from_pandas(left, npartitions=2), dd.from_pandas(right, npartitions=2)
+    for one, other in ((left, right), lazy):
+        with pytest.raises(
+            OverflowError, match=r"merge_asof of column 'x': .* does not hold 90071"
+        ):
+            computed(dask_gpuscan.merge_asof(one, other, on="t"))
+        other = other.astype({"x": "Int64"})
         found = computed(dask_gpuscan.merge_asof(one, other, on="t"))
         assert python_values(found.x) == [None, BIG, BIG + 2]
         assert python_values(found.b) == [None, True, False]
 
 
 def test_rows_that_are_left_out_of_several_scans():
-    frame = pd.DataFrame({"x": [BIG, 1, 2], "k": ["a", None, "a"]})
+    frame = pd.DataFrame({"x": [BIG - 3, 1, 2], "k": ["a", None, "a"]})
     scans = {"sum": (dask_gpuscan.add, "x"), "max": (dask_gpuscan.maximum, "x")}
     for obj in (frame, dd.from_pandas(frame, npartitions=2)):
         found = computed(obj.gpuscan.scan(scans, where="x != 1"))
-        assert python_values(found["sum"]) == [BIG, None, BIG + 2]
+        assert python_values(found["sum"]) == [BIG - 3, None, BIG - 1]
+        assert found.dtypes.tolist() == ["float64", "float64"]
         found = computed(obj.gpuscan.groupby("k").scan(scans))
-        assert python_values(found["max"]) == [BIG, None, BIG]
+        assert python_values(found["max"]) == [BIG - 3, None, BIG - 3]
+        big = obj.assign(x=obj.x + 3)
+        for ask in (big.gpuscan, big.gpuscan.groupby("k")):
+            with pytest.raises(
+                OverflowError, match=r"of column 'x': .* does not hold 9007199254740993"
+            ):
+                computed(ask.scan(scans, where="x != 4"))
+        found = computed(big.astype({"x": "Int64"}).gpuscan.scan(scans, where="x != 4"))
+        assert python_values(found["sum"]) == [BIG, None, BIG + 5]
 
 
 def test_an_operator_answers_integers_for_floats():
@@ -247,7 +306,11 @@ def test_an_operator_answers_integers_for_floats():
     )
     column = pd.Series([1.0, np.nan, 2.0])
     for obj in (column, dd.from_pandas(column, npartitions=2)):
-        found = computed(obj.gpuscan.scan(ids))
+        with pytest.raises(
+            OverflowError, match=r"ids of the series: .* does not hold 11529215046068469"
+        ):
+            computed(obj.gpuscan.scan(ids))
+        found = computed(obj.gpuscan.scan(ids, dtype="Int64"))
         assert python_values(found) == [2**60 + 1, None, 2**60 + 2]
 
 

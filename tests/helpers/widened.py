@@ -58,17 +58,16 @@ def nullable(dtype: Any) -> Any:
     """Return the dtype of answers of a dtype some of which may be null."""
     if can_be_null(dtype):
         return dtype
-    name = dtype.name
-    return {"b": "boolean", "i": name.replace("i", "I"), "u": name.replace("ui", "UI")}[dtype.kind]
+    return np.dtype(object if dtype.kind == "b" else "float64")
 
 
-def exact(expected: Any, own: Any) -> Any:
-    """Return pandas' answer in dtypes that hold nulls and every value.
+def as_nullable(expected: Any, own: Any) -> Any:
+    """Return pandas' answer in dtypes that hold nulls, whether it has any or not.
 
     `own` is an answer, or what it is made of, that has the dtypes which answers without nulls have.
     """
     if expected.ndim == 2:
-        return expected.assign(**{n: exact(expected[n], own[n]) for n in expected})
+        return expected.assign(**{n: as_nullable(expected[n], own[n]) for n in expected})
     return expected if can_be_null(own.dtype) else expected.astype(nullable(own.dtype))
 
 
@@ -77,15 +76,13 @@ PICKS = ("min", "max", "first", "last")
 
 
 def picked(expected: Any, own: Any, method: str) -> Any:
-    """Return pandas' floats as a statistic of windows of `own` answers: integers and bool that are picked stay such."""
+    """Return pandas' floats as a statistic of windows of `own` answers: of columns that have a null, values stay."""
     if method not in PICKS:
         return expected
     if expected.ndim == 2:
         return expected.assign(**{n: picked(expected[n], own[n], method) for n in expected})
-    if own.dtype.kind not in "biu":
+    if own.dtype.kind not in "biu" or not can_be_null(own.dtype):
         return expected
     kind = bool if own.dtype.kind == "b" else int
     values = [None if pd.isna(x) else kind(x) for x in expected]
-    return pd.Series(
-        pd.array(values, nullable(own.dtype)), index=expected.index, name=expected.name
-    )
+    return pd.Series(pd.array(values, own.dtype), index=expected.index, name=expected.name)

@@ -144,8 +144,8 @@ def merge_asof(
     what lies before a partition, or behind it, the look-back over partitions hands on one row for each value of `by`.
     So a match may be any number of partitions away, and no partition sees more than its share.
 
-    In a Dask collection, columns of the right side have a dtype that holds nulls: those of NumPy's integers and bool
-    are nullable (``Int64``, ``boolean``), in eager calls where some row has no match. On cuDF, whose columns may all
+    In a Dask collection, columns of the right side have a dtype that holds nulls: those of NumPy's integers
+    are float64, and of its bool objects, in eager calls where some row has no match. On cuDF, whose columns may all
     be null, they keep their dtype. An empty left side keeps its own index.
 
     Examples

@@ -128,9 +128,9 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         -----
         The scans of a dict are one operator, whose state is theirs side by side: one read of the columns, and texts of
         ``+ - * /`` and comparisons are computed in it. Products of floating-point numbers, and sums and products of
-        integers that raise on overflow, take a pass each. Answers of NumPy's integers and bool are nullable where
-        `where` leaves rows out. Multi-scan and visiting logic: Merrill and Grimshaw, *Revisiting sorting for
-        GPGPU stream architectures* (UVA CS2010-03).
+        integers that raise on overflow, take a pass each. Answers that are NumPy's integers are float64, and its
+        bool objects, where `where` leaves rows out. Multi-scan and visiting logic: Merrill and Grimshaw,
+        *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03).
 
         Examples
         --------

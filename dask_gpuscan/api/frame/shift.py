@@ -40,14 +40,16 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            With the rows and the index of the frame, and the dtypes of `pandas.DataFrame.shift`, but for NumPy's
-            integers and bool that may be null: these are nullable (``Int64``, ``boolean``), so that every value is
-            kept exactly. Columns may be of any dtype.
+            With the rows and the index of the frame, and the dtypes of `pandas.DataFrame.shift`: NumPy's integers
+            become float64 and its bool objects, unless there is a `fill_value`. Columns may be of any dtype.
 
         Raises
         ------
         TypeError
             If `periods` is not an integer, and for a `fill_value` that a column cannot hold.
+        OverflowError
+            At compute time, for an integer of NumPy that float64 does not hold, as most beyond 2**53 are; a column of
+            ``Int64`` holds it.
 
         See Also
         --------
@@ -64,7 +66,7 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         [0, 1, 2]
         >>> df = pd.DataFrame({"k": ["a", "b", "a"], "x": [1, 2, 3]})
         >>> df.gpuscan.groupby("k")["x"].shift(-1).tolist()
-        [3, <NA>, <NA>]
+        [3.0, nan, nan]
         """
         fill = () if fill_value is NO_FILL else (fill_value,)
         return self._neighbours(Shift(check_count("periods", periods), fill))
@@ -75,16 +77,16 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            With the dtypes of `pandas.DataFrame.diff`, but for NumPy's integers, whose differences are exact and of
-            ``Int64``, and bool, which is ``boolean``.
+            With the dtypes of `pandas.DataFrame.diff`. Differences of integers are exact; those of NumPy's unsigned
+            ones may be negative, where pandas' wrap around.
 
         Raises
         ------
         TypeError
             If `periods` is not an integer, and for columns that have no difference, such as strings.
         OverflowError
-            At compute time, for a difference of NumPy's integers that does not fit int64, or of Arrow's that does not
-            fit their own dtype.
+            At compute time, for a difference of NumPy's integers that float64 does not hold, and for one of other
+            integers that does not fit their dtype.
 
         See Also
         --------
@@ -95,7 +97,7 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         --------
         >>> import pandas as pd, dask_gpuscan
         >>> pd.Series([1, 4, 9]).gpuscan.diff().tolist()
-        [<NA>, 3, 5]
+        [nan, 3.0, 5.0]
         """
         return self._neighbours(Difference(check_count("periods", periods)))
 
@@ -168,9 +170,9 @@ class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            With the rows and the index of the frame, and the dtypes of `pandas.DataFrame.shift`, but for NumPy's
-            integers and bool that may be null: these are nullable (``Int64``, ``boolean``), so that every value is
-            kept exactly. Columns may be of any dtype. With `freq`, all values and dtypes stay.
+            With the rows and the index of the frame, and the dtypes of `pandas.DataFrame.shift`: NumPy's integers
+            become float64 and its bool objects, unless there is a `fill_value`. Columns may be of any dtype.
+            With `freq`, all values and dtypes stay.
 
         Raises
         ------
@@ -178,6 +180,9 @@ class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
             If `periods` is not an integer, for a `fill_value` that a column cannot hold, and if labels are no times.
         ValueError
             If `freq` is neither a duration nor a rule, and for a `fill_value` with it.
+        OverflowError
+            At compute time, for an integer of NumPy that float64 does not hold, as most beyond 2**53 are; a column of
+            ``Int64`` holds it.
 
         See Also
         --------

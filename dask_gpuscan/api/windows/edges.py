@@ -58,8 +58,8 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
         -------
         Series or DataFrame
             With a row for each left edge, or for each right one if buckets are closed on the right, whatever `label`
-            says, as in pandas. NumPy's integers and bool are nullable where an edge may have no row, unless it has
-            the `fill_value`.
+            says, as in pandas. NumPy's integers become float64, and its bool objects, where an edge may have no
+            row, unless it has the `fill_value`.
 
         Raises
         ------

@@ -7,7 +7,7 @@ from typing import Any
 from ...engines.run import engine_of, meta_of
 from ...frames.registry import library_of
 from ...kernels.messages import shown
-from ...ops.windows.records import labels_of_records, null_below, nullable_columns
+from ...ops.windows.records import labels_of_records, masked_columns, null_below
 from ..arguments import check_flags
 from ..types import FrameT, Obj, SeriesT
 from .windows import Statistics
@@ -29,7 +29,7 @@ class Records(Statistics[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            Of the dtype of the index, which is nullable if its own has no null: ``Int64`` for integers. Null as
+            Of the dtype of the index, or float64 if these are integers of NumPy, which have no null. Null as
             long as there are fewer values than `min_periods`, and at least until the first one.
 
         Raises
@@ -86,7 +86,7 @@ class Records(Statistics[Obj, SeriesT, FrameT]):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"column {shown(name)} is there twice; rename one of them first")
-        values = engine.map_partitions(obj, nullable_columns, names)
+        values = engine.map_partitions(obj, masked_columns, names)
         before = getattr(self._rows.scans_of(values, names), extreme)(exclusive=True)
         marks = engine.map_partitions(values, labels_of_records, before, extreme == "cummax")
         labels = self._rows.scans_of(marks, names).ffill()

@@ -91,8 +91,8 @@ class ResampleMethods(Methods[Obj, SeriesT, FrameT]):
         -----
         Answers are those of `pandas.DataFrame.resample` on the whole data. Times must be in order, so that each
         bucket is a group whose rows are adjacent: partitions are reduced in one pass, and hand on the last
-        bucket. Over partitions, ``min``, ``max``, ``first`` and ``last`` of NumPy's integers have the nullable
-        dtype, as a bucket may be empty.
+        bucket. Over partitions, ``min``, ``max``, ``first`` and ``last`` of NumPy's integers are float64,
+        and of its bool objects, as a bucket may be empty.
 
         Examples
         --------
@@ -191,7 +191,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            NumPy's integers become float64 where an edge may have no row; "pad" gives nullable ones.
+            NumPy's integers become float64, and its bool objects, where an edge may have no row.
 
         Raises
         ------
@@ -224,7 +224,6 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
             self._time_column,
             edges.buckets,
             tuple(edges.names),
-            as_floats=method != "pad",
             in_parts=self._engine.IN_PARTS,
             part=self._engine.PART,
         )

@@ -360,6 +360,12 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         mask, null_count = plc.transform.bools_to_mask(flags)
         return whole.set_mask(as_buffer(mask), null_count)
 
+    def to_masked(self, array: ColumnBase) -> ColumnBase:
+        return array
+
+    def from_masked(self, array: ColumnBase, dtype: DType) -> ColumnBase:
+        return array
+
     def to_nullable(self, array: ColumnBase) -> ColumnBase:
         return array
 

@@ -103,6 +103,9 @@ class CudfDTypes:
     def nullable(self, dtype: DType) -> DType:
         return dtype
 
+    def masked(self, dtype: DType) -> DType:
+        return dtype
+
     def time_unit(self, dtype: DType) -> str:
         return PANDAS.time_unit(dtype)
 

@@ -25,14 +25,11 @@ from .layouts import (
     holds_null,
     layout_of,
     masked_parts,
-    nullable,
     series_of,
-    to_nullable,
 )
+from .nulls import FLOAT64, refuse_inexact, to_nullable, with_nulls
 
 FLOATS = np.dtype(np.float64), np.dtype(np.float32)
-
-INT64, BOOLEAN = pd.Int64Dtype(), pd.BooleanDtype()
 
 
 def _column(array: PandasArray) -> pd.Series:
@@ -82,39 +79,46 @@ class PandasChanges:
 
     def _shifted_integers(self, array: PandasArray, periods: int) -> PandasArray:
         """Return integers, bool or intervals of rows before, null where there is no such row."""
-        layout = layout_of(array.dtype)
-        if layout is None:
+        if not isinstance(array, np.ndarray):
             return _column(to_nullable(array)).shift(periods).array
-        values, shifted = layout.view(array).values, Shifted(len(array), periods)
-        missing = np.zeros(len(array), np.bool_)
-        missing[shifted.rest] = True
-        moved = kernels.shift(values, periods, values.dtype.type(0))
-        return MASKED.wrap(moved, missing, nullable(array.dtype))
+        values, shifted = NUMPY.view(array).values, Shifted(len(array), periods)
+        if values.dtype.kind == "b":
+            return with_nulls(
+                kernels.shift(values, periods, np.False_), _rest(shifted, len(values))
+            )
+        earlier, out = values[shifted.of], np.empty(len(values))
+        if not kernels.to_floats(earlier, out[shifted.to]):
+            refuse_inexact(earlier)
+        out[shifted.rest] = np.nan
+        return out
 
     def subtract(self, array: PandasArray, earlier: PandasArray) -> PandasArray:
         array = bare(array)
         if has_all_digits(array.dtype):
             return _subtracted_decimals(array, earlier)
-        if not isinstance(array.dtype, np.dtype) or array.dtype.kind not in "biu":
+        if not _holds_integers(array):
             # series without labels, which would be aligned
             return _as_objects(array.dtype, _difference(operator.sub, array, earlier))
-        before, missing = masked_parts(to_nullable(earlier))
-        if array.dtype.kind == "b":
-            return MASKED.wrap(array ^ before, missing, BOOLEAN)
-        out = np.empty(len(array), np.int64)
+        before, missing = masked_parts(earlier)
+        if MASKED.matches(array.dtype):
+            values, null = masked_parts(array)
+            return _subtracted(values, before, missing | null, array.dtype)
         values = NUMPY.view(array).values
+        if values.dtype.kind == "b":
+            return with_nulls(values ^ before, missing)
         known: Values = np.where(missing, values, before)
-        if not kernels.subtract(values, known, out):
-            _refuse_differences("int64")
-        return MASKED.wrap(out, missing, INT64)
+        out = np.empty(len(values), _changes_of(values.dtype))
+        _subtract(values, known, out)
+        out[missing] = np.nan
+        return out
 
     def diff(self, array: PandasArray, periods: int) -> PandasArray:
         array = bare(array)
         if array.dtype in FLOATS:
             return kernels.difference(array, periods, array.dtype.type("nan"))
-        if array.dtype == np.bool_:
-            return self.subtract(array, self._shifted_integers(array, periods))
-        if isinstance(array.dtype, np.dtype) and array.dtype.kind in "iu":
+        if _holds_integers(array):
+            if MASKED.matches(array.dtype):
+                return self.subtract(array, self.shift(array, periods))
             return self._changed_integers(array, periods)
         if isinstance(array.dtype, pd.PeriodDtype) and not len(array):
             return array.astype(object)  # of no periods, pandas 2 fails to take differences
@@ -125,11 +129,13 @@ class PandasChanges:
 
     def _changed_integers(self, array: PandasArray, periods: int) -> PandasArray:
         values, shifted = NUMPY.view(array).values, Shifted(len(array), periods)
-        out, missing = np.empty(len(array), np.int64), np.zeros(len(array), np.bool_)
-        out[shifted.rest], missing[shifted.rest] = 0, True
-        if not kernels.subtract(values[shifted.to], values[shifted.of], out[shifted.to]):
-            _refuse_differences("int64")
-        return MASKED.wrap(out, missing, INT64)
+        if values.dtype.kind == "b":
+            changed = values ^ kernels.shift(values, periods, np.False_)
+            return with_nulls(changed, _rest(shifted, len(array)))
+        out = np.empty(len(array), _changes_of(values.dtype))
+        _subtract(values[shifted.to], values[shifted.of], out[shifted.to])
+        out[shifted.rest] = np.nan
+        return out
 
     def relative(self, array: PandasArray, earlier: PandasArray) -> PandasArray:
         return (_column(array) / _column(earlier) - 1).array
@@ -183,7 +189,49 @@ def _without_values_below_nulls(array: PandasArray) -> PandasArray:
     return layout.wrap(np.where(view.missing(), values.dtype.type(0), values), view, array.dtype)
 
 
-def _refuse_differences(dtype: object) -> NoReturn:
+def _holds_integers(array: PandasArray) -> bool:
+    """Tell whether an array holds integers or bool as NumPy or pandas' nullable arrays do."""
+    own = isinstance(array, np.ndarray) or MASKED.matches(array.dtype)
+    return own and array.dtype.kind in "biu"
+
+
+def _rest(shifted: Shifted, count: int) -> Values:
+    """Return which rows have none before them."""
+    missing = np.zeros(count, np.bool_)
+    missing[shifted.rest] = True
+    return missing
+
+
+def _changes_of(dtype: np.dtype) -> np.dtype:
+    """Return the dtype of differences of integers, which is that of pandas."""
+    is_narrow = dtype.kind == "i" and dtype.itemsize < 4
+    return np.dtype(np.float32) if is_narrow else FLOAT64
+
+
+def _subtract(now: Values, earlier: Values, out: Values) -> None:
+    """Write differences of NumPy's integers; raises an OverflowError for one that float64 does not hold."""
+    if kernels.subtract(now, earlier, out):
+        return
+    exact = np.empty(len(now), np.int64)
+    if not kernels.subtract(now, earlier, exact):
+        _refuse_differences("int64", "float64")
+    refuse_inexact(exact)
+
+
+def _subtracted(now: Values, earlier: Values, missing: Values, dtype: Any) -> PandasArray:
+    """Return differences of nullable integers or bool; raises an OverflowError for one that does not fit the dtype."""
+    if now.dtype.kind == "b":
+        return MASKED.wrap(now ^ earlier, missing, dtype)
+    known = np.where(missing, now, earlier)
+    out = now - known  # which wraps around
+    wrong = now < known if now.dtype.kind == "u" else (now < known) != (out < 0)
+    if wrong.any():
+        _refuse_differences(dtype, "float64" if now.itemsize == 8 else "Int64")
+    return MASKED.wrap(out, missing, dtype)
+
+
+def _refuse_differences(dtype: object, wider: str = "float64") -> NoReturn:
+    which = ", which rounds" if wider == "float64" else ""
     raise OverflowError(
-        f"a difference does not fit {dtype}; cast the column with astype('float64') first, which rounds"
+        f"a difference does not fit {dtype}; cast the column with astype('{wider}') first{which}"
     )

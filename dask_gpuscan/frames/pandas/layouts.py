@@ -286,47 +286,6 @@ def holds_null(dtype: DType) -> bool:
     return not isinstance(dtype, np.dtype) or dtype.kind not in "biu"
 
 
-def nullable(dtype: DType) -> DType:
-    """Return the dtype that holds all values of a dtype, and nulls: itself, if it does.
-
-    NumPy's integers and bool become pandas' nullable ones: of 64-bit integers, float64 would hold only some.
-    """
-    if holds_null(dtype):
-        return dtype
-    found: DType
-    if isinstance(dtype, pd.IntervalDtype):
-        found = pd.IntervalDtype(np.float64, dtype.closed)
-    else:
-        found = MASKED.result(NUMPY.storage(dtype), dtype)
-    return found
-
-
-def to_nullable(array: PandasArray) -> PandasArray:
-    """Return an array in the dtype that `nullable` says: itself, if that is its own.
-
-    Raises
-    ------
-    OverflowError
-        For intervals between integers that float64 does not hold: pandas has no nullable ones.
-    """
-    array = bare(array)
-    dtype = nullable(array.dtype)
-    if dtype == array.dtype:
-        return array
-    if not isinstance(dtype, pd.IntervalDtype):
-        return MASKED.wrap(NUMPY.view(array).values, None, dtype)
-    found = array.astype(dtype)
-    if not all(
-        np.array_equal(end.to_numpy().astype(object), given.to_numpy().astype(object))
-        for end, given in ((found.left, array.left), (found.right, array.right))
-    ):
-        raise OverflowError(
-            f"intervals of {array.dtype.subtype} that may be null are kept as {dtype}, which does not hold all of "
-            f"these; scan their left and right ends as columns"
-        )
-    return found
-
-
 OFFSETS = {pa.string(): "i4", pa.binary(): "i4", pa.large_string(): "i8", pa.large_binary(): "i8"}
 """Arrow's types of texts, and the dtype of the offsets at which these begin."""
 

@@ -46,10 +46,10 @@ from .layouts import (
     names_in,
     series_of,
     taken,
-    to_nullable,
     with_null,
 )
 from .lists import PandasLists
+from .nulls import from_masked, to_masked, to_nullable, with_nulls
 from .ordering import PandasOrdering, time_keys
 from .schema import PandasDTypes
 from .sortable import decoded, is_dictionary, is_ordered_dictionary, is_sortable, sortable
@@ -412,7 +412,10 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return ~_are_null(column)
 
     def set_null(self, array: PandasArray, missing: Values) -> PandasArray:
-        array = self.to_nullable(array)
+        array = bare(array)
+        if not holds_null(array.dtype) and isinstance(array, np.ndarray):
+            return with_nulls(array, missing)
+        array = to_nullable(array)
         if is_dictionary(array.dtype):  # of which pandas' mask takes other values
             positions = np.where(missing, -1, np.arange(len(array)))
             return array.take(positions, allow_fill=True)
@@ -422,6 +425,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         column = pd.Series(array, dtype=array.dtype)
         return bare(column.mask(pd.array(missing)).array)
 
+    to_masked = staticmethod(to_masked)
+    from_masked = staticmethod(from_masked)
     to_nullable = staticmethod(to_nullable)
 
     def seek_valid(self, column: AnyColumn, from_end: bool) -> Callable[[], int | None]:

@@ -21,10 +21,10 @@ from .layouts import (
     PandasColumn,
     in_native_order,
     layout_of,
-    nullable,
     one_array,
     series_of,
 )
+from .nulls import masked
 from .sortable import decoded, is_dictionary, is_ordered_dictionary
 from .texts import argsort
 
@@ -60,7 +60,7 @@ class PandasOrdering:
     def rank_values(self, column: AnyColumn) -> AnyColumn:
         dtype = column.dtype
         if isinstance(dtype, pd.CategoricalDtype) and not dtype.ordered:
-            return series_of(column).astype(nullable(dtype.categories.dtype))
+            return series_of(column).astype(masked(dtype.categories.dtype))
         return column
 
     def rank_dtypes(self, frame: pd.DataFrame, **options: Hashable) -> list[DType]:

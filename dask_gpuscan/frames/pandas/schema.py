@@ -15,7 +15,8 @@ from ...kernels.messages import shown
 from ..messages import HINT, first_line
 from ..types import DType, Layout, Scalar, asked_once
 from .decimals import is_decimal, of_sums, stored_integer
-from .layouts import holds_null, is_number, is_real, layout_of, nullable
+from .layouts import holds_null, is_number, is_real, layout_of
+from .nulls import masked, nullable
 
 SUMS = ("sum", "prod", "cumsum", "cumprod")
 """Methods whose answers need more bits than their elements."""
@@ -109,6 +110,7 @@ class PandasDTypes:
     is_real = staticmethod(is_real)
     holds_null = staticmethod(holds_null)
     nullable = staticmethod(nullable)
+    masked = staticmethod(masked)
     raises_on_overflow = staticmethod(raises_on_overflow)
     group_dtype = staticmethod(group_dtype)
     answer_dtype = staticmethod(answer_dtype)

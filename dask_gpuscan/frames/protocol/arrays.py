@@ -137,16 +137,16 @@ class Arrays(Protocol):
     def shift(self, array: Array, periods: int, /, *fill: Any) -> Array:
         """Return for each row the value so many rows before it, or behind; `fill` or null where there is no such row.
 
-        NumPy's integers and bool become nullable if no `fill` is given.
+        Where there may be none, the answer has the dtype that `nullable` returns.
         """
 
     def subtract(self, array: Array, earlier: Array) -> Array:
-        """Return the values minus `earlier` ones, whose dtype has a null.
+        """Return the values minus `earlier` ones, which are as `to_masked` returns them.
 
         Raises
         ------
         OverflowError
-            For NumPy's integers whose difference is beyond 64 bits.
+            For integers whose difference the dtype of the answer does not hold.
         """
 
     def diff(self, array: Array, periods: int) -> Array:
@@ -194,10 +194,22 @@ class Arrays(Protocol):
         """Return where a column is not null, as an array of bool."""
 
     def set_null(self, array: Array, missing: Values) -> Array:
-        """Return an array that is null where `missing`, in the dtype that `nullable` returns."""
+        """Return an array that is null where `missing`, in the dtype that `nullable` returns; see `to_nullable`."""
+
+    def to_masked(self, array: Array) -> Array:
+        """Return an array in the dtype that `masked` returns: the array itself, if that is its own dtype."""
+
+    def from_masked(self, array: Array, dtype: DType) -> Array:
+        """Return an array that `to_masked` has made of one of a dtype as `to_nullable` returns such; raises as that."""
 
     def to_nullable(self, array: Array) -> Array:
-        """Return an array in the dtype that `nullable` returns: the array itself, if that is its own dtype."""
+        """Return an array in the dtype that `nullable` returns: the array itself, if that is its own dtype.
+
+        Raises
+        ------
+        OverflowError
+            For a value that this dtype does not hold exactly.
+        """
 
     def fill(self, column: Column, reverse: bool, limit: int | None) -> Array:
         """Fill nulls from the rows before, or with `reverse` from those after, in columns of any dtype."""

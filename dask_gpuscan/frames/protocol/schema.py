@@ -41,7 +41,10 @@ class DTypes(Protocol):
         """Return whether columns of a dtype can have nulls."""
 
     def nullable(self, dtype: DType) -> DType:
-        """Return the dtype that holds all values of a dtype, and nulls: itself, if it does."""
+        """Return the dtype of answers of a dtype that may be null: itself, if it has a null."""
+
+    def masked(self, dtype: DType) -> DType:
+        """Return a dtype that holds all values of a dtype exactly, and nulls, for what is no answer yet."""
 
     def time_unit(self, dtype: DType) -> str:
         """Return the unit in which a dtype of times stores them."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ... import kernels
 from ...frames.keys import named_keys
-from ...frames.messages import column_title
+from ...frames.messages import column_title, naming
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of_columns, stored_numbers
 from ...frames.types import Array, Column, Values
@@ -121,9 +121,13 @@ class AsOf:
         key = source.number if source.side == KEY else source.key
         if key is not None and (source.side == KEY or unmatched):
             return library.copy(library.array(self.left.columns(left)[key]))
-        array = library.array(library.columns(right)[source.number])
-        array = library.to_nullable(array) if unmatched else array
-        return library.take(array, rows, nulls=unmatched)
+        column = library.columns(right)[source.number]
+        array = library.array(column)
+        if not unmatched:
+            return library.take(array, rows)
+        array = library.take(library.to_masked(array), rows, nulls=True)
+        with naming("merge_asof", [column]):
+            return library.from_masked(array, column.dtype)
 
     def _matches(self, library: Library, left: Any, right: Any, place: str) -> Values:
         """Return the row of the right side for each of the left, -1 where none matches."""

@@ -183,8 +183,9 @@ class AdjacentScan(_Adjacent):
             groups = AdjacentGroups(keys, continues, self.reverse)
             arrays = []
             for part, before in zip(spec.parts, carried, strict=True):
-                array = part.operation.apply(spec.columns(partition, part), groups, before)
-                arrays.append(spec.in_groups(library, array, null))
+                columns = spec.columns(partition, part)
+                array = part.operation.apply(columns, groups, before)
+                arrays.append(spec.in_groups(part, columns, array, null))
             return spec.build(partition, arrays, library.index(partition))
 
     def last(self, frame: Any, seen: Open) -> Any:

@@ -346,7 +346,7 @@ class TableScan(DataFrameCarry):
                     array = map_outputs(lambda a: put_back(library, a, order), array)
                 else:
                     array = part.operation.apply(columns, groups, prior)
-                found.append(spec.in_groups(library, array, null))
+                found.append(spec.in_groups(part, columns, array, null))
             return self._met(spec.build(met, found, library.index(met)))
 
     def last(self, frame: Any, seen: Table) -> Any:
@@ -361,7 +361,7 @@ def last_of_groups(
     for part, each in zip(spec.parts, states, strict=True):
         columns = spec.columns(frame, part)
         if hasattr(part.operation, "last"):
-            found = spec.in_groups(library, part.operation.last(columns, each), None)
+            found = part.operation.last(columns, each)
             several = isinstance(found, list)
             names += part.name if several else [part.name]  # type: ignore[operator]
             arrays += found if several else [found]

@@ -204,11 +204,10 @@ def _states(scan: TableScan, partition: Any, own: NumberedGroups) -> list[States
 
 def _scanned(scan: TableScan, partition: Any, groups: NumberedGroups, prefix: Table) -> Any:
     """Return the answer for rows of numbered groups, which go on from their states."""
-    library, spec = prefix.library, scan.spec
+    library, spec, arrays = prefix.library, scan.spec, []
     null = any_null(spec.by.series(partition)) if spec.dropna else None
-    answers = [
-        p.operation.apply(spec.columns(partition, p), groups, prior)
-        for p, prior in zip(spec.parts, prefix.states, strict=True)
-    ]
-    arrays = [spec.in_groups(library, answer, null) for answer in answers]
+    for part, prior in zip(spec.parts, prefix.states, strict=True):
+        columns = spec.columns(partition, part)
+        array = part.operation.apply(columns, groups, prior)
+        arrays.append(spec.in_groups(part, columns, array, null))
     return spec.build(partition, arrays, library.index(partition))

@@ -62,7 +62,7 @@ class ReduceColumn(StateReduction):
     def _dtype(self, library: Library, dtypes: tuple[DType, ...]) -> DType:
         reduction = self.reduction
         if self.user:
-            return scan_plan(library, reduction.op, dtypes, None).dtype
+            return scan_plan(library, reduction.op, dtypes, None).answers
         answer: DType = INT64
         if reduction.library_has:
             answer = library.group_dtype(reduction.dtype_of or reduction.name, dtypes[0])
@@ -225,20 +225,23 @@ class ReduceColumn(StateReduction):
 
     def finalize(self, columns: Sequence[Any], states: States) -> Any:
         library = library_of(columns[0])
-        dtype = self._dtype(library, tuple(c.dtype for c in columns))
+        dtypes = tuple(c.dtype for c in columns)
+        if self.user:
+            plan = scan_plan(library, self.reduction.op, dtypes, None)
+            if self._carried(plan.kernel_dtype):
+                values, _ = REDUCTIONS["prod"].finish(library.xp, states)
+            else:
+                values = lowered(library, operator_of(self.reduction.op, states), states)
+            return plan.wrapped(values.astype(plan.kernel_dtype, copy=False), None, columns)
+        if self.reduction.lowers:
+            states = (lowered(library, self.reduction.op, states), *states)
+        try:
+            values, missing = self.reduction.finish(library.xp, states)
+        except OverflowError:
+            refuse(self.name, columns[0])
+        dtype = self._dtype(library, dtypes)
         layout = library.layout(dtype)
         assert layout is not None
-        if self.user and not self._carried(layout.storage(dtype)):
-            values, missing = lowered(library, operator_of(self.reduction.op, states), states), None
-        elif self.user:
-            values, missing = REDUCTIONS["prod"].finish(library.xp, states)
-        else:
-            if self.reduction.lowers:
-                states = (lowered(library, self.reduction.op, states), *states)
-            try:
-                values, missing = self.reduction.finish(library.xp, states)
-            except OverflowError:
-                refuse(self.name, columns[0])
         if missing is not None and not bool(missing.any()):
             missing = None
         # nulls are written to a copy: states may be those of another task

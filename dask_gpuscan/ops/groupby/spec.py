@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import kernels
 from ...frames.keys import By, any_null, key_arrays
+from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ..core.columnwise import map_outputs, named_answers
@@ -71,14 +72,16 @@ class GroupBySpec:
         for part in self.parts:
             part.operation.dtype(self.columns(frame, part))
 
-    def in_groups(self, library: Library, array: Any, null: Any) -> Any:
-        """Return the answers of a scan, or of several, null in rows that are in no group."""
+    def in_groups(self, part: Part[Any], columns: Sequence[Any], array: Any, null: Any) -> Any:
+        """Return the answers of a part for columns, of a scan or of several, null in rows that are in no group."""
+        library = library_of(columns[0])
 
         def in_group(array: Any) -> Any:
             array = array if null is None else library.set_null(array, null)
             return library.to_nullable(array) if self.null_keys else array
 
-        return map_outputs(in_group, array)
+        with naming(part.operation.label, columns):
+            return map_outputs(in_group, array)
 
     def from_groups(self, frame: Any, keys: list[Any], arrays: list[Any]) -> Any:
         """Return the result, given the keys of groups and their answers; null keys may have to be left out."""

@@ -107,7 +107,7 @@ class KernelScan(ScanBase):
     def dtype(self, columns: Sequence[Any]) -> Any:
         plan = self._plan(columns)
         self.initial_state(plan, columns[0].name)
-        return plan.dtype
+        return plan.answers
 
     def _plan(self, columns: Sequence[Any]) -> ScanPlan:
         dtypes = tuple([c.dtype for c in columns])
@@ -247,7 +247,7 @@ class KernelScan(ScanBase):
             nothing = plan.op.identity_for(*plan.storages)
             missing = (values == nothing) | (values != values)
         values = values.astype(plan.kernel_dtype, copy=False)
-        return plan.layout.wrap(values, missing if plan.has_nulls else None, plan.dtype)
+        return plan.wrapped(values, missing if plan.has_nulls else None, columns)
 
     # --- the scan itself --------------------------------------------------------------------------
 
@@ -281,7 +281,7 @@ class KernelScan(ScanBase):
                 def wrap(views: list[View]) -> Callable[[], Any]:  # while the kernel runs
                     has_nulls = plan.has_nulls and views[0].nulls is not None
                     missing = views[0].missing() if has_nulls else None
-                    array = plan.layout.wrap(out, missing, plan.dtype)
+                    array = plan.wrapped(out, missing, columns)
                     return lambda: array
 
                 return library.assume_no_nan(
@@ -301,7 +301,7 @@ class KernelScan(ScanBase):
             missing = self._before_value(
                 plan, inputs, groups, before.seen, missing, len(columns[0])
             )
-        return plan.layout.wrap(out, missing, plan.dtype)
+        return plan.wrapped(out, missing, columns)
 
     def _apply_to_one(
         self,
@@ -359,7 +359,7 @@ class KernelScan(ScanBase):
             flags = missing if isinstance(missing, np.ndarray) else None
             view = inputs.views[0]
             check_overflow(plan.traits.overflow, walk, columns[0], view, out, first, flags)
-        return plan.layout.wrap(out, missing, plan.dtype)
+        return plan.wrapped(out, missing, columns)
 
     def _after_null(self, inputs: Inputs, groups: Groups, null: Any) -> Any:
         """Where a null of the group came before, or is there."""

@@ -6,15 +6,16 @@ answer is its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ... import kernels
-from ...frames.messages import HINT
+from ...frames.messages import HINT, naming
 from ...frames.protocol import Library
-from ...frames.types import DType, Layout
+from ...frames.types import Array, DType, Layout, Missing, Values
 from ...kernels import Operator
 from ...kernels.bounded_cache import BoundedCache
 from .operator_traits import SIGNED_SUMS, OperatorTraits, operator_for, traits_of
@@ -35,7 +36,9 @@ class ScanPlan:
     kernel_dtype: np.dtype
     """Dtype to answer in, and to accumulate in where the element itself is the state."""
     dtype: DType
-    """Dtype of the result."""
+    """Dtype of the result, which holds every answer exactly."""
+    answers: DType
+    """What users get for it."""
     layout: Layout
     """Layout of the result."""
     has_nulls: bool
@@ -52,6 +55,14 @@ class ScanPlan:
     """The operator that was asked for, or what is meant by it for answers of this dtype."""
     zero: Any
     """The state of zero, which an exclusive scan starts from where that is not the operator's identity; else None."""
+
+    def wrapped(self, values: Values, missing: Missing, columns: Sequence[Any]) -> Array:
+        """Return answers for columns as users get them, null where `missing`."""
+        array = self.layout.wrap(values, missing, self.dtype)
+        if self.answers == self.dtype:
+            return array
+        with naming(self.op.name, columns):
+            return self.library.from_masked(array, self.answers)
 
 
 PLANS: BoundedCache[Any, ScanPlan] = BoundedCache()
@@ -106,6 +117,7 @@ def scan_plan(
             raise TypeError(f"dtype {dtype} cannot be clamped; {HINT}")
     nullable = any(s.kind in "fc" for s in storages)
     result: Any
+    answers: Any = None
     if requested is not None:
         if times:
             raise TypeError(f"dtype={requested} cannot be asked for a column of {times[0]}")
@@ -133,7 +145,7 @@ def scan_plan(
         out = types.outputs[0]
         result = own.result(out, source)
         if nullable and not traits.answers_at_nulls:
-            result = library.nullable(result)
+            result, answers = library.masked(result), library.nullable(result)
     layout = library.layout(result)
     assert layout is not None
     kernel_dtype = layout.storage(result)
@@ -144,23 +156,24 @@ def scan_plan(
     traits = traits_of(meant)
     kernels.signature(meant, storages, kernel_dtype)
     passes = own.groups_pass_over_nan if in_groups else own.passes_over_nan
-    answers = traits.over_nan if passes and traits.over_nan is not None else meant
+    writer = traits.over_nan if passes and traits.over_nan is not None else meant
     is_integer = kernel_dtype.kind in "iu"
     if not in_groups and not own.passes_over_nan and kernel_dtype.kind in "fc":
-        answers = traits_of(answers).over_rows or answers  # Arrow's sums begin with 0.0
+        writer = traits_of(writer).over_rows or writer  # Arrow's sums begin with 0.0
     zero = None
-    if answers in SIGNED_SUMS:
-        zero = kernels.state(answers, kernel_dtype.type(0), storages, kernel_dtype, "initial")
+    if writer in SIGNED_SUMS:
+        zero = kernels.state(writer, kernel_dtype.type(0), storages, kernel_dtype, "initial")
     found = ScanPlan(
         library,
         tuple(layouts),
         storages,
         kernel_dtype,
         result,
+        result if answers is None else answers,
         layout,
         has_nulls=(layout.nulls == "mask" or kernel_dtype.kind in "fc" or bool(times))
         and not traits.answers_at_nulls,
-        op=answers,
+        op=writer,
         traits=traits,
         keeps_nan=traits.keeps_nan and kernel_dtype.kind == "f",
         checks_overflow=is_integer

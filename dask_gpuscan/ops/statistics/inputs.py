@@ -103,8 +103,14 @@ def check_number(label: str, column: Any) -> None:
 
 
 def holds_integers(column: Any) -> bool:
-    """Tell whether a column holds integers or bool, of which a float64 would hold only some."""
-    return column.dtype.kind in "biu" and library_of(column).is_number(column.dtype)
+    """Tell whether a column holds integers or bool, of which a float64 would hold only some.
+
+    NumPy's bool are numbers in windows, as in pandas.
+    """
+    library, dtype = library_of(column), column.dtype
+    if dtype.kind == "b" and not library.holds_null(dtype):
+        return False
+    return dtype.kind in "biu" and library.is_number(dtype)
 
 
 def check_columns(label: str, columns: Sequence[Any], inputs: Inputs) -> None:

@@ -6,13 +6,11 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...frames.messages import column_title
+from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of, stored_numbers
 from ...frames.types import Column, DType, Values
 from ..core.groups import INT64
-from ..scan.overflow import check_exact
-from ..statistics.groups import FLOAT64
 from ..windows.shift import Shift
 from .buckets import Buckets, Span, SpanCarry, span_of, stored, times_in_order
 from .time_column import TimeColumn
@@ -37,7 +35,7 @@ def nearer_rows(
     time : name
         The column of the times of the rows.
     dtypes : sequence of dtype
-        Of the answer's columns; those that cannot hold null are nullable where an edge has no row.
+        Of the answer's columns, or what becomes of these where an edge has no row.
     """
     library = library_of(before)
     edges = stored_numbers(_edges(before))
@@ -49,9 +47,10 @@ def nearer_rows(
     rows = library.xp.where(takes_earlier, rows, rows + len(before))
     arrays = []
     for name, dtype in zip(names, dtypes, strict=True):
-        columns = [library.array(column_of(frame, name)) for frame in (before, ahead)]
-        both = library.concatenate([library.to_nullable(array) for array in columns])
-        array = library.take(both, rows)
+        columns = [column_of(frame, name) for frame in (before, ahead)]
+        with naming("nearest", columns[:1]):
+            both = [library.to_nullable(library.array(column)) for column in columns]
+        array = library.take(library.concatenate(both), rows)
         is_full = library.missing(library.as_column(array)) is None
         arrays.append(library.cast(array, dtype) if is_full else array)
     return _with_columns(before, names, arrays)
@@ -123,8 +122,6 @@ class InsertEdges(SpanCarry):
     """Whose labels are the edges."""
     names: tuple[Hashable, ...]
     """The columns that are kept."""
-    as_floats: bool
-    """Whether NumPy's integers become float64 where they get nulls; else they become nullable."""
     in_parts: bool
     """Whether dtypes hold null, whether there are new rows or not."""
     part: str = field(default="", repr=False, compare=False)
@@ -177,14 +174,12 @@ class InsertEdges(SpanCarry):
 
     def _with_nulls(self, column: Any, rows: Values, has_new: bool) -> Any:
         """Return the rows of a column at these positions, and null at -1."""
-        library, dtype = library_of(column), column.dtype
+        library = library_of(column)
         array = library.array(column)
         if not (has_new or self.in_parts):
             return library.copy(array)
-        if self.as_floats and not library.holds_null(dtype) and dtype.kind in "iu":
-            check_exact(stored_numbers(column), f"interpolate of {column_title(column)}")
-            array = library.cast(array, FLOAT64)
-        return library.take(library.to_nullable(array), rows, nulls=True)
+        with naming("interpolate", [column]):
+            return library.take(library.to_nullable(array), rows, nulls=True)
 
     def _index(self, partition: Any, labels: Values) -> Any:
         library, times = library_of(partition), self.time_column.column(partition)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
+from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of, stored_numbers
 from ...frames.types import Values
@@ -73,7 +74,8 @@ def with_empty(
     has_empty = len(array) < len(rows)
     answer = part.operation.of_nothing(columns)
     if answer is None and (may_be_empty or has_empty):
-        array = library.to_nullable(array)
+        with naming(part.operation.name, columns):
+            array = library.to_nullable(array)
     if not has_empty:
         return array
     if answer is None:

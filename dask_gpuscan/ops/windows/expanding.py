@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import View
@@ -220,7 +221,7 @@ class ExpandingPick:
         library, layout = library_of(column), library_of(column).layout(column.dtype)
         assert layout is not None
         array = layout.wrap(lowered(library, self._op, states[:-1]), None, column.dtype)
-        return library.set_null(array, states[-1] < max(self.floats.min_periods, 1))
+        return self._nulled(column, array, states[-1])
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         """Array of the answers of rows, given the states of their groups before."""
@@ -235,7 +236,11 @@ class ExpandingPick:
         array = layout.wrap(values, None, column.dtype)
         before = np.int64(count) if isinstance(count, int) else count
         counted = groups.scan(_ADD, library.valid(column).astype(INT64), carry_in=before)
-        return library.set_null(array, counted < max(self.floats.min_periods, 1))
+        return self._nulled(column, array, counted)
+
+    def _nulled(self, column: Any, array: Any, counted: Any) -> Any:
+        with naming(self.label, [column]):
+            return library_of(column).set_null(array, counted < max(self.floats.min_periods, 1))
 
 
 def _picks(column: Any) -> bool:

@@ -21,7 +21,7 @@ def append_places(frame: Any, names: Sequence[Hashable], number: Hashable) -> An
     columns, numbers = [column_of(frame, name) for name in names], column_of(frame, number)
     for column in columns:
         missing = library.missing(column)
-        place = library.to_nullable(library.array(numbers))
+        place = library.to_masked(library.array(numbers))
         if missing is not None:
             place = library.set_null(place, missing)
         title = unused_name("place", [str(name) for name in names_of(frame)])

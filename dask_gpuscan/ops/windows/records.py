@@ -9,12 +9,12 @@ from ...frames.registry import columns_of, library_of, names_of
 from ..predicates.filter import truth
 
 
-def nullable_columns(frame: Any, names: Sequence[Hashable]) -> Any:
-    """Return a frame or series whose columns of these names have a null."""
+def masked_columns(frame: Any, names: Sequence[Hashable]) -> Any:
+    """Return a frame or series whose columns of these names have a null, and hold all values exactly."""
     library, arrays = library_of(frame), []
     for name, column in zip(names_of(frame), columns_of(frame), strict=True):
         array = library.array(column)
-        arrays.append(library.to_nullable(array) if name in names else array)
+        arrays.append(library.to_masked(array) if name in names else array)
     return library.rebuild(frame, arrays)
 
 

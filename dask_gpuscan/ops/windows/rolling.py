@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import kernels
 from ...frames.keys import missing_in
-from ...frames.messages import name_columns
+from ...frames.messages import name_columns, naming
 from ...frames.registry import columns_of, library_of
 from ...frames.types import DType, GroupIds, Values
 from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
@@ -312,7 +312,7 @@ class RollingOperator(Windowed):
         except (TypeError, ValueError) as error:
             name_columns(error, self.label, columns)
             raise
-        return plan.library.nullable(plan.dtype) if self.min_periods else plan.dtype
+        return plan.library.nullable(plan.answers) if self.min_periods else plan.answers
 
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
         plan, library = self._plan(columns), rows.library
@@ -325,9 +325,10 @@ class RollingOperator(Windowed):
             valid, nulls = ~missing, kernels.byte_mask(missing)
         given = values if len(values) > 1 else values[0]
         out = self.combined(plan.meant, given, rows, nulls=nulls, dtype=plan.kernel_dtype)
-        array = plan.layout.wrap(out, None, plan.dtype)
+        array = plan.wrapped(out, None, columns)
         if self.min_periods:
-            array = library.set_null(array, self._missing(rows, valid))
+            with naming(self.op.name, columns):
+                array = library.set_null(array, self._missing(rows, valid))
         return rows.returned(array)
 
     def combined(self, op: Operator, values: Any, rows: WindowRows, **options: Any) -> Values:

@@ -8,19 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from ... import kernels
-from ...frames.messages import HINT, column_title, first_line, name_columns
+from ...frames.messages import HINT, column_title, first_line, naming
 from ...frames.protocol import Library
-from ...frames.registry import library_of
+from ...frames.registry import library_of, stored_numbers
 from ...frames.types import Array, Column, DType, GroupIds
 from ...kernels.messages import shown
 from ..core.groups import INT64
 from .halo import RowExtent
 from .surroundings import WindowRows
+
+REFUSALS = TypeError, ValueError, NotImplementedError, RuntimeError, ArithmeticError
+"""What libraries raise for values and dtypes that they have no answer for."""
 
 
 @dataclass(frozen=True)
@@ -58,16 +62,15 @@ class Shift:
         library = library_of(column)
         try:
             shifted = library.shift(filled(column, 1), self.periods and 1, *self.fill)
-        except (TypeError, ValueError, NotImplementedError, RuntimeError) as error:
+        except REFUSALS as error:
             if not self.fill:
                 raise TypeError(
                     f"{_title(self, column)} cannot be shifted: {first_line(error)}"
                 ) from error
             raise self._refusal(column, f": {first_line(error)}") from error
         sample = library.as_column(shifted)
-        own = column.dtype, library.nullable(column.dtype)
-        if not library.holds_null(column.dtype) and sample.dtype not in own:
-            raise self._refusal(column, f"; {HINT}")  # large integers would be rounded
+        if self.fill and self.periods and not _holds(sample, column.dtype, self.fill[0]):
+            raise self._refusal(column, f"; {HINT}")
         return sample
 
     def _refusal(self, column: Any, reason: str) -> TypeError:
@@ -79,21 +82,23 @@ class Shift:
         column, library = columns[0], rows.library
         if rows.is_one_group:
             array, periods = library.array(column), _within(self.periods, rows.length)
-            shifted = (  # the library's own may share the memory of rows that stay where they are
-                library.shift(array, periods, *self.fill) if periods else library.copy(array)
-            )
+            with naming(self.label, columns):
+                shifted = (  # the library's own may share the memory of rows that stay where they are
+                    library.shift(array, periods, *self.fill) if periods else library.copy(array)
+                )
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
-        return rows.returned(self.in_groups(column, rows))
+        with naming(self.label, columns):
+            return rows.returned(self._in_groups(column, rows))
 
-    def in_groups(self, column: Any, rows: WindowRows) -> Array:
-        """Return the values of so many rows before in each group, in the order in which the rows are seen."""
+    def _in_groups(self, column: Any, rows: WindowRows) -> Array:
         library = rows.library
         array = library.array(column)
         if not self.periods:
             return library.copy(array)
         positions = rows.before(self.periods)
         if not self.fill:
-            return library.take(library.to_nullable(array), positions, nulls=True)
+            shifted = library.take(library.to_masked(array), positions, nulls=True)
+            return library.from_masked(shifted, column.dtype)
         sample = self.sample(column)
         own = library.cast(array, sample.dtype)
         array = library.concatenate([library.array(sample), own])
@@ -147,13 +152,7 @@ class Difference:
             if not in_groups or is_exact:
                 return self._of(library, rows, periods).dtype
             return library.group_change(self.label, rows, periods=periods, **self._unfilled).dtype
-        except (
-            TypeError,
-            ValueError,
-            NotImplementedError,
-            RuntimeError,
-            ArithmeticError,
-        ) as error:
+        except REFUSALS as error:
             raise TypeError(f"{_title(self, column)} is not defined; {HINT}") from error
 
     def _of(self, library: Library, array: Array, periods: int) -> Array:
@@ -161,11 +160,8 @@ class Difference:
         return change(array, periods)
 
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
-        try:
+        with naming(self.label, columns):
             return self._changed(columns[0], rows)
-        except OverflowError as error:
-            name_columns(error, self.label, columns)
-            raise
 
     def _changed(self, column: Any, rows: WindowRows) -> Any:
         library = rows.library
@@ -174,7 +170,9 @@ class Difference:
             changed = self._of(library, library.array(column), periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
         dtype = self._dtype(column, in_groups=True)
-        array = Shift(self.periods).in_groups(column, rows)
+        array = library.to_masked(library.array(column))
+        if self.periods:
+            array = library.take(array, rows.before(self.periods), nulls=True)
         if self.relative and rows.ungrouped is not None:  # decimals raise for a divisor of 0
             array = library.set_null(array, rows.ungrouped)
         if self.relative:
@@ -212,6 +210,20 @@ def filled(column: Any, count: int, number: int = 0) -> Array:
         values = library.xp.full(count, number, layout.storage(column.dtype))
         return layout.wrap(values, None, column.dtype)
     return library.take(library.empty(column.dtype), library.xp.full(count, -1, INT64), nulls=True)
+
+
+def _holds(sample: Any, dtype: DType, fill: Any) -> bool:
+    """Tell whether a column of a dtype holds a fill value: `sample` is what its library made of it."""
+    library = library_of(sample)
+    if library.missing(sample) is not None or not library.is_number(dtype):
+        return True
+    if sample.dtype != dtype or not isinstance(fill, (Number, np.bool_)):
+        return False
+    made = stored_numbers(sample)[0]
+    if (made.dtype.kind == "b") != isinstance(fill, (bool, np.bool_)):
+        return False
+    rounded = made.dtype.kind in "fc" and np.isfinite(made)
+    return bool(rounded or made == fill or fill != fill)
 
 
 def _title(operation: Shift | Difference, column: Any) -> str:

@@ -370,7 +370,7 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
                 ]
                 array = part.operation.apply(columns, arranged.rows)
                 array = library.slice_array(array, first, first + len(partition))
-                arrays.append(self.in_groups(library, array, null))
+                arrays.append(self.in_groups(part, columns, array, null))
             return self.build(partition, arrays, library.index(partition))
 
 

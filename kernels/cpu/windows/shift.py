@@ -3,6 +3,7 @@
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -20,6 +21,9 @@ SLICE = 1 << 18
 """Rows that a thread moves at once. Of 20 million float64, milliseconds of `shift` and `difference` by slices of
 2^14: 15 and 22, 2^16: 14 and 14, 2^18: 12 and 13, 2^20: 12 and 13; pandas' own: 42 and 67."""
 
+
+EXACT = 1 << 53
+"""Up to here, and down to its negative, every integer is a float64."""
 
 FEW = 1 << 15
 """Rows that a thread subtracts at once, exactly: what it compares then is still in its cache."""
@@ -46,26 +50,52 @@ def shift(array: np.ndarray, shifted: Shifted, fill: np.generic, *, subtracts: b
 
 def subtract(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
     """Write exact differences of integers, and tell whether all fit; see `kernels.subtract`."""
-    waiting = iter(range(0, len(out), FEW))
+    return _all_written(lambda part: _subtracted(now[part], earlier[part], out[part]), len(out))
+
+
+def to_floats(integers: np.ndarray, out: np.ndarray) -> bool:
+    """Write integers as float64, and tell whether these are the same numbers; see `kernels.to_floats`."""
+    return _all_written(lambda part: _converted(integers[part], out[part]), len(out))
+
+
+def _all_written(write: Callable[[slice], bool], count: int) -> bool:
+    """Write slices of an answer on all cores, and return whether each of them could be."""
+    waiting = iter(range(0, count, FEW))
     wrong: list[int] = []
 
-    def write(_: bool) -> None:
+    def work(_: bool) -> None:
         for start in waiting:
-            part = slice(start, start + FEW)
-            if not _subtracted(now[part], earlier[part], out[part]):
+            if not write(slice(start, start + FEW)):
                 wrong.append(start)
 
-    run_team(len(out), np.zeros(STATUS, WORD), write)
+    run_team(count, np.zeros(STATUS, WORD), work)
     return not wrong
 
 
 def _subtracted(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
     if now.dtype.itemsize < 8:
-        np.subtract(now, earlier, out=out, dtype=np.int64)
+        np.subtract(now, earlier, out=out, dtype=out.dtype)
         return True
     # modulo 2^64, whatever the sign; a difference that does not fit has the wrong one
-    np.subtract(now.view(np.int64), earlier.view(np.int64), out=out)
-    return bool(((now < earlier) == (out < 0)).all())
+    exact = out if out.dtype == np.int64 else np.empty(len(out), np.int64)
+    np.subtract(now.view(np.int64), earlier.view(np.int64), out=exact)
+    fits = bool(((now < earlier) == (exact < 0)).all())
+    return fits and (exact is out or _converted(exact, out))
+
+
+def _converted(integers: np.ndarray, out: np.ndarray) -> bool:
+    out[:] = integers
+    if integers.dtype.itemsize < 8:
+        return True
+    is_signed = integers.dtype.kind == "i"
+    if is_signed:  # in one comparison, modulo 2^64
+        near = integers.view(np.uint64) + np.uint64(EXACT) <= np.uint64(2 * EXACT)
+    else:
+        near = integers <= np.uint64(EXACT)
+    if near.all():
+        return True
+    within = out < 2.0 ** (63 if is_signed else 64)
+    return bool(within.all() and (out.astype(integers.dtype) == integers).all())
 
 
 def finds_rows_before(groups: int, periods: int) -> bool:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import dask_gpuscan
 from helpers.backends import same, same_schema
 from helpers.strategies import columns, cuts, partitioned
+from helpers.widened import can_be_null
 
 ORDERED = (
     "int64",
@@ -87,18 +88,14 @@ def options(draw, left):
     }
 
 
-def exactly(found, expected, lazy=False):
-    """The answer of pandas with nullable integers and bool, where it makes floats and objects of them.
-
-    Only of partitions may such have no null.
-    """
-    nullable = {
+def as_found(found, expected, lazy=False):
+    """The answer of pandas, of partitions in dtypes that hold nulls, though all rows may have a match."""
+    held = {
         name: dtype
         for name, dtype in found.dtypes.items()
-        if hasattr(dtype, "numpy_dtype") and expected[name].dtype in ("float64", "object")
+        if lazy and dtype in ("float64", "object") and not can_be_null(expected[name].dtype)
     }
-    assert lazy or all(expected[name].isna().any() for name in nullable)
-    return expected.astype(nullable)
+    return expected.astype(held)
 
 
 def check(backend, left, right, at, **options):
@@ -109,7 +106,7 @@ def check(backend, left, right, at, **options):
     expected = backend.held(expected)
     frames = [backend.frame(side) for side in (left, right)]
     found = backend.to_pandas(dask_gpuscan.merge_asof(*frames, **options))
-    same(found, exactly(found, expected))
+    same(found, as_found(found, expected))
     for own in ((True, True), (True, False), (False, True)):
         parts = [
             partitioned(frame, cut) if lazy else frame
@@ -178,7 +175,7 @@ def test_rows_without_a_match_in_the_middle(backend, times, direction, exact):
     options = {"on": "t", "direction": direction, "allow_exact_matches": exact}
     found = dask_gpuscan.merge_asof(backend.frame(left), backend.frame(right), **options)
     expected = pd.merge_asof(left, right, **options)
-    same(backend.to_pandas(found), exactly(backend.to_pandas(found), expected))
+    same(backend.to_pandas(found), as_found(backend.to_pandas(found), expected))
 
 
 # --- what columns the answer has ----------------------------------------------------------------------
@@ -196,13 +193,13 @@ def test_the_left_index_and_a_right_column(backend, name, by, direction):
     expected = pd.merge_asof(left, many, **options)
     frames = [backend.frame(side) for side in (left, many)]
     found = backend.to_pandas(dask_gpuscan.merge_asof(*frames, **options))
-    same(found, exactly(found, expected))
+    same(found, as_found(found, expected))
     lazy = dask_gpuscan.merge_asof(*(partitioned(f, [0.4]) for f in frames), **options)
     # as if a row had no match: pandas' answer to one that is farther away than any other
     more = pd.concat([left.head(1).set_axis([-9]).rename_axis(name).assign(k=-1, a=-1), left])
     expected = pd.merge_asof(more, many, tolerance=4, **options).iloc[1:]
     found = backend.to_pandas(lazy.compute())
-    expected = exactly(found, expected, lazy=True)
+    expected = as_found(found, expected, lazy=True)
     same(found.astype(expected.dtypes.to_dict()), expected)
 
 
@@ -234,7 +231,7 @@ def test_names_of_columns(backend, left, right, options):
     expected = pd.merge_asof(left, right, **options)
     frames = [backend.frame(side) for side in (left, right)]
     found = backend.to_pandas(dask_gpuscan.merge_asof(*frames, **options))
-    expected = exactly(found, expected)
+    expected = as_found(found, expected)
     same(found, expected)
     lazy = dask_gpuscan.merge_asof(*(partitioned(f, [0.4]) for f in frames), **options)
     same(backend.to_pandas(lazy.compute()).astype(expected.dtypes.to_dict()), expected)
@@ -310,7 +307,7 @@ def test_many_rows(backend):
             expected = pd.merge_asof(*sides, on="t", direction=direction, **how)
             found = dask_gpuscan.merge_asof(*ours, on="t", direction=direction, **how)
             found = backend.to_pandas(found)
-            same(found, exactly(found, expected))
+            same(found, as_found(found, expected))
 
 
 def test_a_match_may_be_many_partitions_away(backend):

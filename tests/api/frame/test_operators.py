@@ -14,6 +14,7 @@ from dask.base import tokenize
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dask_gpuscan
 from dask_gpuscan import (
     Operator,
     add,
@@ -107,11 +108,11 @@ def test_first_last_welford_columns(backend):
     assert answer(last, initial=7.0) == [-1, 2, -1, 5]
 
 
-def test_integer_answers_with_nulls_are_nullable(backend):
+def test_integer_answers_with_nulls_are_floats(backend):
     rounds = operator(lambda a, b: a + b, identity=0, lift=lambda x: int(x))
     x = pd.Series([1.9, None, 2.2])
     out = backend.to_pandas(partitioned(backend.frame(x), [0.5]).gpuscan.scan(rounds).compute())
-    assert out.dtype == ("Int64" if backend.name == "cpu" else "float64")  # on the way to pandas
+    assert out.dtype == "float64"
     assert out.fillna(-1).tolist() == [1, -1, 3]
 
 
@@ -422,8 +423,23 @@ def test_operators_are_tried_on_the_data(name, backend):
     for _ in range(2):
         with pytest.raises(ValueError, match=message):
             COMBINING[name](partitioned(frame, [0.5])).compute()
-    if backend.name == "cuda" or name in ("rolling", "reduced groups"):
         with pytest.raises(ValueError, match=message):
             COMBINING[name](frame)
-    else:  # in order, in one process
-        COMBINING[name](frame)
+
+
+def scanned(rows, op):
+    answer = rows.gpuscan.scan(op)
+    return answer.compute() if hasattr(answer, "compute") else answer
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "Int64", "int64[pyarrow]"])
+def test_rows_that_are_eight_and_more_are_cut_in_memory_too(dtype):
+    after_ten = operator(lambda a, b: (0 if a >= 10 else a) + b, identity=0, name="after_ten")
+    x = pd.Series([7, 6, 5, 3, 3, 1, 1, 1], dtype=dtype, name="x")
+    for rows in (x, partitioned(x, [0.4]), dask_gpuscan.stream([x[:3], x[3:]])):
+        with pytest.raises(
+            ValueError, match=r"after_ten is not associative on the data: the states 7"
+        ):
+            scanned(rows, after_ten)
+    with pytest.raises(ValueError, match="after_ten is not associative on the data"):
+        dask_gpuscan.on(pa.table({"x": x})).scan({"s": (after_ten, "x")})

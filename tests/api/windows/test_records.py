@@ -101,7 +101,7 @@ def test_frames_and_streams():
     frame = pd.DataFrame({"a": [1, 3, 2], "s": ["x", "w", "z"], "b": [2.0, None, 1.0]})
     numbers = frame.gpuscan.expanding().idxmax(numeric_only=True)
     assert numbers.to_dict("list") == {"a": [0, 1, 1], "b": [0, 0, 0]}
-    assert numbers.dtypes.tolist() == ["Int64", "Int64"]
+    assert numbers.dtypes.tolist() == ["float64", "float64"]
     stream = dask_gpuscan.stream([frame[:2], frame[2:2], frame[2:]])
     found = stream.gpuscan.expanding().idxmin().compute()
     assert found.to_dict("list") == {"a": [0, 0, 0], "s": [0, 1, 1], "b": [0, 0, 2]}

@@ -14,7 +14,7 @@ import dask_gpuscan
 from dask_gpuscan import stream
 from helpers.backends import same
 from helpers.strategies import columns, cuts, partitioned, two_thirds
-from helpers.widened import exact
+from helpers.widened import as_nullable
 
 FIXED = ("15min", "1h", "7h", "36h", "D", "3D")
 CALENDAR = ("ME", "MS", "W", "W-WED", "B", "2B", "QS", "2MS", "QE", "YE", "2ME", "SME", "BQE")
@@ -48,7 +48,7 @@ def series(draw, dtypes=DTYPES, wide=True):
 
 def with_nulls(expected, x, method):
     """What pandas answers if a bucket has no rows, exactly: that is the dtype over partitions."""
-    return exact(expected, x) if method in OPENS else expected
+    return as_nullable(expected, x) if method in OPENS else expected
 
 
 def agrees(backend, x, at, method, rule, **options):

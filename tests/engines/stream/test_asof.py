@@ -147,7 +147,7 @@ def test_keys_beside_a_frame_go_on_from_a_state(tmp_path):
     left = pd.DataFrame({"t": [1, 3, 4]})
     right = pd.DataFrame({"t": [2, 4], "z": [5, 6]})
     first = dask_gpuscan.merge_asof(dask_gpuscan.stream([left[:2]]), right, on="t")
-    assert first.compute()["z"].tolist() == [pd.NA, 5]
+    assert first.compute()["z"].fillna(-1).tolist() == [-1, 5]
     first.state.save(tmp_path / "state")
     state = dask_gpuscan.load_state(tmp_path / "state")
     later = dask_gpuscan.merge_asof(dask_gpuscan.stream([left[2:]], state=state), right, on="t")

@@ -181,8 +181,9 @@ def _planned(
                 f"dtype={options.dtype} cannot hold the nulls of rows that are left out; ask for a nullable dtype "
                 f"such as 'Int64'"
             )
-        options = replace(options, dtype=library.nullable(plan.dtype))
-        plan = scan_plan(library, op, dtypes, options.dtype, in_groups)
+        answers = library.nullable(plan.dtype)
+        options = replace(options, dtype=library.masked(plan.dtype))
+        plan = replace(scan_plan(library, op, dtypes, options.dtype, in_groups), answers=answers)
     scan = Scan(f"scan-{op.name}", op, options, in_groups)
     initial = scan.by_kernels.initial_state(plan)
     if _is_alone(plan, op):
@@ -237,7 +238,9 @@ def _fused(planned: list[Planned], columns: Columns, rows: Compiled | None) -> P
     names = tuple(one.entry.name for one in planned)
     places = tuple(one.place for one in planned)
     reverse = planned[0].entry.options.reverse
-    answers = tuple(Answer(one.plan.dtype, one.marks.nulls == "mask") for one in planned)
+    answers = tuple(
+        Answer(one.plan.dtype, one.plan.answers, one.marks.nulls == "mask") for one in planned
+    )
     first = planned[0]
     if rows is None and _share_nulls(planned):
         assert isinstance(first.column, PlainColumn)

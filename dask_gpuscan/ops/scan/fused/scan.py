@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .... import kernels
+from ....frames.messages import naming
 from ....frames.protocol import Library
 from ....frames.registry import library_of
 from ....frames.types import DType
@@ -124,6 +125,9 @@ class Answer:
     """A column of an answer, and whether an array of bool behind its own says where it is null."""
 
     dtype: DType
+    """What holds every answer exactly."""
+    shown: DType
+    """What users get for it."""
     masked: bool
 
 
@@ -143,7 +147,7 @@ class FusedScan:
 
     def dtype(self, columns: Sequence[Any]) -> list[Any]:
         """Dtypes of the answers."""
-        return [answer.dtype for answer in self.answers]
+        return [answer.shown for answer in self.answers]
 
     def _values(self, columns: Sequence[Any]) -> Any:
         """Return the inputs of the operator."""
@@ -184,9 +188,14 @@ class FusedScan:
         ]
 
     def _wrapped(self, columns: Sequence[Any], answer: Answer, out: Any, missing: Any) -> Any:
-        layout = library_of(columns[0]).layout(answer.dtype)
+        library = library_of(columns[0])
+        layout = library.layout(answer.dtype)
         assert layout is not None
-        return layout.wrap(out, missing, answer.dtype)
+        array = layout.wrap(out, missing, answer.dtype)
+        if answer.shown == answer.dtype:
+            return array
+        with naming("scan", columns):
+            return library.from_masked(array, answer.shown)
 
 
 @dataclass(frozen=True)
