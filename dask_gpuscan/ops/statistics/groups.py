@@ -110,7 +110,7 @@ def total(numbers: Any, s: States) -> Any:
     return (corrected(numbers, *s) if len(s) > 1 else s[0]), None
 
 
-def mean(numbers: Any, s: States) -> Any:
+def mean_of_sums(numbers: Any, s: States) -> Any:
     """Return the means, given the states of `compensated.MEAN`, null where there are no values."""
     none = s[0] == 0
     return corrected(numbers, *s[1:]) / numbers.where(none, 1.0, s[0]), none

@@ -107,7 +107,7 @@ _ROWS = (
         groups=Reduction(
             "mean",
             compensated.MEAN,
-            groups.mean,
+            groups.mean_of_sums,
             nan_field=1,
             times=Reduction("mean", groups.SUM_OF_TIMES, groups.mean_of_times),
         ),

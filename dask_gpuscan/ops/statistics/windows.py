@@ -181,7 +181,7 @@ FIRST = Operator(BUILT_IN["first"].combine, (0.0, False), _seen_lift, _if_seen, 
 LAST = Operator(BUILT_IN["last"].combine, (0.0, False), _seen_lift, _if_seen, name="last")
 SKEW = Operator(_skew_combine, (0.0,) * 4, _skew_lift, _skew, name="skew")
 KURT = Operator(_kurt_combine, (0.0,) * 5, _kurt_lift, _kurt, name="kurt")
-CORR = Operator(_corr_combine, _NO_PAIRS + (0.0,) * 3, _corr_lift, _corr, name="corr")
+CORR = Operator(_corr_combine, _NO_PAIRS + (0.0,) * 3, _corr_lift, _corr, name="correlation")
 
 
 # Answers are computed whether or not there are enough observations, so that a GPU's threads need not take turns.
@@ -228,7 +228,7 @@ def cov(ddof: int = 1) -> Operator:
         found = quotient(s[5], s[0] - ddof)
         return found if s[0] > most else np.nan
 
-    return Operator(_cov_combine, (*_NO_PAIRS, 0.0), _pair_lift, answer, name="cov")
+    return Operator(_cov_combine, (*_NO_PAIRS, 0.0), _pair_lift, answer, name="covariance")
 
 
 @dataclass(frozen=True)
