@@ -35,7 +35,7 @@ from ..core.groups import (
     state_of,
 )
 from ..core.operation import Needs
-from .operator_traits import PLAIN, TRAITS
+from .operator_traits import operator_of, traits_of
 from .overflow import Walk, check_overflow
 from .plan import PLANS, Bounds, ScanPlan, scan_plan
 
@@ -230,11 +230,8 @@ class KernelScan(ScanBase):
             return kernels.clamped_add(dtype)
         if self.op.in_order:
             return kernels.carry_operator(self.op, dtype)
-        traits = TRAITS.get(self.op.token, PLAIN)
-        meant = traits.over_nan if dtype.kind == "f" else None
-        if meant is None and len(fields) == 1:
-            meant = traits.of_integers
-        return meant or self.op
+        over_nan = traits_of(self.op).over_nan if dtype.kind == "f" else None
+        return over_nan or operator_of(self.op, fields)
 
     def last(self, columns: Sequence[Any], states: States) -> Any:
         """Array of the answer after all rows of each group, given arrays of states."""

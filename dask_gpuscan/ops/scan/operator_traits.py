@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import BUILT_IN, Operator
+from ...kernels.operators.compensated import SUM, WIDE_SUM
 from ...kernels.operators.reproducible import SIGNED
 from .overflow import PRODUCTS, SUMS, Overflow
 
@@ -58,6 +59,8 @@ class OperatorTraits:
     """The operator where NaN is neither a null nor a value that an extreme takes, as in Arrow."""
     over_rows: Operator | None = None
     """The operator of floating-point rows that are in no groups, as in NumPy; in groups pandas begins with 0.0."""
+    over_groups: tuple[Operator, Operator] | None = None
+    """The operators of rows in groups for answers of float64, with states of several fields, and of float32."""
     keeps_nan: bool = False
     """Whether a state stays NaN once an element was NaN."""
     answers_at_nulls: bool = False
@@ -74,7 +77,7 @@ class OperatorTraits:
 
 TRAITS: dict[str, OperatorTraits] = {
     BUILT_IN["add"].token: OperatorTraits(
-        "cumsum", None, SIGNED_SUM, keeps_nan=True, overflow=SUMS
+        "cumsum", None, SIGNED_SUM, (SUM, WIDE_SUM), keeps_nan=True, overflow=SUMS
     ),
     REPRODUCIBLE_SUM.token: OperatorTraits("cumsum", None, SIGNED, of_integers=BUILT_IN["add"]),
     BUILT_IN["multiply"].token: OperatorTraits("cumprod", keeps_nan=True, overflow=PRODUCTS),
@@ -121,5 +124,19 @@ def operator_for(op: Operator, answer: np.dtype) -> Operator:
 
 def operator_of(op: Operator, fields: Sequence[Any]) -> Operator:
     """Return the operator that is meant by another one, and whose states have these fields."""
-    of_integers = traits_of(op).of_integers
-    return op if of_integers is None or len(fields) > 1 else of_integers
+    traits = traits_of(op)
+    if len(fields) == 1:
+        return traits.of_integers or op
+    return op if traits.over_groups is None else traits.over_groups[0]
+
+
+def operator_in_groups(op: Operator, answer: np.dtype) -> Operator:
+    """Return the operator that is meant by another one for answers of a dtype in groups.
+
+    Examples
+    --------
+    >>> [operator_in_groups(BUILT_IN["add"], np.dtype(d)).identity for d in ("f8", "f4", "i8")]
+    [(0.0, -0.0), 0.0, 0]
+    """
+    found = traits_of(op).over_groups
+    return op if found is None or answer.kind != "f" else found[answer.itemsize < 8]

@@ -18,7 +18,13 @@ from ...frames.protocol import Library
 from ...frames.types import Array, DType, Layout, Missing, Values
 from ...kernels import Operator
 from ...kernels.bounded_cache import BoundedCache
-from .operator_traits import SIGNED_SUMS, OperatorTraits, operator_for, traits_of
+from .operator_traits import (
+    SIGNED_SUMS,
+    OperatorTraits,
+    operator_for,
+    operator_in_groups,
+    traits_of,
+)
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -158,7 +164,9 @@ def scan_plan(
     passes = own.groups_pass_over_nan if in_groups else own.passes_over_nan
     writer = traits.over_nan if passes and traits.over_nan is not None else meant
     is_integer = kernel_dtype.kind in "iu"
-    if not in_groups and not own.passes_over_nan and kernel_dtype.kind in "fc":
+    if in_groups:
+        writer = operator_in_groups(writer, kernel_dtype)
+    elif not own.passes_over_nan and kernel_dtype.kind in "fc":
         writer = traits_of(writer).over_rows or writer  # Arrow's sums begin with 0.0
     zero = None
     if writer in SIGNED_SUMS:

@@ -62,18 +62,6 @@ CHANGES = Operator(_changes, _no_changes, _one, name="changes", inputs=1)
 """State: (runs of equal values, first value, last value)."""
 
 
-def _moments(a: Any, b: Any) -> Any:
-    return (a[0] + b[0], a[1] + b[1])
-
-
-def _moment(x: Any) -> Any:
-    return (1.0, x * 1.0)
-
-
-MEAN = Operator(_moments, (0.0, 0.0), _moment, name="mean")
-"""State: (number of values, their sum)."""
-
-
 def _halves(a: Any, b: Any) -> Any:
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
@@ -111,10 +99,21 @@ def if_counted(numbers: Any, s: States) -> Any:
     return s[0], s[1] == 0
 
 
-def mean(numbers: Any, s: States) -> Any:
-    """Return the second field over the first, null where that is zero."""
+def corrected(numbers: Any, total: Any, error: Any) -> Any:
+    """Return sums with what they have lost; see `compensated.corrected`."""
+    found = total + error
+    return numbers.where((found != found) | (found == total), total, found)
+
+
+def total(numbers: Any, s: States) -> Any:
+    """Return the sums, given them or, of floating-point numbers, the states of `compensated.SUM`; none is null."""
+    return (corrected(numbers, *s) if len(s) > 1 else s[0]), None
+
+
+def mean_of_sums(numbers: Any, s: States) -> Any:
+    """Return the means, given the states of `compensated.MEAN`, null where there are no values."""
     none = s[0] == 0
-    return s[1] / numbers.where(none, 1.0, s[0]), none
+    return corrected(numbers, *s[1:]) / numbers.where(none, 1.0, s[0]), none
 
 
 def mean_of_times(numbers: Any, s: States) -> Any:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...kernels import BUILT_IN, Distinct, Operator, OrderStatistic, Quantile, Rank
-from ...kernels.operators import reproducible
+from ...kernels.operators import compensated, reproducible
 from ..scan.operator_traits import LARGEST_NUMBER, SMALLEST_NUMBER
 from . import ewm, ewm_pairs, groups, windows
 from .groups import CHANGES, COUNT, Reduction, if_counted, if_seen, itself, spread
@@ -70,7 +70,7 @@ _ROWS = (
         groups=Reduction(
             "sum",
             BUILT_IN["add"],
-            itself,
+            groups.total,
             wide=True,
             nan_field=0,
             by_library=True,
@@ -82,9 +82,10 @@ _ROWS = (
         reproducible=Reduction(
             "sum", BUILT_IN["add_reproducible"], itself, null_if_none=True, lowers=True
         ),
-        # only expanding windows carry a correction for what rounding lost, as in pandas
         windows=WindowStatistic(
-            _either(windows.SUM, reproducible.FINITE_SUM), enough=needs_none, anew=windows.PLAIN_SUM
+            _either(compensated.FINITE_SUM, reproducible.FINITE_SUM),
+            enough=needs_none,
+            uncounted=compensated.UNCOUNTED_SUM,
         ),
         weighted=ewm.sums,
         weighted_enough=1,
@@ -105,18 +106,15 @@ _ROWS = (
         "mean",
         groups=Reduction(
             "mean",
-            groups.MEAN,
-            groups.mean,
+            compensated.MEAN,
+            groups.mean_of_sums,
             nan_field=1,
             times=Reduction("mean", groups.SUM_OF_TIMES, groups.mean_of_times),
         ),
         reproducible=Reduction("mean", reproducible.MEAN, if_counted, lowers=True),
-        # a sum over a count, corrected where a sum is; weighted means keep distances from the last value instead, so
-        # that a mean of equal values is exactly that value
+        # weighted means keep distances from the last value instead, so that a mean of equal values is that value
         windows=WindowStatistic(
-            _either(windows.MEAN, reproducible.FINITE_MEAN),
-            enough=needs_one,
-            anew=windows.PLAIN_MEAN,
+            _either(compensated.FINITE_MEAN, reproducible.FINITE_MEAN), enough=needs_one
         ),
         weighted=ewm.means,
         weighted_enough=1,
@@ -149,7 +147,9 @@ _ROWS = (
             over_nan=SMALLEST_NUMBER,
             by_library=True,
         ),
-        windows=WindowStatistic(_always(windows.MIN), enough=needs_one, picks=BUILT_IN["minimum"]),
+        windows=WindowStatistic(
+            _always(windows.MIN), enough=needs_one, counts=False, picks=BUILT_IN["minimum"]
+        ),
     ),
     Statistic(
         "max",
@@ -160,7 +160,9 @@ _ROWS = (
             over_nan=LARGEST_NUMBER,
             by_library=True,
         ),
-        windows=WindowStatistic(_always(windows.MAX), enough=needs_one, picks=BUILT_IN["maximum"]),
+        windows=WindowStatistic(
+            _always(windows.MAX), enough=needs_one, counts=False, picks=BUILT_IN["maximum"]
+        ),
     ),
     Statistic(
         "any",
@@ -176,18 +178,24 @@ _ROWS = (
         "count",
         of_none=0,
         groups=Reduction("count", COUNT, itself, "valid"),
-        windows=WindowStatistic(_always(BUILT_IN["add"]), ((0, "validity"),), enough=needs_none),
+        windows=WindowStatistic(
+            _always(BUILT_IN["add"]), ((0, "validity"),), enough=needs_none, counts=False
+        ),
     ),
     Statistic("size", of_none=0, groups=Reduction("size", COUNT, itself, "rows")),
     Statistic(
         "first",
         groups=Reduction("first", BUILT_IN["first"], if_seen, picks="first"),
-        windows=WindowStatistic(_always(windows.FIRST), enough=needs_one, picks=BUILT_IN["first"]),
+        windows=WindowStatistic(
+            _always(windows.FIRST), enough=needs_one, counts=False, picks=BUILT_IN["first"]
+        ),
     ),
     Statistic(
         "last",
         groups=Reduction("last", BUILT_IN["last"], if_seen, picks="last"),
-        windows=WindowStatistic(_always(windows.LAST), enough=needs_one, picks=BUILT_IN["last"]),
+        windows=WindowStatistic(
+            _always(windows.LAST), enough=needs_one, counts=False, picks=BUILT_IN["last"]
+        ),
     ),
     Statistic(
         "nunique_consecutive",

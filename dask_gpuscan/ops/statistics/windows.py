@@ -14,6 +14,7 @@ import numpy as np
 
 from ...kernels import BUILT_IN, Operator
 from ...kernels.operators.built_in import observed_if_finite
+from ...kernels.operators.compensated import NOTHING_LOST, lost
 from ...kernels.operators.numerics import quotient, root, share
 from .inputs import VALUES, Inputs
 
@@ -21,36 +22,6 @@ INFINITE = float("inf")
 
 # Elements are lifted field by field, and ``x - x == 0.0``, which no NaN and no infinite value is, stands where it is
 # needed: with a tuple that is chosen as a whole, or a helper that tells, a scan takes up to twice as long.
-
-
-# Sums carry what rounding lost (two-sum: Knuth, The Art of Computer Programming 2, 4.2.2), as pandas' do:
-# state (count, sum, error). A sum begins with -0.0, which leaves even that as it is.
-
-
-def _sum_lift(x: Any) -> Any:
-    seen = x - x == 0.0
-    return (1.0 if seen else 0.0, x if seen else -0.0, 0.0)
-
-
-def _sum_combine(a: Any, b: Any) -> Any:
-    total = a[1] + b[1]
-    part = total - a[1]
-    lost = (a[1] - (total - part)) + (b[1] - part)
-    return (a[0] + b[0], total, a[2] + b[2] + lost)
-
-
-def _corrected(s: Any) -> Any:
-    # a sum that is exact keeps its sign, and one that overflows has no error
-    return s[1] + s[2] if s[2] != 0.0 and s[2] - s[2] == 0.0 else s[1]
-
-
-def _sum(s: Any) -> Any:
-    return _corrected(s) if s[0] > 0.0 else 0.0
-
-
-def _mean(s: Any) -> Any:
-    mean = quotient(_corrected(s), s[0])
-    return mean if s[0] > 0.0 else np.nan
 
 
 # --- extremes, the first and the last --------------------------------------------------------------------
@@ -154,71 +125,63 @@ def _sem_combine(a: Any, b: Any) -> Any:
     return (n, a[1] + d * q, a[2] + b[2] + d * d * a[0] * q, a[3] + b[3])
 
 
-# --- two inputs: state (count, both means, sum of products of distances, then of squares of each) ---------------
+# --- two inputs: state (count, both means, what these have lost, sum of products of distances, of corr also squares) --
+
+# A mean has what rounding lost beside it, so that distances from it are as good as those from a mean near zero.
 
 
 def _pair_lift(x: Any, y: Any) -> Any:
     both = (x - x == 0.0) & (y - y == 0.0)
-    return (1.0 if both else 0.0, x if both else 0.0, y if both else 0.0, 0.0)
+    values = x if both else 0.0, y if both else 0.0
+    return (1.0 if both else 0.0, values[0], values[1], NOTHING_LOST, NOTHING_LOST, 0.0)
 
 
 def _cov_combine(a: Any, b: Any) -> Any:
     n = a[0] + b[0]
     q = share(b[0], n)
-    d, e = b[1] - a[1], b[2] - a[2]
-    return (n, a[1] + d * q, a[2] + e * q, a[3] + b[3] + d * e * a[0] * q)
+    d, e, rest, other = b[1] - a[1], b[2] - a[2], b[3] - a[3], b[4] - a[4]
+    x, y = a[1] + d * q, a[2] + e * q
+    x_lost = a[3] + rest * q + lost(a[1], d * q, x)
+    y_lost = a[4] + other * q + lost(a[2], e * q, y)
+    return (n, x, y, x_lost, y_lost, a[5] + b[5] + (d + rest) * (e + other) * a[0] * q)
 
 
 def _corr_lift(x: Any, y: Any) -> Any:
     both = (x - x == 0.0) & (y - y == 0.0)
-    return (1.0 if both else 0.0, x if both else 0.0, y if both else 0.0, 0.0, 0.0, 0.0)
+    values = x if both else 0.0, y if both else 0.0
+    return (1.0 if both else 0.0, values[0], values[1], NOTHING_LOST, NOTHING_LOST, 0.0, 0.0, 0.0)
 
 
 def _corr_combine(a: Any, b: Any) -> Any:
     n = a[0] + b[0]
     q = share(b[0], n)
-    d, e, w = b[1] - a[1], b[2] - a[2], a[0] * q
-    products = a[3] + b[3] + d * e * w
-    return (
-        n,
-        a[1] + d * q,
-        a[2] + e * q,
-        products,
-        a[4] + b[4] + d * d * w,
-        a[5] + b[5] + e * e * w,
-    )
+    d, e, rest, other, w = b[1] - a[1], b[2] - a[2], b[3] - a[3], b[4] - a[4], a[0] * q
+    x, y = a[1] + d * q, a[2] + e * q
+    x_lost = a[3] + rest * q + lost(a[1], d * q, x)
+    y_lost = a[4] + other * q + lost(a[2], e * q, y)
+    d, e = d + rest, e + other
+    products = a[5] + b[5] + d * e * w
+    return (n, x, y, x_lost, y_lost, products, a[6] + b[6] + d * d * w, a[7] + b[7] + e * e * w)
 
 
 def _corr(s: Any) -> Any:
-    if s[4] <= 0.0 or s[5] <= 0.0:
+    if s[6] <= 0.0 or s[7] <= 0.0:
         return np.nan
-    return max(-1.0, min(1.0, s[3] / (root(s[4]) * root(s[5]))))
+    return max(-1.0, min(1.0, s[5] / (root(s[6]) * root(s[7]))))
 
 
 # --- the operators ---------------------------------------------------------------------------------------
 
-SUM = Operator(_sum_combine, (0.0, -0.0, 0.0), _sum_lift, _sum, name="sum")
-MEAN = Operator(_sum_combine, (0.0, -0.0, 0.0), _sum_lift, _mean, name="mean")
+_NO_MOMENTS = (0.0, 0.0, 0.0)
+_NO_PAIRS = (0.0, 0.0, 0.0, NOTHING_LOST, NOTHING_LOST)
+
 MIN = Operator(_min, INFINITE, _min_lift, _if_finite, name="min")
 MAX = Operator(_max, -INFINITE, _max_lift, _if_finite, name="max")
 FIRST = Operator(BUILT_IN["first"].combine, (0.0, False), _seen_lift, _if_seen, name="first")
 LAST = Operator(BUILT_IN["last"].combine, (0.0, False), _seen_lift, _if_seen, name="last")
 SKEW = Operator(_skew_combine, (0.0,) * 4, _skew_lift, _skew, name="skew")
 KURT = Operator(_kurt_combine, (0.0,) * 5, _kurt_lift, _kurt, name="kurt")
-CORR = Operator(_corr_combine, (0.0,) * 6, _corr_lift, _corr, name="corr")
-
-PLAIN_SUM = Operator(
-    lambda a, b: a + b, 0.0, lambda x: x if x - x == 0.0 else 0.0, name="rolling-sum"
-)
-PLAIN_MEAN = Operator(
-    lambda a, b: (a[0] + b[0], a[1] + b[1]),
-    (0.0, 0.0),
-    lambda x: (1.0 if x - x == 0.0 else 0.0, x if x - x == 0.0 else 0.0),
-    lambda s: s[1] / s[0] if s[0] > 0.0 else np.nan,
-    name="rolling-mean",
-)
-
-_NO_MOMENTS = (0.0, 0.0, 0.0)
+CORR = Operator(_corr_combine, _NO_PAIRS + (0.0,) * 3, _corr_lift, _corr, name="correlation")
 
 
 # Answers are computed whether or not there are enough observations, so that a GPU's threads need not take turns.
@@ -262,10 +225,10 @@ def cov(ddof: int = 1) -> Operator:
     most = max(ddof, 0)
 
     def answer(s: Any) -> Any:
-        found = quotient(s[3], s[0] - ddof)
+        found = quotient(s[5], s[0] - ddof)
         return found if s[0] > most else np.nan
 
-    return Operator(_cov_combine, (0.0,) * 4, _pair_lift, answer, name="cov")
+    return Operator(_cov_combine, (*_NO_PAIRS, 0.0), _pair_lift, answer, name="covariance")
 
 
 @dataclass(frozen=True)
@@ -281,8 +244,10 @@ class WindowStatistic:
     enough : callable, optional
         Returns, given the options, how many observations always have an answer; by default, it depends on
         their values.
-    anew : Operator, optional
-        The operator, without options, of windows that are each summed anew, so that rounding is not carried along.
+    counts : bool
+        Whether the first field of states is the number of observations; not with ``reproducible``.
+    uncounted : Operator, optional
+        A faster operator, without options, of windows that all have an observation.
     picks : Operator, optional
         What picks the answer among integers, exactly, where it is one of the values.
     """
@@ -290,5 +255,6 @@ class WindowStatistic:
     make: Callable[..., Operator]
     inputs: Inputs = VALUES
     enough: Callable[..., int] | None = None
-    anew: Operator | None = None
+    counts: bool = True
+    uncounted: Operator | None = None
     picks: Operator | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -220,18 +220,21 @@ class RollingStatistic(Windowed):
             return picked.apply(columns, rows)
         statistic, options = WINDOWS[self.name], dict(self.options)
         inputs = read(columns, statistic.inputs)
-        anew = None if options else statistic.anew
-        op = anew or window_operator(self.name, **options)
+        op = window_operator(self.name, **options)
+        counts = statistic.counts and "reproducible" not in options
         values = inputs if op.inputs > 1 else inputs[0]
         if rows.group_ids is not None:
             assert isinstance(self.shape, RowShape)
-            counted, codes = _counted(op, statistic.inputs, self.min_periods), rows.group_ids
+            counted, codes = (
+                _counted(op, statistic.inputs, self.min_periods, counts),
+                rows.group_ids,
+            )
             own = self.shape.of_group
             out = kernels.rolling_by_code(counted, codes.array, values, codes.groups, own)
             return rows.floats(out)
         if rows.groups is not None and self.shape.until_row is not None:
             # a window that would reach into the group before begins at the head that is in it
-            counted = _counted_from_heads(op, statistic.inputs, self.min_periods)
+            counted = _counted_from_heads(op, statistic.inputs, self.min_periods, counts)
             inputs = rows.groups.heads, *inputs
             return rows.floats(kernels.rolling(counted, inputs, self.shape.until_row))
         enough = None if statistic.enough is None else statistic.enough(**options)
@@ -240,22 +243,26 @@ class RollingStatistic(Windowed):
         if known is not None:
             finite = all_finite(inputs, statistic.inputs)
             if not may_have_nulls(columns) or finite():
-                out = kernels.rolling(op, values, windows)  # while a GPU may still look for NaN
+                has_rows = bool(self.min_periods) or self.shape.has_row
+                fast = None if options or not has_rows else statistic.uncounted
+                out = kernels.rolling(fast or op, values, windows)  # while a GPU may look for NaN
                 if finite():
                     out[: known.start] = out[known.stop :] = np.nan
                     return rows.floats(out, None if enough is None else known)
-        counted = _counted(op, statistic.inputs, self.min_periods)
+        counted = _counted(op, statistic.inputs, self.min_periods, counts)
         return rows.floats(kernels.rolling(counted, values, windows))
 
 
 @lru_cache(maxsize=64)
-def _counted(op: Operator, inputs: Inputs, least: int) -> Operator:
+def _counted(op: Operator, inputs: Inputs, least: int, counts: bool) -> Operator:
     """Return the operator of a statistic that is null for fewer observations than `least`.
 
-    Its state begins with the number of observations.
+    Its state begins with the number of observations; that of `op` does so already if it `counts`.
     """
     combine, is_tuple = op.combine, isinstance(op.identity, tuple)
     lower: Any = op.lower
+    if counts:
+        return replace(op, lower=lambda s: lower(s) if s[0] >= least else np.nan)
     named = [f"x{i}" for i in range(op.inputs)]
     values = [x for x, (_, what) in zip(named, inputs, strict=True) if what == "values"]
     observed = " and ".join(f"{x} - {x} == 0.0" for x in values) or "True"
@@ -289,9 +296,9 @@ def _counted(op: Operator, inputs: Inputs, least: int) -> Operator:
 
 
 @lru_cache(maxsize=64)
-def _counted_from_heads(op: Operator, inputs: Inputs, least: int) -> Operator:
+def _counted_from_heads(op: Operator, inputs: Inputs, least: int, counts: bool) -> Operator:
     """Return the operator of `_counted` that begins anew at heads of groups, which are its first input."""
-    return segmented(_counted(op, inputs, least))
+    return segmented(_counted(op, inputs, least, counts))
 
 
 @dataclass(frozen=True)

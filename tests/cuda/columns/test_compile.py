@@ -18,6 +18,7 @@ from dask_gpuscan.kernels.cuda.core.build import build, source
 from dask_gpuscan.kernels.cuda.core.plan import Nullness
 from dask_gpuscan.kernels.cuda.core.tuning import STAGES_AT_LEAST
 from dask_gpuscan.kernels.cuda.core.visitors import HEAD_FLAGS, SELECT, UNIQUE, VISITORS
+from dask_gpuscan.kernels.operators.compensated import MEAN, SUM
 from helpers.architectures import builds
 
 I4, I8, F8, BOOL = (np.dtype(d) for d in ("i4", "i8", "f8", "?"))
@@ -99,6 +100,8 @@ PLANS = {
         replace(RUNS, last=True), sum_and_largest, "i8", exclusive=(True, False)
     ),
     "scan-last-exclusive": by(replace(RUNS, last=True), "last", "u1", exclusive=True),
+    "scan-sum": by(RUNS, SUM, "f8", BAND),
+    "reduce-mean": by(RUNS, MEAN, "f8", BAND, reduces=True),
 }
 
 

@@ -26,6 +26,7 @@ from dask_gpuscan.kernels.cuda.core.plan import typed
 from dask_gpuscan.kernels.cuda.scan.scan_pass import ScanPass
 from dask_gpuscan.kernels.cuda.scan.sequential_product import stable_product
 from dask_gpuscan.kernels.cuda.scan.table_pass import TablePass, table_of
+from dask_gpuscan.kernels.operators.compensated import SUM
 from dask_gpuscan.ops.arrays.nulls import last_within
 from dask_gpuscan.ops.scan.kernel_scan import ScanArguments
 from dask_gpuscan.ops.statistics.table import window_operator
@@ -115,6 +116,8 @@ KERNELS = [
     (clamped_add(np.dtype("i8"), 0, 9), ["i8"], "bits", {}),
     (clamped_add(np.dtype("u8"), 0, 9), ["u1"], "none", {"dtype": np.dtype("u8")}),
     (clamped_add(np.dtype("f8"), 0), ["f8"], "in band", {"mark_nulls": True}),
+    (SUM, ["f8"], "in band", {"mark_nulls": True}),
+    (window_operator("cov"), ["f8", "f8"], "none", {}),
 ]
 
 

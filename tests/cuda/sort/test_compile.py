@@ -22,6 +22,7 @@ from dask_gpuscan.kernels.cuda.sort.sort_pass import (
     SearchPass,
     TiesPass,
 )
+from dask_gpuscan.kernels.operators.compensated import SUM
 from helpers.architectures import builds
 
 CODES = {
@@ -77,6 +78,7 @@ PASSES = {
     **{f"pieces-{each.step}": each for each in by_code("add", ["f8"], "bytes", parted=True)},
     **{f"pair-{each.step}": each for each in by_code(pair, ["i8"], exclusive=(True, False))},
     **{f"welford-{each.step}": each for each in by_code("welford", ["f8"], "in band")},
+    **{f"sum-{each.step}": each for each in by_code(SUM, ["f8"], "in band")},
 }
 
 

@@ -16,12 +16,13 @@ from dask_gpuscan.kernels.cuda.windows.window_pass import (
     level_passes,
     span_passes,
 )
+from dask_gpuscan.kernels.operators.compensated import UNCOUNTED_SUM
 from helpers.architectures import builds
 
 
 def passes(name, dtypes, nulls="none", width=10):
     forms = tuple(map(np.dtype, dtypes))
-    _, tiles, levels, _ = _passes(BUILT_IN[name], forms, None, nulls, width, (9, 0))
+    _, tiles, levels, _ = _passes(BUILT_IN.get(name, name), forms, None, nulls, width, (9, 0))
     return [*tiles, *levels]
 
 
@@ -40,6 +41,7 @@ PASSES = {
     **named("welford", ["f8"], "bits"),
     **named("maximum", [INT128]),
     "first-within": WindowStartsPass(),
+    **{f"sum-{each.step}": each for each in passes(UNCOUNTED_SUM, ["f8"], width=1000)},
 }
 
 

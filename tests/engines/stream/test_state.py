@@ -1,6 +1,7 @@
 """States: files that can be read by anyone, and errors that name what does not match."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+from dask_gpuscan.engines.stream.states import state as states_module
 from dask_gpuscan.engines.stream.states.state_files import signed
 
 FRAME = pd.DataFrame({"k": list("aabba"), "x": [1.5, np.nan, 2.5, 4.0, 0.1], "n": [3, 1, 2, 0, 5]})
@@ -38,6 +40,29 @@ def test_a_file_is_read_by_pyarrow(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["state.arrow"]
 
 
+@pytest.mark.parametrize("clustered", [False, True])
+def test_running_sums_go_on_from_files_without_losses(
+    tmp_path: Path, monkeypatch: Any, clustered: bool
+) -> None:
+    frame = pd.DataFrame({"k": [1, 1, 2], "x": [1.0, 0.1, 0.2], "y": np.array([1, 2, 3], "f4")})
+
+    def sums(rows: Any) -> Any:
+        return rows.gpuscan.groupby("k", clustered=clustered).cumsum()
+
+    state = state_of(sums, frame)
+    *others, one = state.operations
+    (x, _), (y,) = one.seen.states  # of float32 in one field of float64, and then of float32
+    states = type(one.seen.states)([(x,), (y.astype("f4"),)])
+    before = replace(one, seen=replace(one.seen, states=states))
+    monkeypatch.setattr(states_module, "VERSION", 3)
+    replace(state, operations=(*others, before)).save(tmp_path / "state")
+    monkeypatch.undo()
+    state = dask_gpuscan.load_state(tmp_path / "state")
+    found = sums(dask_gpuscan.stream([frame[2:]], state=state)).compute()
+    assert found["x"].tolist() == [0.4]
+    assert found["y"].tolist() == [6.0]
+
+
 def test_what_is_no_state(tmp_path: Path) -> None:
     path, state = tmp_path / "state", state_of()
     path.write_bytes(b"nothing of this kind")
@@ -54,8 +79,8 @@ def test_what_is_no_state(tmp_path: Path) -> None:
         dask_gpuscan.load_state(path)
     digest = whole[whole.index(b"dask_gpuscan.digest") :]
     (digest, *_) = re.findall(rb"[0-9a-f]{64}", digest)
-    path.write_bytes(signed(whole.replace(b'"version": 3', b'"version": 7'), digest))
-    with pytest.raises(ValueError, match="is of version 7 of states, and 2 and 3 are read"):
+    path.write_bytes(signed(whole.replace(b'"version": 4', b'"version": 7'), digest))
+    with pytest.raises(ValueError, match="is of version 7 of states, and 2 and 3 and 4 are read"):
         dask_gpuscan.load_state(path)
 
 

@@ -5,14 +5,17 @@ A file says which carry an operation had, if that is of a few kinds; else it hol
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ....ops.groupby.hashed import Table
+from ....ops.runs import Open
 from ....ops.windows.halo import RowArrays
 from ..options import described
 from .balances import kept_table
@@ -93,6 +96,20 @@ def read_operation(known: dict[str, Any], leaves: list[Any]) -> Operation:
     require(one.times is None or is_dtype(one.times), "a dtype of times")
     require(type(one.depends) is bool, "whether it depends on rows before")
     return _read_listing(one, known, leaves)
+
+
+def with_losses(one: Operation) -> Operation:
+    """Return an operation of a file in which running sums of groups do not say what they have lost: nothing then."""
+    seen, texts = one.seen, one.options.split("operation=")[1:]
+    if not isinstance(seen, (Table, Open)) or len(texts) != len(seen.states):
+        return one
+    states = []
+    for text, fields in zip(texts, seen.states, strict=True):
+        is_sum = re.match(r"Scan\(.*, op=add, .* in_groups=True, bounds=None", text) is not None
+        if is_sum and getattr(fields[0], "dtype", None) == np.float64:
+            fields = (fields[0], np.zeros_like(fields[0])[()], *fields[1:])
+        states.append(fields)
+    return replace(one, seen=replace(seen, states=type(seen.states)(states)))
 
 
 def _write_listing(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:

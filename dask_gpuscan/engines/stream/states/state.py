@@ -28,15 +28,15 @@ from .balances import joined, listed
 from .consistent import is_count, require
 from .matching import check_columns, check_operations, names_in
 from .moving import moved, moved_schema
-from .operations import Operation, read_operation, write_operation, write_part
+from .operations import Operation, read_operation, with_losses, write_operation, write_part
 from .state_files import NotRead, packed, unpacked
 from .values import read_value
 
-VERSION = 3
+VERSION = 4
 """The version of the files."""
 
-READ_VERSIONS = (2, VERSION)
-"""Those of version 2 do not say which files were read."""
+READ_VERSIONS = (2, 3, VERSION)
+"""Those of version 2 do not say which files were read. Before version 4, running sums of groups had no losses."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -384,6 +384,8 @@ def _read(shape: Any, leaves: list[Any]) -> State:
     """Return a state of the values of a file; raises an error of any kind if these are not those of one."""
     schema, counts = read_value(shape["schema"], leaves), shape["counts"]
     operations = [read_operation(one, leaves) for one in shape["operations"]]
+    if shape["version"] < VERSION:
+        operations = [with_losses(one) for one in operations]
     require(isinstance(schema, Schema), "a schema")
     require(counts.keys() == {"rows", "files", "ended"}, "numbers of rows and files")
     require(is_count(counts["rows"]) and is_count(counts["files"]), "numbers of rows and files")

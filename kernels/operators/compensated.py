@@ -1,0 +1,102 @@
+"""Sums of floating-point numbers that carry what rounding lost, and are corrected by it at the end.
+
+A state has the sum as it was rounded, and the sum of what its additions lost, of which each is a floating-point number
+itself (two-sum: Knuth, The Art of Computer Programming 2, 4.2.2). The answer is as good as one that is computed with
+twice the digits and then rounded, whatever is combined with what first (Ogita, Rump and Oishi, *Accurate sum and dot
+product*, SIAM Journal on Scientific Computing 26, 2005, algorithm 4.4).
+"""
+
+# Numba reads the operators' functions.
+# mypy: disable-error-code="no-untyped-def"
+
+import numpy as np
+
+from .numerics import quotient
+from .operator import Operator
+
+NOTHING_LOST = -0.0
+"""What a number has lost: to add it changes no number, so that compilers leave it out."""
+
+
+def lost(a, b, total):
+    """Return what rounding took from the sum of `a` and `b`, which is `total`; NaN of one that is infinite."""
+    part = total - a
+    return (a - (total - part)) + (b - part)
+
+
+def corrected(total, error):
+    """Return a sum with what it has lost; one without a loss keeps its sign, and an infinite one has none."""
+    found = total + error
+    return total if (found != found) | (found == total) else found
+
+
+def _wide(x):
+    return x + 0.0  # in float64
+
+
+def _add(a, b):
+    return a + b
+
+
+def _lift(x):
+    return (x + 0.0, NOTHING_LOST)
+
+
+def _combine(a, b):
+    total = a[0] + b[0]
+    return (total, a[1] + b[1] + lost(a[0], b[0], total))
+
+
+def _lower(s):
+    return corrected(s[0], s[1])
+
+
+def _lift_counted(x):
+    return (1.0, x + 0.0, NOTHING_LOST)
+
+
+def _combine_counted(a, b):
+    total = a[1] + b[1]
+    return (a[0] + b[0], total, a[2] + b[2] + lost(a[1], b[1], total))
+
+
+def _lift_finite(x):
+    seen = x - x == 0.0
+    return (x if seen else -0.0, NOTHING_LOST)
+
+
+def _lift_counted_finite(x):
+    seen = x - x == 0.0
+    return (1.0 if seen else 0.0, x if seen else -0.0, NOTHING_LOST)
+
+
+def _lower_sum(s):
+    return corrected(s[1], s[2]) if s[0] > 0.0 else 0.0
+
+
+def _lower_mean(s):
+    mean = quotient(corrected(s[1], s[2]), s[0])
+    return mean if s[0] > 0.0 else np.nan
+
+
+SUM = Operator(_combine, (0.0, NOTHING_LOST), _lift, _lower, name="add")
+"""The sum."""
+
+WIDE_SUM = Operator(_add, 0.0, _wide, name="add")
+"""The sum for answers of float32: in float64, which needs no correction for these."""
+
+MEAN = Operator(_combine_counted, (0.0, 0.0, NOTHING_LOST), _lift_counted, name="mean")
+"""The number of numbers and their sum; state: the number, then that of the sum."""
+
+FINITE_SUM = Operator(
+    _combine_counted, (0.0, -0.0, NOTHING_LOST), _lift_counted_finite, _lower_sum, name="sum"
+)
+"""The sum of finite numbers, which leaves out others; it begins with -0.0, and is 0.0 of none."""
+
+UNCOUNTED_SUM = Operator(_combine, (-0.0, NOTHING_LOST), _lift_finite, _lower, name="sum")
+"""The same without the number of numbers, which is faster: -0.0 of none."""
+
+FINITE_MEAN = Operator(
+    _combine_counted, (0.0, -0.0, NOTHING_LOST), _lift_counted_finite, _lower_mean, name="mean"
+)
+"""The mean of finite numbers, which leaves out others."""
