@@ -477,7 +477,7 @@ def batches_of(
         return Again(iter, source)
     if hasattr(type(source), "scanner") or hasattr(type(source), "__arrow_c_stream__"):
         return Again(_read_again, source)
-    is_iterable = hasattr(type(source), "__iter__") and getattr(source, "ndim", 1)
+    is_iterable = hasattr(type(source), "__iter__") and getattr(source, "ndim", 1) != 0
     if is_iterable and not isinstance(source, (bytes, dict)):
         batches: Iterable[Any] = source
         return batches
