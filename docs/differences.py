@@ -1,14 +1,15 @@
 """Call methods of pandas, polars and cuDF and ours on the same columns, and write where answers differ.
 
-``python docs/differences.py`` writes the tables of docs/guide/semantics.md anew. Those of libraries that are not here
-keep what docs/differences.json has of them: run it once where there is a GPU.
+``python docs/differences.py`` writes the tables of docs/guide/semantics.md anew. Libraries that are not here, or not
+named, keep what docs/differences.json has of them: on a GPU host, ``python docs/differences.py cudf`` fills cuDF's.
 """
 
 import importlib
 import json
 import math
+import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -122,8 +123,8 @@ def plain(answer: Any) -> Answer:
     if type(answer).__module__.startswith("polars"):
         answer = answer.get_columns()[-1] if hasattr(answer, "get_columns") else answer
         return str(answer.dtype), answer.to_list()
-    if hasattr(answer, "to_pandas"):
-        answer = answer.to_pandas()
+    if hasattr(answer, "to_arrow"):  # of cuDF
+        return str(answer.dtype), answer.to_arrow().to_pylist()
     values = [None if x is pd.NA or x is pd.NaT else x for x in answer.tolist()]
     if isinstance(answer.dtype, np.dtype):  # where NaN is null
         values = [None if isinstance(x, float) and x != x else x for x in values]
@@ -203,11 +204,11 @@ LIBRARIES: dict[str, Callable[[], Iterator[Row]]] = {
 }
 
 
-def run() -> dict[str, Any]:
-    """Return what differs from each library that is here, and from others as it was."""
-    known: dict[str, Any] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
+def run(names: Collection[str]) -> dict[str, Any]:
+    """Return what differs from each library of these that is here, and from others as it was."""
+    known: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
     for name, differences in LIBRARIES.items():
-        if is_here(name):
+        if name in names and is_here(name):
             known[name] = {
                 "version": version_of(name),
                 "rows": [list(row) for row in differences()],
@@ -237,7 +238,7 @@ def made(known: dict[str, Any]) -> str:
 
 def main() -> None:
     """Run, and write."""
-    known = run()
+    known = run(sys.argv[1:] or LIBRARIES)
     TABLE.write_text(json.dumps(known, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
     PAGE.write_text(put_in(PAGE.read_text(encoding="utf-8"), made(known), MARKS), encoding="utf-8")
 

@@ -152,11 +152,9 @@ def _of_floats(lower: Any, upper: Any) -> Operator:
         number = wide(x)
         if number != number:
             return (number, number, number)
-        low, high = (
-            lower + number,
-            upper + number,
-        )  # NaN if a sum before may be infinite, the other way
-        # no branch depends on the bounds alone: they are parameters of one compiled kernel
+        # NaN if a sum before may be infinite, the other way; no branch depends on bounds alone, which would make
+        # them constants of the code
+        low, high = lower + number, upper + number
         return (number, lower if low == low else low, upper if high == high else high)
 
     def at_zero(f):
