@@ -15,7 +15,7 @@ from ..messages import column_title, first_line
 from ..types import DType, Values
 from .keys import factorize
 from .layouts import AnyColumn, PandasArray, PandasColumn, layout_of, nullable, one_array, series_of
-from .sortable import decoded, is_dictionary
+from .sortable import decoded, is_dictionary, is_narrow_decimal, numbered_dtype
 from .texts import argsort
 
 
@@ -52,7 +52,10 @@ class PandasOrdering:
         return column
 
     def rank_dtypes(self, frame: pd.DataFrame, **options: Hashable) -> list[DType]:
-        return list(frame.iloc[:0].rank(**options).dtypes)
+        no_rows = frame.iloc[:0]
+        if any(is_narrow_decimal(dtype) for dtype in frame.dtypes):
+            no_rows = no_rows.astype({n: numbered_dtype(d) for n, d in frame.dtypes.items()})
+        return list(no_rows.rank(**options).dtypes)
 
     def is_monotonic(self, given: AnyColumn, decreasing: bool) -> bool:
         column = series_of(given)
