@@ -25,7 +25,13 @@ from .layouts import (
     series_of,
 )
 from .nulls import masked
-from .sortable import decoded, is_dictionary, is_ordered_dictionary
+from .sortable import (
+    decoded,
+    is_dictionary,
+    is_narrow_decimal,
+    is_ordered_dictionary,
+    numbered_dtype,
+)
 from .texts import argsort
 
 
@@ -64,7 +70,10 @@ class PandasOrdering:
         return column
 
     def rank_dtypes(self, frame: pd.DataFrame, **options: Hashable) -> list[DType]:
-        return list(frame.iloc[:0].rank(**options).dtypes)
+        no_rows = frame.iloc[:0]
+        if any(is_narrow_decimal(dtype) for dtype in frame.dtypes):
+            no_rows = no_rows.astype({n: numbered_dtype(d) for n, d in frame.dtypes.items()})
+        return list(no_rows.rank(**options).dtypes)
 
     def is_monotonic(self, given: AnyColumn, decreasing: bool) -> bool:
         column = series_of(given)

@@ -17,6 +17,7 @@ from ..types import DType, Layout, Scalar, asked_once
 from .decimals import is_decimal, of_sums, stored_integer
 from .layouts import holds_null, is_number, is_real, layout_of
 from .nulls import masked, nullable
+from .sortable import numbered_dtype
 
 SUMS = ("sum", "prod", "cumsum", "cumprod")
 """Methods whose answers need more bits than their elements."""
@@ -73,6 +74,8 @@ def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
         return np.dtype(np.int64)
     if is_decimal(dtype) and method in OF_DECIMALS:  # of narrow ones pandas has not all
         return OF_DECIMALS[method](dtype)
+    if method == "nunique":
+        dtype = numbered_dtype(dtype)
     answer = _asked_of_groups(method, dtype, **options)
     if method in SUMS and answer == np.dtype(
         np.float16
@@ -90,6 +93,8 @@ def answer_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     if dtype == ARROW_BOOL and method in ("cumsum", "cumprod", "cummax", "cummin"):
         # as for pandas' own nullable bool
         return pd.ArrowDtype(pa.int64()) if method in SUMS else dtype
+    if method == "value_counts" or (method == "rank" and is_decimal(dtype)):
+        dtype = numbered_dtype(dtype)
     try:
         found: DType = getattr(pd.Series([], dtype=dtype), method)(**options).dtype
         return found

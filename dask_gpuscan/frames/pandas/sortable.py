@@ -36,10 +36,20 @@ def is_narrow_decimal(dtype: DType) -> bool:
     return kind is not None and bool(pa.types.is_decimal(kind)) and kind.bit_width < 128
 
 
+def numbered_dtype(dtype: DType) -> DType:
+    """Return a dtype that Arrow numbers and that holds the values of a dtype: those of dictionaries, wide decimals."""
+    if not isinstance(dtype, pd.ArrowDtype):
+        return dtype
+    kind = dtype.pyarrow_dtype
+    if is_dictionary(dtype):
+        return numbered_dtype(pd.ArrowDtype(kind.value_type))
+    wide = pa.decimal128(kind.precision, kind.scale) if is_narrow_decimal(dtype) else kind
+    return pd.ArrowDtype(wide)  # type: ignore[no-any-return]
+
+
 def wide_decimals(array: PandasArray) -> PandasArray:
     """Return decimals as those of 128 bits."""
-    kind = array.dtype.pyarrow_dtype
-    return array.astype(pd.ArrowDtype(pa.decimal128(kind.precision, kind.scale)))
+    return array.astype(numbered_dtype(array.dtype))
 
 
 def _is_interval(dtype: DType) -> bool:

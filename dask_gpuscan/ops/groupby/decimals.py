@@ -107,7 +107,8 @@ def rounded_means(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return means of Python's integers, halves away from zero, as Arrow does; 0 of no values."""
     counts = np.maximum(counts, 1).astype(object)
     means: Any = (2 * abs(sums) + counts) // (2 * counts)
-    return np.where(sums < 0, -means, means)
+    rounded: np.ndarray = np.where(sums < 0, -means, means)
+    return rounded
 
 
 @dataclass(frozen=True)

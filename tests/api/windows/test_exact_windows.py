@@ -208,3 +208,23 @@ def test_sums_of_decimals_that_do_not_fit():
         assert sums == [MOST, MOST - 1, -1, -2]
         with pytest.raises(OverflowError, match=r"sum of column 'x' in a window: overflow: -1000"):
             counted(rows["x"].gpuscan.rolling(2).sum(), kind)
+
+
+def test_states_are_saved(tmp_path):
+    kind = pa.decimal128(38, 2)
+    values = [MOST, -7, None, 5, 1 - MOST, 8, 2]
+    frame = pd.DataFrame({"x": decimals(values, kind), "t": times("M8[ns]"), "g": GROUPS})
+    for ask in (
+        lambda rows: rows["x"].gpuscan.expanding().mean(),
+        lambda rows: rows.gpuscan.groupby("g")["x"].expanding().last(),
+        lambda rows: rows["x"].gpuscan.rolling(2).mean(),
+        lambda rows: rows["x"].gpuscan.cumsum(),
+        lambda rows: rows["t"].gpuscan.expanding().mean(),
+        lambda rows: rows.gpuscan.groupby("g")["t"].expanding().max(),
+    ):
+        first = ask(dask_gpuscan.stream([frame.iloc[:3], frame.iloc[3:4]]))
+        before = first.compute()
+        first.state.save(tmp_path / "state")
+        state = dask_gpuscan.load_state(tmp_path / "state")
+        after = ask(dask_gpuscan.stream([frame.iloc[4:]], state=state)).compute()
+        assert pd.concat([before, after]).equals(ask(frame))
