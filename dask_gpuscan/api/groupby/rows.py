@@ -300,8 +300,8 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
 
         def places(method: str) -> Any:
             rank = RankOptions(method, not top.largest, in_groups=True)
-            found = RankGroups(self._by, (name,), rank, True, bool(self._clustered), self._dropna)
-            return run(self._needed([name]), found)
+            options = True, bool(self._clustered), self._dropna, f"groupby-{top.method}"
+            return run(self._needed([name]), RankGroups(self._by, (name,), rank, *options))
 
         if top.keep == "last":  # places of equal values the other way round
             place = places("min") + places("max") - places("first")

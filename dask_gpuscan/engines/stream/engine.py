@@ -75,7 +75,7 @@ def tree_reduce(obj: Stream, reduction: TreeReduction) -> Any:
 
 def rank(obj: Stream, ranking: Any) -> NoReturn:
     """Refuse to rank rows."""
-    _refuse("rank")
+    _refuse(getattr(ranking, "label", "rank"))
 
 
 def sort(obj: Stream, order: Any, ignore_index: bool) -> NoReturn:

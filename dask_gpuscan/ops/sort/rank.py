@@ -7,7 +7,7 @@ and written where the rows stand.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -356,6 +356,8 @@ class RankGroups:
     as_series: bool = False
     clustered: bool = False
     dropna: bool = True
+    label: str = field(default="rank", repr=False, compare=False)
+    """What messages call it."""
     kind = "rank"
 
     def columns(self, frame: Any) -> list[Any]:

@@ -153,6 +153,8 @@ LATER: dict[str, Callable[[Any], Any]] = {
     "rank": lambda d: d.gpuscan.rank(),
     "drop-duplicates": lambda d: d.gpuscan.drop_duplicates(keep="last"),
     "groupby-tail": lambda d: d.gpuscan.groupby("k").tail(1),
+    "groupby-nlargest": lambda d: d.gpuscan.groupby("k").nlargest(1, "x"),
+    "groupby-nsmallest": lambda d: d.gpuscan.groupby("k").nsmallest(1, "x", keep="last"),
     "groupby-nth": lambda d: d.gpuscan.groupby("k").nth(-1),
     "groupby-head": lambda d: d.gpuscan.groupby("k").head(-1),
     "groupby-median": lambda d: d.gpuscan.groupby("k").median(),
