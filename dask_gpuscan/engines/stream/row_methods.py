@@ -49,7 +49,10 @@ def _swapped(batch: Any, function: Callable[[Any, Any], Any], other: Any) -> Any
 class RowMethods:
     """The part of `Stream` that computes each row by itself."""
 
-    ndim: int
+    @property
+    def ndim(self) -> int:
+        """2 for a frame, 1 for a series."""
+        raise NotImplementedError
 
     def map_batches(self, function: Callable[..., Any], *given: Any, **options: Any) -> Self:
         """Return what a function makes of each batch."""

@@ -454,7 +454,7 @@ def batches_of(
         return Again(lambda: _of_reader(source.scanner().to_reader()))
     if hasattr(type(source), "__arrow_c_stream__"):
         return Again(lambda: _of_reader(pa.RecordBatchReader.from_stream(source)))
-    is_iterable = hasattr(type(source), "__iter__") and getattr(source, "ndim", 1)
+    is_iterable = hasattr(type(source), "__iter__") and getattr(source, "ndim", None) != 0
     if is_iterable and not isinstance(source, (bytes, dict)):
         batches: Iterable[Any] = source
         return batches
