@@ -18,7 +18,7 @@ def is_integer(given: Any) -> bool:
     >>> [is_integer(given) for given in (3, np.int8(3), True, int, 3.0)]
     [True, True, False, False, False]
     """
-    if isinstance(given, FLAG) or getattr(given, "ndim", 0):
+    if isinstance(given, FLAG) or bool(getattr(given, "ndim", 0)):
         return False
     try:
         operator.index(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, SupportsIndex, overload
 
 from ...engines.run import engine_of, meta_of, methods_of, run
-from ...frames.registry import names_of, unused_name
+from ...frames.registry import columns_of, library_of, names_of, unused_name
 from ...ops.scan.fill import Fill, FillColumns
 from ...ops.scan.row_number import ResetIndex, RowNumber
 from ..arguments import check_flags, check_limit
@@ -181,7 +181,18 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
         [0, 1]
         """
         check_flags(drop=drop)
-        return run(self._obj, ResetIndex(drop))
+        out, meta = run(self._obj, ResetIndex(drop)), meta_of(self._obj)
+        levels = [str(dtype) for dtype in library_of(meta).index_dtypes(meta)]
+        if drop or "object" not in levels or engine_of(self._obj).IN_PARTS:
+            return out
+        return _inferred(out, len(levels))
+
+
+def _inferred(frame: Any, levels: int) -> Any:
+    """Return a frame whose first columns, if they are objects, have the dtype of their values, as in pandas."""
+    library = library_of(frame)
+    arrays = [library.array(column) for column in columns_of(frame)]
+    return library.rebuild(frame, [*map(library.inferred, arrays[:levels]), *arrays[levels:]])
 
 
 def with_row_numbers(obj: Any) -> tuple[Any, Any]:

@@ -189,7 +189,8 @@ def _last_level(rows: Any, method: str) -> Any:
             f"{method} of column {shown(rows.name)}: a group has no values; leave out rows that are null first"
         )
     *names, _ = library.index_names(rows)
-    *keys, labels = (library.array(library.index_level(rows, i)) for i in range(len(names) + 1))
+    arrays: list[Any] = [library.array(library.index_level(rows, i)) for i in range(len(names) + 1)]
+    *keys, labels = arrays
     # an index cannot be written to, and answers can
     return library.series(labels.copy(), library.key_index(keys, names), rows.name)
 

@@ -46,3 +46,16 @@ def test_reset_index(backend, df, at, drop):
 def test_reset_index_of_series(backend, x, at, drop):
     lazy = partitioned(backend.frame(x), at).gpuscan.reset_index(drop=drop)
     same(backend.to_pandas(lazy.compute()), x.reset_index(drop=drop))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[1, 2], ["a", "b"], [1, "b"], [True, False], [1.5, None], [pd.Timestamp("2026"), pd.NaT]],
+    ids=repr,
+)
+def test_labels_that_are_objects_become_what_they_are(labels):
+    one = pd.DataFrame({"x": [1, 2]}, index=pd.Index(labels, dtype=object))
+    two = one.set_index(pd.MultiIndex.from_arrays([one.index, [3, 4]]))
+    for frame in (one, two):
+        same(frame.gpuscan.reset_index(), frame.reset_index())
+        same(frame["x"].gpuscan.reset_index(), frame["x"].reset_index())
