@@ -26,8 +26,8 @@ pieces.
 pandas' frames are given to our methods in three ways: whole, and as Dask collections with partitions of one row or of
 three rows, with empty ones between, whose answers are computed. (A longer frame has 8 such partitions, at its ends, and
 one of the rows between.) Dask's tests bring their own partitions. A test is counted as passed if it has called our
-methods. Calls with arguments that ours do not have are left to the library. Answers of nullable integers and bool are
-cast to the library's floats and objects, as it is meant that ours are exact.
+methods. Calls with arguments that ours do not have are left to the library. Answers of partitions that may be null
+are cast to the library's integers and bool where it has these, as dtypes are known before values are.
 
 cuDF's and CuPy's tests are run where there is a GPU. Their packages hold no tests: the variables `CUDF_CHECKOUT` and
 `CUPY_CHECKOUT` name checkouts at the tags of the installed versions (the folders `python/cudf/cudf/tests` and `tests`

@@ -100,47 +100,37 @@ def _computed(answer: Any) -> Any:
     return answer.compute(scheduler="synchronous")
 
 
-NULLABLE = {"boolean", *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))}
-
-
 def _in_their_dtypes(found: Any, theirs: Callable[[], Any]) -> Any:
-    """Return an answer whose nullable integers and bool have the library's dtypes, floats and objects among them.
+    """Return an answer whose floats and objects have the library's dtypes, integers and bool among them.
 
-    That ours are nullable is meant: a float cannot hold all integers.
+    Of partitions ours have a null wherever there may be one: this is meant, as dtypes are known before values are.
     """
+    if Replaced.rows is None and not hasattr(found, "compute"):
+        return found
     is_frame = getattr(found, "ndim", 0) == 2 and hasattr(found, "columns")
     dtypes = list(found.dtypes) if is_frame else [getattr(found, "dtype", None)]
-    if not any(map(_is_nullable, dtypes)):
+    if not any(map(_holds_null, dtypes)):
         return found
     expected = theirs()
     if not is_frame:
-        return _in_dtype(found, expected.dtype)
+        return found.astype(expected.dtype) if _lacks_null(expected.dtype) else found
     if not found.columns.is_unique or list(found.columns) != list(expected.columns):
         return found
-    wanted = {label: expected[label].dtype for label in found.columns}
-    if not any(map(_is_object, wanted.values())):  # as one expression, which Dask simplifies
-        return found.astype(
-            {k: wanted[k] for k, dtype in zip(wanted, dtypes, strict=True) if _is_nullable(dtype)}
-        )
-    found = found.copy()
-    for label in found.columns:
-        found[label] = _in_dtype(found[label], wanted[label])
-    return found
+    pairs = zip(found.columns, dtypes, strict=True)
+    wanted = {
+        label: expected[label].dtype
+        for label, dtype in pairs
+        if _holds_null(dtype) and _lacks_null(expected[label].dtype)
+    }
+    return found.astype(wanted) if wanted else found
 
 
-def _is_nullable(dtype: Any) -> bool:
-    return str(dtype) in NULLABLE
+def _holds_null(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and (dtype == np.float64 or dtype.kind == "O")
 
 
-def _is_object(dtype: Any) -> bool:
-    return getattr(dtype, "kind", "") == "O"
-
-
-def _in_dtype(series: Any, dtype: Any) -> Any:
-    if not _is_nullable(series.dtype) or not isinstance(dtype, np.dtype):
-        return series
-    cast = series.astype(dtype)
-    return cast.where(series.notna(), np.nan) if dtype.kind == "O" else cast
+def _lacks_null(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "biu"
 
 
 def _called(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.widened import PICKS, can_be_null, nullable, picked, widened
+from helpers.widened import PICKS, picked, widened
 
 from .methods import is_arrow_float
 
@@ -53,41 +53,36 @@ def _is_masked(dtype: Any) -> bool:
 
 
 def _may_be_null(case: Any) -> bool:
-    """Tell whether answers are meant to hold nulls where those of pandas are floats and objects."""
+    """Tell whether answers may be null before it is known whether any is."""
     if case.kind == "buckets":
         return case.method.name in PICKS
     moves = case.method.name in ("shift", "diff")
     return moves or (_is_scan(case) and case.on.dropna)
 
 
-def _exactly(expected: Any, case: Any, found: Any) -> Any:
-    """Return what pandas answers of nullable columns, where ours is nullable and pandas has floats and objects."""
-    if expected.ndim == 2:
-        return expected.assign(
-            **{
-                n: _column_exactly(expected[n], case, found[n], lambda a, n=n: a[n])
-                for n in expected
-            }
-        )
-    return _column_exactly(expected, case, found, lambda a: a)
-
-
-def _column_exactly(expected: Any, case: Any, found: Any, chosen: Callable[[Any], Any]) -> Any:
-    if not _is_masked(found.dtype) or not isinstance(expected.dtype, np.dtype):
-        return expected
-    if case.method.name in NUMBERED:
-        return expected.astype("Int64")
+def _with_nulls(expected: Any, case: Any, found: Any) -> Any:
+    """Return what pandas answers in dtypes that have a null, with differences of unsigned integers as they are."""
     frame = case.on.frame
     columns = frame.to_frame() if frame.ndim == 1 else frame
-    held = {
-        name: "Int64" if case.method.name == "diff" and dtype.kind in "iu" else nullable(dtype)
-        for name, dtype in columns.dtypes.items()
-        if name not in case.on.by and not can_be_null(dtype)
-    }
-    wide = columns.astype(held)
-    frame = wide.iloc[:, 0].rename(frame.name) if frame.ndim == 1 else wide
-    answer = chosen(case.method.by_pandas(case.on.theirs(frame), case.given))
-    return answer.astype(found.dtype)
+    unsigned = [n for n, d in columns.dtypes.items() if isinstance(d, np.dtype) and d.kind == "u"]
+    if case.method.name == "diff" and unsigned:
+        wide = columns.astype(dict.fromkeys((n for n in unsigned if n not in case.on.by), "int64"))
+        wide = wide.iloc[:, 0].rename(frame.name) if frame.ndim == 1 else wide
+        expected = case.method.by_pandas(case.on.theirs(wide), case.given)
+    if expected.ndim == 2:
+        return expected.assign(
+            **{n: _column_with_nulls(expected[n], found[n].dtype) for n in expected}
+        )
+    return _column_with_nulls(expected, found.dtype)
+
+
+def _column_with_nulls(expected: Any, dtype: Any) -> Any:
+    if not isinstance(expected.dtype, np.dtype) or expected.dtype.kind not in "biuf":
+        return expected
+    if dtype.kind == "O":  # of buckets pandas has floats
+        values = [np.nan if pd.isna(x) else bool(x) for x in expected]
+        return pd.Series(values, expected.index, dtype=object, name=expected.name)
+    return expected.astype("float64") if dtype == np.float64 else expected
 
 
 def _in_the_dtypes_of(found: Any, expected: Any) -> Any:
@@ -210,12 +205,12 @@ def _ties_as_met(expected: Any, case: Any, found: Any) -> Any:
 
 DIFFERENCES: tuple[Difference, ...] = (
     Difference(
-        "integers and bool that may be null stay such, where pandas makes floats and objects of them",
+        "integers and bool that may be null are floats and objects, though pandas may find none that is",
         lambda case, lazy: _may_be_null(case),
-        _exactly,
+        _with_nulls,
     ),
     Difference(
-        "integers and bool that windows pick stay such, where pandas has floats",
+        "nullable and Arrow-backed integers and bool that windows pick stay such, where pandas has floats",
         lambda case, lazy: case.kind in ("windows", "group windows"),
         lambda expected, case, found: picked(
             expected,
@@ -352,7 +347,7 @@ DIFFERENCES: tuple[Difference, ...] = (
 REFUSALS: dict[str, str] = {
     "float16 cannot be an index": "pandas has no index of half floats, but for no rows",
     "pct_change.* dtype bool is not defined": "pandas has changes of flags where none is False",
-    "does not fit int64|below 2\\*\\*53 only": "pandas rounds such integers",
+    "does not fit|does not hold|below 2\\*\\*53 only": "pandas rounds such integers, or wraps around",
 }
 """Words of messages of ours, and why there is no answer."""
 

@@ -70,7 +70,7 @@ class Records(Statistics[Obj, SeriesT, FrameT]):
         >>> import pandas as pd, dask_gpuscan
         >>> df = pd.DataFrame({"k": list("abab"), "x": [3, 5, 2, 7]}, index=[10, 20, 30, 40])
         >>> df.gpuscan.groupby("k")["x"].expanding().idxmin().tolist()
-        [10, 20, 30, 20]
+        [10.0, 20.0, 30.0, 20.0]
         """
         return self._labels("cummin", numeric_only)
 

@@ -13,7 +13,7 @@ from pandas.api.types import is_list_like
 
 from ... import kernels
 from ...kernels.options import Shifted
-from ..types import Values
+from ..types import DType, Values
 from .decimals import decimals_of, has_all_digits, limbs_of, whole_of
 from .layouts import (
     MANY,
@@ -75,7 +75,10 @@ class PandasChanges:
                 value = layout.raw(filled.array).values[0]
                 values = kernels.shift(layout.raw(array).values, periods, value)
                 return layout.wrap(values, None, filled.dtype)
-        return column.shift(periods, **options).array
+        found = column.shift(periods, **options).array
+        if fill and periods and len(found):
+            _check_fill(found[0 if periods > 0 else -1], array.dtype, fill[0])
+        return found
 
     def _shifted_integers(self, array: PandasArray, periods: int) -> PandasArray:
         """Return integers, bool or intervals of rows before, null where there is no such row."""
@@ -189,6 +192,15 @@ def _without_values_below_nulls(array: PandasArray) -> PandasArray:
     return layout.wrap(np.where(view.missing(), values.dtype.type(0), values), view, array.dtype)
 
 
+def _check_fill(made: Any, dtype: DType, fill: Any) -> None:
+    """Raise a TypeError for a fill value that has become another one: Arrow cuts times, and reads texts and numbers."""
+    is_arrow = isinstance(dtype, pd.ArrowDtype) and not pa.types.is_nested(dtype.pyarrow_dtype)
+    if not (is_arrow or isinstance(dtype, pd.StringDtype)) or pd.isna(fill):
+        return
+    if pd.isna(made) or made != fill:
+        raise TypeError(f"it would be {made!r}")
+
+
 def _holds_integers(array: PandasArray) -> bool:
     """Tell whether an array holds integers or bool as NumPy or pandas' nullable arrays do."""
     own = isinstance(array, np.ndarray) or MASKED.matches(array.dtype)
@@ -214,7 +226,7 @@ def _subtract(now: Values, earlier: Values, out: Values) -> None:
         return
     exact = np.empty(len(now), np.int64)
     if not kernels.subtract(now, earlier, exact):
-        _refuse_differences("int64", "float64")
+        _refuse_differences(np.dtype(np.int64))
     refuse_inexact(exact)
 
 
@@ -226,12 +238,16 @@ def _subtracted(now: Values, earlier: Values, missing: Values, dtype: Any) -> Pa
     out = now - known  # which wraps around
     wrong = now < known if now.dtype.kind == "u" else (now < known) != (out < 0)
     if wrong.any():
-        _refuse_differences(dtype, "float64" if now.itemsize == 8 else "Int64")
+        _refuse_differences(dtype)
     return MASKED.wrap(out, missing, dtype)
 
 
-def _refuse_differences(dtype: object, wider: str = "float64") -> NoReturn:
-    which = ", which rounds" if wider == "float64" else ""
-    raise OverflowError(
-        f"a difference does not fit {dtype}; cast the column with astype('{wider}') first{which}"
-    )
+def _refuse_differences(dtype: Any) -> NoReturn:
+    """Raise an OverflowError that says which dtype holds more differences."""
+    wider = "astype('float64') first, which rounds"
+    if dtype.kind == "u" or (dtype.kind == "i" and dtype.itemsize < 8):
+        is_arrow = isinstance(dtype, pd.ArrowDtype)
+        wider = (
+            f"astype('{'int64[pyarrow]' if is_arrow else 'Int64'}') first, or to Int64 in polars"
+        )
+    raise OverflowError(f"a difference does not fit {dtype}; cast the column with {wider}")

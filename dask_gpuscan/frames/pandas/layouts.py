@@ -106,7 +106,8 @@ class TimeLayout(_Exact):
             return pd.arrays.PeriodArray(values, dtype=dtype)
         if isinstance(dtype, pd.DatetimeTZDtype):
             utc = pd.DatetimeIndex(values.view(f"M8[{dtype.unit}]"), copy=False).tz_localize("UTC")
-            return utc.tz_convert(dtype.tz).array
+            # an index shows its array for reading only
+            return utc.tz_convert(dtype.tz).array.view()
         return values.view(dtype)
 
     def result(self, storage: np.dtype, dtype: DType) -> DType:

@@ -41,7 +41,9 @@ class ShiftLabels:
             labels = self._shifted(_host_index(frame))
             (name,) = library.index_names(frame)
             index = library.index_of_times(labels, labels.dtype, name)
-            return library.rebuild(frame, [library.array(c) for c in columns_of(frame)], index)
+            # users may write to the answer
+            arrays = [library.copy(library.array(column)) for column in columns_of(frame)]
+            return library.rebuild(frame, arrays, index)
 
     def _shifted(self, labels: Any) -> Any:
         return labels.shift(self.periods, self.freq)

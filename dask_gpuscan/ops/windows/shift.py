@@ -6,17 +6,19 @@ Rows that are one group are the library's own call; rows in groups are gathered 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Number
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ... import kernels
 from ...frames.messages import HINT, column_title, first_line, naming
 from ...frames.protocol import Library
-from ...frames.registry import library_of, stored_numbers
+from ...frames.registry import library_of
 from ...frames.types import Array, Column, DType, GroupIds
 from ...kernels.messages import shown
 from ..core.groups import INT64
@@ -59,19 +61,32 @@ class Shift:
 
     def sample(self, column: Any) -> Column:
         """Return the library's own answer of one row; raises a TypeError for a fill that the column cannot hold."""
-        library = library_of(column)
+        library, given = library_of(column), self._given(column)
         try:
-            shifted = library.shift(filled(column, 1), self.periods and 1, *self.fill)
+            shifted = library.shift(filled(column, 1), self.periods and 1, *given)
         except REFUSALS as error:
             if not self.fill:
                 raise TypeError(
                     f"{_title(self, column)} cannot be shifted: {first_line(error)}"
                 ) from error
             raise self._refusal(column, f": {first_line(error)}") from error
-        sample = library.as_column(shifted)
-        if self.fill and self.periods and not _holds(sample, column.dtype, self.fill[0]):
+        return library.as_column(shifted)
+
+    def _given(self, column: Any) -> tuple[Any, ...]:
+        """Return the fill value as a library is given it; raises a TypeError for a number that a column cannot hold."""
+        library, dtype = library_of(column), column.dtype
+        if not self.fill or not library.is_number(dtype):
+            return self.fill
+        (fill,) = self.fill
+        if not pd.api.types.is_scalar(fill) or pd.isna(fill):
+            return self.fill
+        layout = library.layout(dtype)
+        assert layout is not None
+        own = dtype if isinstance(dtype, np.dtype) else layout.storage(dtype)
+        found = _as_number(fill, own)
+        if found is None:
             raise self._refusal(column, f"; {HINT}")
-        return sample
+        return (found,)
 
     def _refusal(self, column: Any, reason: str) -> TypeError:
         return TypeError(
@@ -82,9 +97,10 @@ class Shift:
         column, library = columns[0], rows.library
         if rows.is_one_group:
             array, periods = library.array(column), _within(self.periods, rows.length)
+            given = self._given(column)
             with naming(self.label, columns):
                 shifted = (  # the library's own may share the memory of rows that stay where they are
-                    library.shift(array, periods, *self.fill) if periods else library.copy(array)
+                    library.shift(array, periods, *given) if periods else library.copy(array)
                 )
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
         with naming(self.label, columns):
@@ -212,18 +228,16 @@ def filled(column: Any, count: int, number: int = 0) -> Array:
     return library.take(library.empty(column.dtype), library.xp.full(count, -1, INT64), nulls=True)
 
 
-def _holds(sample: Any, dtype: DType, fill: Any) -> bool:
-    """Tell whether a column of a dtype holds a fill value: `sample` is what its library made of it."""
-    library = library_of(sample)
-    if library.missing(sample) is not None or not library.is_number(dtype):
-        return True
-    if sample.dtype != dtype or not isinstance(fill, (Number, np.bool_)):
-        return False
-    made = stored_numbers(sample)[0]
-    if (made.dtype.kind == "b") != isinstance(fill, (bool, np.bool_)):
-        return False
-    rounded = made.dtype.kind in "fc" and np.isfinite(made)
-    return bool(rounded or made == fill or fill != fill)
+def _as_number(fill: Any, dtype: np.dtype) -> Any:
+    """Return a number as one of a dtype, of floats a rounded one; None if the dtype does not hold it."""
+    is_bool = isinstance(fill, (bool, np.bool_))
+    if is_bool != (dtype.kind == "b") or not isinstance(fill, (Number, np.bool_)):
+        return None
+    with np.errstate(over="ignore"), suppress(TypeError, ValueError, OverflowError):
+        found = dtype.type(fill)
+        if found.item() == fill or (dtype.kind in "fc" and np.isfinite(found)):
+            return found
+    return None
 
 
 def _title(operation: Shift | Difference, column: Any) -> str:

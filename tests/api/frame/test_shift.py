@@ -1,6 +1,7 @@
 """shift, diff and pct_change: pandas' answers on the whole data, in groups and not, on whatever partitions."""
 
 import datetime
+import decimal
 
 import dask
 import dask.dataframe as dd
@@ -238,6 +239,82 @@ def test_masks_of_shifts_and_differences_name_every_row(dtype):
 
 def computed(answer):
     return answer.compute() if hasattr(answer, "compute") else answer
+
+
+@pytest.mark.parametrize("dtype", ["UInt8", "UInt64", "Int8", "uint8[pyarrow]", "int16[pyarrow]"])
+def test_differences_that_do_not_fit_are_refused(dtype):
+    least = np.iinfo(dtype.lower().split("[")[0]).min
+    most = np.iinfo(dtype.lower().split("[")[0]).max
+    fits = pd.DataFrame({"k": 1, "x": pd.array([1, 2, None, most], dtype)})
+    small = fits.assign(x=pd.array([most - 1, most, None, least], dtype))
+    wrong = fits.assign(x=pd.array([most, least, None, most], dtype))
+    for cut in (lambda rows: rows, lambda rows: dd.from_pandas(rows, npartitions=4)):
+        for ask in (lambda rows: rows.x.gpuscan, lambda rows: rows.gpuscan.groupby("k").x):
+            for rows in (fits, small):
+                found = computed(ask(cut(rows)).diff())
+                assert found.dtype == dtype
+                assert found.fillna(0).tolist() == [0, 1, 0, 0]
+            wider = "int64" if "[" in dtype else "Int64"
+            with pytest.raises(OverflowError, match=f"diff of .* does not fit .*astype..{wider}"):
+                computed(ask(cut(wrong)).diff())
+
+
+FILLS = {
+    "int8": ([7, 7.0, np.int64(-7)], [1.58, "7", 128, 2**70, True]),
+    "int64": ([7, 2**53 + 1], [1.58, "7", 2**70, -(2**70), 1e300, True]),
+    "uint64": ([2**64 - 1], [-1, 0.5, 2**64]),
+    "float32": ([0.1, 7, np.inf], [1e300, "7", True, 10**400]),
+    "float64": ([0.1, 7, -np.inf], ["7", True, 10**400]),
+    "bool": ([False, np.True_], [1, 0.0, "a"]),
+}
+"""Values that columns hold, and others that they do not."""
+
+
+@pytest.mark.parametrize("dtype", FILLS)
+def test_fill_values_are_checked_alike(dtype):
+    plain = pd.Series([True, False] if dtype == "bool" else [1, 2], dtype=dtype, name="x")
+    names = {"bool": "boolean", "uint64": "UInt64"}
+    masked = plain.astype(names.get(dtype, dtype.capitalize()))
+    arrow = plain.astype(pd.ArrowDtype(pa.array(plain).type))
+    columns = [plain, masked, arrow]
+    held, refused = FILLS[dtype]
+    for value, right in [*((v, True) for v in held), *((v, False) for v in refused)]:
+        asks = [lambda c=c: c.gpuscan for c in columns]
+        asks += [lambda c=c: dd.from_pandas(c, npartitions=2).gpuscan for c in columns]
+        asks += [lambda c=c: c.to_frame().assign(k=1).gpuscan.groupby("k").x for c in columns]
+        asks += [lambda: dask_gpuscan.on(pa.chunked_array([pa.array(plain)]))]
+        asks += [lambda: dask_gpuscan.stream([plain]).gpuscan]
+        for ask in asks:
+            if right:
+                found = computed(ask().shift(fill_value=value))
+                first = found[0].as_py() if isinstance(found, pa.ChunkedArray) else found.iloc[0]
+                assert first == np.dtype(dtype).type(value)
+            else:
+                with pytest.raises(TypeError, match="cannot hold the fill_value"):
+                    computed(ask().shift(fill_value=value))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "held", "refused"),
+    [
+        (pa.string(), "a", ["b"], [7, b"b", True]),
+        (pa.timestamp("s"), pd.Timestamp(0), [pd.Timestamp("2026-01-01")], [7, pd.Timestamp(1)]),
+        (pa.duration("s"), pd.Timedelta(0), [pd.Timedelta("2s")], [7, pd.Timedelta("0.5s")]),
+        (pa.date32(), datetime.date(2026, 1, 1), [datetime.date(2026, 1, 2)], [7, "a"]),
+        (pa.time32("s"), datetime.time(1), [datetime.time(2)], [7, "7"]),
+        (pa.decimal128(5, 2), decimal.Decimal(1), [decimal.Decimal("1.5"), 7], ["7", 10**4]),
+    ],
+)
+def test_fill_values_that_would_become_others_are_refused(kind, value, held, refused):
+    column = pd.Series([value] * 3, dtype=pd.ArrowDtype(kind), name="x")
+    columns = [column, column.astype("str")] if kind == pa.string() else [column]
+    for each in columns:
+        for rows in (each, dd.from_pandas(each, npartitions=3)):
+            for fill in held:
+                assert computed(rows.gpuscan.shift(-1, fill_value=fill)).iloc[-1] == fill
+            for fill in refused:
+                with pytest.raises(TypeError, match="cannot hold the fill_value"):
+                    rows.gpuscan.shift(-1, fill_value=fill)
 
 
 def test_answers_are_columns_of_their_frame():
