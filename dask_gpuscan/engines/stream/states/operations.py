@@ -109,7 +109,8 @@ def with_losses(one: Operation) -> Operation:
         if is_sum and getattr(fields[0], "dtype", None) == np.float64:
             fields = (fields[0], np.zeros_like(fields[0])[()], *fields[1:])
         states.append(fields)
-    return replace(one, seen=replace(seen, states=type(seen.states)(states)))
+    found: Any = type(seen.states)(states)
+    return replace(one, seen=replace(seen, states=found))
 
 
 def _write_listing(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
