@@ -2,5 +2,5 @@
 
 Read `library` (the object `PANDAS`: frames, columns, index, nulls) with `layouts` (columns as arrays) first. The others
 answer for dtypes (`schema`), fills, shifts and differences (`changes`), equal keys and order (`keys`, `sortable`),
-Arrow's columns (`arrow`), lists (`lists`), strings and objects (`host_values`).
+Arrow's columns (`arrow`), lists (`lists`), strings, objects (`host_values`) and decimals (`decimals`).
 """

@@ -2,5 +2,5 @@
 
 Statistics are rows of ``statistics/table``; scans are in ``scan/`` and windows in ``windows/``, in groups or not. Read
 `spec` and `strategy`, then the ways: `adjacent`, `hashed`, `whole_groups`. Columns are reduced by `reduce`,
-`library_reduction` and `sorted_values`; `top_rows` and `value_counts` are reductions of their own.
+`library_reduction`, `decimals` and `sorted_values`; `top_rows` and `value_counts` are reductions of their own.
 """

@@ -2,5 +2,5 @@
 
 Read `rolling`, which says which rows a window has, then `expanding`, which scans all rows so far. `halo` and
 `surroundings` bring the rows of neighbouring partitions, for `rolling`, `shift` and `order_statistics`; `interpolate`
-fills nulls from both sides.
+fills nulls from both sides. Windows of times and decimals are computed with integers: `exact`, `exact_expanding`.
 """
