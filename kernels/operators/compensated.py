@@ -87,6 +87,9 @@ SUM = Operator(_combine, (0.0, NOTHING_LOST), _lift, _lower, name="add")
 WIDE_SUM = Operator(_add, 0.0, _wide, name="add")
 """The sum for answers of float32: in float64, which needs no correction for these."""
 
+SUMS = SUM, WIDE_SUM
+"""Those for answers of float64 and of float32."""
+
 MEAN = Operator(_combine_counted, (0.0, 0.0, NOTHING_LOST), _lift_counted, name="mean")
 """The number of numbers and their sum; state: the number, then that of the sum."""
 

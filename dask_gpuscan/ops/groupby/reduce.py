@@ -29,7 +29,7 @@ from ..core.groups import (
 from ..core.operation import StateReduction
 from ..runs import EndedRuns
 from ..scan.host_scan import check_reproducible
-from ..scan.operator_traits import REPRODUCIBLE_SUM, operator_for, operator_in_groups, operator_of
+from ..scan.operator_traits import REPRODUCIBLE_SUM, operator_for, operator_of
 from ..scan.overflow import refuse
 from ..scan.plan import FLOAT64, scan_plan
 from ..statistics.groups import Reduction, seeing
@@ -99,7 +99,9 @@ class ReduceColumn(StateReduction):
             assert answers is not None
             dtype = answers.storage(answer)
             if dtype.kind == "f":
-                op, dtype = operator_in_groups(op, dtype), FLOAT64
+                if reduction.of_floats is not None:
+                    op = reduction.of_floats[dtype.itemsize < FLOAT64.itemsize]
+                dtype = FLOAT64
             values = view.values
             if op.in_order:
                 op, values, dtype = kernels.carry_inputs(op, values, dtype, dtype)
@@ -190,7 +192,9 @@ class ReduceColumn(StateReduction):
             return seeing(over_nan if states[0].dtype.kind == "f" else op)
         if op.in_order:
             return kernels.carry_operator(op, states[0].dtype)
-        return operator_of(op, states)
+        if self.reduction.of_floats is not None and len(states) > 1:
+            return self.reduction.of_floats[0]
+        return operator_of(op, states) if self.user else op
 
     def finalize_runs(
         self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None

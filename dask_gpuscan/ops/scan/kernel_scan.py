@@ -35,7 +35,7 @@ from ..core.groups import (
     state_of,
 )
 from ..core.operation import Needs
-from .operator_traits import operator_of, traits_of
+from .operator_traits import PLAIN, TRAITS
 from .overflow import Walk, check_overflow
 from .plan import PLANS, Bounds, ScanPlan, scan_plan
 
@@ -230,8 +230,12 @@ class KernelScan(ScanBase):
             return kernels.clamped_add(dtype)
         if self.op.in_order:
             return kernels.carry_operator(self.op, dtype)
-        over_nan = traits_of(self.op).over_nan if dtype.kind == "f" else None
-        return over_nan or operator_of(self.op, fields)
+        traits = TRAITS.get(self.op.token, PLAIN)
+        if dtype.kind == "f" and traits.over_nan is not None:
+            return traits.over_nan
+        if len(fields) == 1:
+            return traits.of_integers or self.op
+        return self.op if traits.over_groups is None else traits.over_groups[0]
 
     def last(self, columns: Sequence[Any], states: States) -> Any:
         """Array of the answer after all rows of each group, given arrays of states."""

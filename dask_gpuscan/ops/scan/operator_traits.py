@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import BUILT_IN, Operator
-from ...kernels.operators.compensated import SUM, WIDE_SUM
+from ...kernels.operators.compensated import SUMS as GROUP_SUMS
 from ...kernels.operators.reproducible import SIGNED
 from .overflow import PRODUCTS, SUMS, Overflow
 
@@ -77,7 +77,7 @@ class OperatorTraits:
 
 TRAITS: dict[str, OperatorTraits] = {
     BUILT_IN["add"].token: OperatorTraits(
-        "cumsum", None, SIGNED_SUM, (SUM, WIDE_SUM), keeps_nan=True, overflow=SUMS
+        "cumsum", None, SIGNED_SUM, GROUP_SUMS, keeps_nan=True, overflow=SUMS
     ),
     REPRODUCIBLE_SUM.token: OperatorTraits("cumsum", None, SIGNED, of_integers=BUILT_IN["add"]),
     BUILT_IN["multiply"].token: OperatorTraits("cumprod", keeps_nan=True, overflow=PRODUCTS),
@@ -124,10 +124,8 @@ def operator_for(op: Operator, answer: np.dtype) -> Operator:
 
 def operator_of(op: Operator, fields: Sequence[Any]) -> Operator:
     """Return the operator that is meant by another one, and whose states have these fields."""
-    traits = traits_of(op)
-    if len(fields) == 1:
-        return traits.of_integers or op
-    return op if traits.over_groups is None else traits.over_groups[0]
+    of_integers = traits_of(op).of_integers
+    return op if of_integers is None or len(fields) > 1 else of_integers
 
 
 def operator_in_groups(op: Operator, answer: np.dtype) -> Operator:

@@ -171,6 +171,8 @@ class Reduction:
         What is reduced: values, whether there is a value, or rows.
     wide : bool
         Whether states have the dtype of the answer; floating-point states are always float64.
+    of_floats : pair of operators, optional
+        The operators for answers of float64, with states of several fields, and of float32.
     over_nan : Operator, optional
         Of an extreme: the operator that skips NaN, for columns in which NaN is not a null, such as Arrow's. States
         then also say whether there was a value (`seeing`).
@@ -201,6 +203,7 @@ class Reduction:
     finish: Callable[[Any, States], Any]
     of: str = "values"
     wide: bool = False
+    of_floats: tuple[Operator, Operator] | None = None
     over_nan: Operator | None = None
     nan_field: int | None = None
     library_has: bool = True

@@ -72,6 +72,7 @@ _ROWS = (
             BUILT_IN["add"],
             groups.total,
             wide=True,
+            of_floats=compensated.SUMS,
             nan_field=0,
             by_library=True,
             null_if_none=True,
