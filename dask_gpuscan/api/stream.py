@@ -184,7 +184,7 @@ def compute(*streams: Stream) -> tuple[Any, ...]:
     >>> rows = dask_gpuscan.stream(pd.Series([part, 2 * part]) for part in (1, 5))
     >>> totals, shifted = dask_gpuscan.compute(rows.gpuscan.cumsum(), rows.gpuscan.shift(-1))
     >>> totals.tolist(), shifted.tolist()
-    ([1, 3, 8, 18], [2, 5, 10, <NA>])
+    ([1, 3, 8, 18], [2.0, 5.0, 10.0, nan])
     """
     return tuple(computed(_of_one_source(streams)))
 

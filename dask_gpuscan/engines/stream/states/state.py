@@ -266,7 +266,7 @@ class State:
         >>> clicks = pd.DataFrame({"user": ["a", "b", "b"], "t": [0, 10, 90]})
         >>> numbers = dask_gpuscan.stream([clicks]).gpuscan.sessionize("t", by="user", gap=30)
         >>> numbers.compute().tolist()
-        [0, 0, 1]
+        [0.0, 0.0, 1.0]
         >>> numbers.state.expire(50).keys()
         {'groupby-session': Index(['b'], dtype='str', name='user')}
         """
