@@ -96,7 +96,7 @@ def stream(
     >>> days = [pd.DataFrame({"shop": list("ab"), "sold": [4, 2]}), pd.DataFrame({"shop": list("b"), "sold": [5]})]
     >>> rows = dask_gpuscan.stream(days)
     >>> rows.gpuscan.groupby("shop").cumsum().compute()["sold"].tolist()
-    [4, 2, 7]
+    [4.0, 2.0, 7.0]
     >>> rows.gpuscan.groupby("shop")["sold"].sum().to_dict()
     {'a': 4, 'b': 7}
     """
