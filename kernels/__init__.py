@@ -74,7 +74,7 @@ from .scan import (
     scan,
 )
 from .selection import Predicate, Segments
-from .shift import difference, shift, subtract, to_floats
+from .shift import are_floats, difference, shift, subtract
 from .sort import argsort, segmented_sort, sort, sort_pairs
 from .sorted_values import (
     is_sorted,
@@ -118,6 +118,7 @@ __all__ = [
     "Windows",
     "aggregate",
     "aggregating",
+    "are_floats",
     "argsort",
     "arrange_by_code",
     "asof",
@@ -184,7 +185,6 @@ __all__ = [
     "takes_ranks",
     "text_words",
     "tied_ranks",
-    "to_floats",
     "unique",
     "value_range",
     "window_starts",

@@ -154,8 +154,8 @@ class Backend(Protocol):
     def subtract(self, now: Any, earlier: Any, out: Any) -> bool:
         """Write exact differences of integers, and tell whether all fit; see `kernels.subtract`."""
 
-    def to_floats(self, integers: Any, out: Any) -> bool:
-        """Write integers as float64, and tell whether these are the same numbers; see `kernels.to_floats`."""
+    def are_floats(self, integers: Any) -> bool:
+        """Tell whether float64 holds integers exactly; see `kernels.are_floats`."""
 
     def rows_before(self, codes: Any, groups: int, periods: int, *, check: bool) -> Any:
         """Return the row of its group so many rows before each row; see `kernels.rows_before`."""

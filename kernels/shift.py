@@ -113,7 +113,7 @@ def subtract(now: Array, earlier: Array, out: Array) -> bool:
     See Also
     --------
     difference : Between rows of one array, in its own dtype.
-    to_floats : The numbers themselves.
+    are_floats : Tells it of the numbers themselves.
 
     Examples
     --------
@@ -133,15 +133,13 @@ def subtract(now: Array, earlier: Array, out: Array) -> bool:
     return backend_of([now, earlier, out]).subtract(now, earlier, out)
 
 
-def to_floats(integers: Array, out: Array) -> bool:
-    """Write integers as floating-point numbers, and tell whether these are the same numbers.
+def are_floats(integers: Array) -> bool:
+    """Tell whether float64 holds integers exactly.
 
     Parameters
     ----------
     integers : array
         1-d, of integers.
-    out : array of float64
-        Of that length; written to.
 
     Returns
     -------
@@ -154,15 +152,14 @@ def to_floats(integers: Array, out: Array) -> bool:
 
     See Also
     --------
-    subtract : Their differences.
+    subtract : Tells the same of their differences.
 
     Examples
     --------
-    >>> out = np.empty(2)
-    >>> to_floats(np.array([2**60, 7]), out), to_floats(np.array([2**60 + 1, 7]), out)
+    >>> are_floats(np.array([2**60, 7])), are_floats(np.array([2**60 + 1, 7]))
     (True, False)
     """
-    check_columns("rows", [integers, out])
-    if integers.dtype.kind not in "iu" or out.dtype != np.float64:
-        raise TypeError(f"integers are written as float64, found {integers.dtype} and {out.dtype}")
-    return backend_of([integers, out]).to_floats(integers, out)
+    check_columns("rows", [integers])
+    if integers.dtype.kind not in "iu":
+        raise TypeError(f"rows must be integers, found dtype {integers.dtype}")
+    return backend_of([integers]).are_floats(integers)

@@ -96,7 +96,7 @@ def stream(
     >>> days = [pd.DataFrame({"shop": list("ab"), "sold": [4, 2]}), pd.DataFrame({"shop": list("b"), "sold": [5]})]
     >>> rows = dask_gpuscan.stream(days)
     >>> rows.gpuscan.groupby("shop").cumsum().compute()["sold"].tolist()
-    [4, 2, 7]
+    [4.0, 2.0, 7.0]
     >>> rows.gpuscan.groupby("shop")["sold"].sum().to_dict()
     {'a': 4, 'b': 7}
     """
@@ -184,7 +184,7 @@ def compute(*streams: Stream) -> tuple[Any, ...]:
     >>> rows = dask_gpuscan.stream(pd.Series([part, 2 * part]) for part in (1, 5))
     >>> totals, shifted = dask_gpuscan.compute(rows.gpuscan.cumsum(), rows.gpuscan.shift(-1))
     >>> totals.tolist(), shifted.tolist()
-    ([1, 3, 8, 18], [2, 5, 10, <NA>])
+    ([1, 3, 8, 18], [2.0, 5.0, 10.0, nan])
     """
     return tuple(computed(_of_one_source(streams)))
 

@@ -24,9 +24,10 @@ from .sort.sort import sort
 from .sort.sorted_values import is_sorted, searchsorted_sorted, sorted_quantiles, tied_ranks
 from .windows.order_statistics import order_statistics
 from .windows.rolling import most_ring_rows, rolling, rolling_by_code, window_starts
-from .windows.shift import finds_rows_before, rows_before, shift, subtract, to_floats
+from .windows.shift import are_floats, finds_rows_before, rows_before, shift, subtract
 
 __all__ = [
+    "are_floats",
     "arrange",
     "asof",
     "available",
@@ -71,7 +72,6 @@ __all__ = [
     "take_texts",
     "text_words",
     "tied_ranks",
-    "to_floats",
     "value_range",
     "window_starts",
 ]

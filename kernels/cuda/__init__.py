@@ -57,9 +57,10 @@ from .windows.rolling import (
     rolling_by_code,
     window_starts,
 )
-from .windows.shift import finds_rows_before, rows_before, shift, subtract, to_floats
+from .windows.shift import are_floats, finds_rows_before, rows_before, shift, subtract
 
 __all__ = [
+    "are_floats",
     "arrange",
     "asof",
     "available",
@@ -103,7 +104,6 @@ __all__ = [
     "take_texts",
     "text_words",
     "tied_ranks",
-    "to_floats",
     "value_range",
     "window_starts",
 ]

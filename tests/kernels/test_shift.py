@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan.kernels import difference, finds_rows_before, rows_before, shift, subtract
+from dask_gpuscan.kernels import (
+    are_floats,
+    difference,
+    finds_rows_before,
+    rows_before,
+    shift,
+    subtract,
+)
 
 on_cpu = import_module("dask_gpuscan.kernels.cpu.windows.shift")
 
@@ -111,3 +118,27 @@ def test_exact_differences_of_arrays(dtype):
         assert out.tolist() == expected
     with pytest.raises(TypeError, match="integers of one dtype"):
         subtract(now, earlier, out.astype("int32"))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint32", "int64", "uint64"])
+def test_integers_that_are_floats(dtype):
+    edges = np.iinfo(dtype)
+    for number in (0, 1, 2**53, 2**53 + 1, -(2**53), -(2**53) - 1, 2**60, edges.max, edges.min):
+        if edges.min <= number <= edges.max:
+            exact = int(float(number)) == number
+            rows = np.array([1, number, 0], dtype)
+            assert are_floats(rows) is exact
+            assert are_floats(np.repeat(rows, 50_000)) is exact
+    with pytest.raises(TypeError, match="rows must be integers"):
+        are_floats(np.array([1.0]))
+
+
+def test_differences_as_floats():
+    now, earlier = np.array([2**60 + 2, 7]), np.array([2**60, 9])
+    out = np.empty(2)
+    assert subtract(now, earlier, out)
+    assert out.tolist() == [2.0, -2.0]
+    assert not subtract(now, np.array([1, 9]), out)
+    narrow = np.empty(2, np.float32)
+    assert subtract(np.array([127, -128], "int8"), np.array([-128, 127], "int8"), narrow)
+    assert narrow.tolist() == [255.0, -255.0]

@@ -148,7 +148,7 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         ...     lower=lambda s: s[1],
         ... )
         >>> pd.Series([3.0, 5.0, 4.0, 7.0]).gpuscan.scan(argmax, positions=True).tolist()
-        [0, 1, 1, 3]
+        [0.0, 1.0, 1.0, 3.0]
 
         Turnover so far, and the highest price before each row, of the rows that were traded:
 

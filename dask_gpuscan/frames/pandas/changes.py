@@ -27,7 +27,7 @@ from .layouts import (
     masked_parts,
     series_of,
 )
-from .nulls import FLOAT64, refuse_inexact, to_nullable, with_nulls
+from .nulls import FLOAT64, check_floats, to_nullable, with_nulls
 
 FLOATS = np.dtype(np.float64), np.dtype(np.float32)
 
@@ -89,11 +89,8 @@ class PandasChanges:
             return with_nulls(
                 kernels.shift(values, periods, np.False_), _rest(shifted, len(values))
             )
-        earlier, out = values[shifted.of], np.empty(len(values))
-        if not kernels.to_floats(earlier, out[shifted.to]):
-            refuse_inexact(earlier)
-        out[shifted.rest] = np.nan
-        return out
+        check_floats(values[shifted.of])
+        return kernels.shift(values, periods, FLOAT64.type("nan"))
 
     def subtract(self, array: PandasArray, earlier: PandasArray) -> PandasArray:
         array = bare(array)
@@ -227,7 +224,7 @@ def _subtract(now: Values, earlier: Values, out: Values) -> None:
     exact = np.empty(len(now), np.int64)
     if not kernels.subtract(now, earlier, exact):
         _refuse_differences(np.dtype(np.int64))
-    refuse_inexact(exact)
+    check_floats(exact)
 
 
 def _subtracted(now: Values, earlier: Values, missing: Values, dtype: Any) -> PandasArray:

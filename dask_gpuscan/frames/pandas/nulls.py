@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 import numpy as np
 import pandas as pd
 
@@ -40,20 +38,18 @@ def with_nulls(values: Values, missing: Values | None = None) -> Values:
     if values.dtype.kind == "b":
         found = values.astype(object)
     else:
-        found = np.empty(len(values))
-        if not kernels.to_floats(values, found):
-            known = (
-                values if missing is None else values[~missing]
-            )  # what stands elsewhere is no value
-            if missing is None or not kernels.to_floats(known, np.empty(len(known))):
-                refuse_inexact(known)
+        found = kernels.shift(values, 0, FLOAT64.type(0))  # which converts on all cores
+        if not kernels.are_floats(values):
+            check_floats(values if missing is None else values[~missing])
     if missing is not None:
         found[missing] = np.nan
     return found
 
 
-def refuse_inexact(values: Values) -> NoReturn:
-    """Raise an OverflowError that names the first integer that float64 does not hold."""
+def check_floats(values: Values) -> None:
+    """Raise an OverflowError that names the first integer that float64 does not hold, if there is one."""
+    if kernels.are_floats(values):
+        return
     wrong = next(value for value in values.tolist() if int(float(value)) != value)
     raise OverflowError(
         f"integers that may be null are answered in float64, which does not hold {wrong}; "

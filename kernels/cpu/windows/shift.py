@@ -53,13 +53,15 @@ def subtract(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
     return _all_written(lambda part: _subtracted(now[part], earlier[part], out[part]), len(out))
 
 
-def to_floats(integers: np.ndarray, out: np.ndarray) -> bool:
-    """Write integers as float64, and tell whether these are the same numbers; see `kernels.to_floats`."""
-    return _all_written(lambda part: _converted(integers[part], out[part]), len(out))
+def are_floats(integers: np.ndarray) -> bool:
+    """Tell whether float64 holds integers exactly; see `kernels.are_floats`."""
+    if integers.dtype.itemsize < 8:
+        return True
+    return _all_written(lambda part: _are_floats(integers[part]), len(integers))
 
 
 def _all_written(write: Callable[[slice], bool], count: int) -> bool:
-    """Write slices of an answer on all cores, and return whether each of them could be."""
+    """Do what is to be done with each slice on all cores, and return whether all of it could be."""
     waiting = iter(range(0, count, FEW))
     wrong: list[int] = []
 
@@ -80,22 +82,18 @@ def _subtracted(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
     exact = out if out.dtype == np.int64 else np.empty(len(out), np.int64)
     np.subtract(now.view(np.int64), earlier.view(np.int64), out=exact)
     fits = bool(((now < earlier) == (exact < 0)).all())
-    return fits and (exact is out or _converted(exact, out))
+    if exact is out or not fits:
+        return fits
+    out[:] = exact
+    return _are_floats(exact)
 
 
-def _converted(integers: np.ndarray, out: np.ndarray) -> bool:
-    out[:] = integers
-    if integers.dtype.itemsize < 8:
+def _are_floats(integers: np.ndarray) -> bool:
+    if not len(integers) or (integers.max() <= EXACT and integers.min() >= -EXACT):
         return True
-    is_signed = integers.dtype.kind == "i"
-    if is_signed:  # in one comparison, modulo 2^64
-        near = integers.view(np.uint64) + np.uint64(EXACT) <= np.uint64(2 * EXACT)
-    else:
-        near = integers <= np.uint64(EXACT)
-    if near.all():
-        return True
-    within = out < 2.0 ** (63 if is_signed else 64)
-    return bool(within.all() and (out.astype(integers.dtype) == integers).all())
+    floats = integers.astype(np.float64)
+    within = floats < 2.0 ** (63 if integers.dtype.kind == "i" else 64)
+    return bool(within.all() and (floats.astype(integers.dtype) == integers).all())
 
 
 def finds_rows_before(groups: int, periods: int) -> bool:

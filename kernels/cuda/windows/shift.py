@@ -66,9 +66,9 @@ def subtract(now: Any, earlier: Any, out: Any) -> bool:
     raise TypeError("subtract takes NumPy arrays")
 
 
-def to_floats(integers: Any, out: Any) -> bool:
+def are_floats(integers: Any) -> bool:
     """Raise a TypeError: cuDF's integers have nulls."""
-    raise TypeError("to_floats takes NumPy arrays")
+    raise TypeError("are_floats takes NumPy arrays")
 
 
 @lru_cache(maxsize=1)

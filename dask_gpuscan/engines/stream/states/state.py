@@ -121,7 +121,7 @@ class State:
         >>> totals = dask_gpuscan.stream([pd.DataFrame({"shop": ["a", "b", "a"], "sold": [4, 2, 1]})])
         >>> totals = totals.gpuscan.groupby("shop")["sold"].cumsum()
         >>> totals.compute().tolist()
-        [4, 2, 5]
+        [4.0, 2.0, 5.0]
         >>> totals.state.keys()
         {'groupby-cumsum': Index(['a', 'b'], dtype='str', name='shop')}
         """
@@ -168,7 +168,7 @@ class State:
         >>> totals = dask_gpuscan.stream([pd.DataFrame({"shop": ["a", "b", "a"], "sold": [4, 2, 1]})])
         >>> totals = totals.gpuscan.groupby("shop")["sold"].cumsum()
         >>> totals.compute().tolist()
-        [4, 2, 5]
+        [4.0, 2.0, 5.0]
         >>> totals.state.to_pandas()["groupby-cumsum"]
           shop  sold
         0    a     5
@@ -270,7 +270,7 @@ class State:
         >>> clicks = pd.DataFrame({"user": ["a", "b", "b"], "t": [0, 10, 90]})
         >>> numbers = dask_gpuscan.stream([clicks]).gpuscan.sessionize("t", by="user", gap=30)
         >>> numbers.compute().tolist()
-        [0, 0, 1]
+        [0.0, 0.0, 1.0]
         >>> numbers.state.expire(50).keys()
         {'groupby-session': Index(['b'], dtype='str', name='user')}
         """
