@@ -99,7 +99,7 @@ def brief(obj: Any) -> str:
 
 def check_integer(name: str, found: Any) -> None:
     """Check that the argument `name` is an integer."""
-    if not is_integer(found):
+    if type(found) is not int and not is_integer(found):
         raise TypeError(f"{name} must be an integer, found {shown(found)}")
 
 

@@ -5,13 +5,13 @@ import pytest
 from helpers.routes import CALLS, frame, route
 
 FILES = {
-    "cumsum": 14,
-    "groupby.sum": 26,
-    "groupby.cumsum": 25,
+    "cumsum": 16,
+    "groupby.sum": 27,
+    "groupby.cumsum": 27,
     "filter": 14,
     "rle": 15,
-    "rolling.sum": 23,
-    "sort_values": 16,
+    "rolling.sum": 25,
+    "sort_values": 17,
 }
 
 

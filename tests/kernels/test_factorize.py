@@ -180,7 +180,7 @@ def test_texts_are_checked():
         kernels.hash_texts(np.zeros(2, int), "text")
     with pytest.raises(ValueError, match="an item more than there are texts, found none"):
         kernels.hash_texts(np.empty(0, int), data)
-    with pytest.raises(ValueError, match="count must be a positive int, found 0"):
+    with pytest.raises(ValueError, match="count must be a positive integer, found 0"):
         kernels.text_words(np.zeros(2, int), data, 0)
 
 

@@ -353,7 +353,7 @@ def reproducible(library: Library, dtype: Any, name: str) -> Any:
 def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
     """Return how a column of a dtype is reduced."""
     host = library.host_values
-    if host is not None and host.holds_decimals(dtype):
+    if host is not None and not isinstance(dtype, np.dtype) and host.holds_decimals(dtype):
         if reduction.name == "sum":
             return DecimalSum(reduction)
         if reduction.name == "mean":

@@ -198,7 +198,9 @@ class RollingStatistic(Windowed):
 
     def _exact(self, columns: Sequence[Any]) -> ExactMean | DecimalWindow | None:
         """Return what computes a statistic of times or decimals; None for others."""
-        return None if self.options else exact_window(self.name, columns[0])
+        dtype = columns[0].dtype
+        is_number = isinstance(dtype, np.dtype) and dtype.kind in "biufc"
+        return None if is_number or self.options else exact_window(self.name, columns[0])
 
     def _picked(self, columns: Sequence[Any]) -> RollingOperator | None:
         """Return what picks one of the integers or times in each window; None for other statistics and columns."""
