@@ -7,7 +7,7 @@ import pytest
 from dask_gpuscan import kernels
 from helpers.thresholds import MANY_ROWS
 
-MANY = np.random.default_rng(0).integers(-(2**62), 2**62, MANY_ROWS)
+MANY = np.random.default_rng(0).integers(-(2**50), 2**50, MANY_ROWS)
 
 
 @pytest.mark.parametrize("kernel", ["shift", "difference", "subtract"])
