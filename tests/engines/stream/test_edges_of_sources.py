@@ -113,6 +113,9 @@ def test_categories_that_polars_writes(dtype: Any, rows: int, tmp_path: Path) ->
     found = stream(tmp_path / "c.arrow").gpuscan.groupby("k").cumsum().compute()
     assert found.column("x").to_pylist() == [1, 2, 4]
     assert stream(tmp_path / "c.arrow").compute().column("k").to_pylist() == ["b", "a", "b"]
+    assert stream(tmp_path / "c.arrow").to_polars().collect()["k"].to_list() == ["b", "a", "b"]
+    stream(tmp_path / "c.arrow").to_parquet(tmp_path / "c.parquet")
+    assert pl.read_parquet(tmp_path / "c.parquet")["k"].to_list() == ["b", "a", "b"]
 
 
 @pytest.mark.parametrize("names", [["a.b"], ["a"], ["a", "a.b"], ["a.b", "a"]])
@@ -158,6 +161,18 @@ def test_an_index_is_no_source(source: Any) -> None:
         TypeError, match=r"batch 0 must be a frame or a table.*found a pandas \w*Index"
     ):
         stream(source)
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_chunks_that_pandas_reads(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"rows.{kind}"
+    if kind == "csv":
+        FRAME.to_csv(path, index=False)
+        chunks: Any = pd.read_csv(path, chunksize=2)
+    else:
+        FRAME.to_json(path, orient="records", lines=True)
+        chunks = pd.read_json(path, lines=True, chunksize=2)
+    assert stream(chunks).gpuscan.groupby("k").cumsum().compute()["x"].tolist() == [1, 3, 3, 7, 12]
 
 
 # --- batches and functions of them -------------------------------------------------------------------
