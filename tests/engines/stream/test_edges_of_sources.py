@@ -213,3 +213,20 @@ def test_answers_are_not_the_frames_of_the_user() -> None:
             for answer in (rows.compute(), next(iter(rows)), dask_gpuscan.compute(rows)[0]):
                 answer.iloc[0] = 77
                 assert source.equals(FRAME if source.ndim == 2 else FRAME["x"])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("x", r"a stream has no x; take a column by rows\['x'\]"),
+        ("cumsum", "a stream has no cumsum; use rows.gpuscan.cumsum"),
+        ("head", "a stream has no head; give map_batches a function .* or call it on compute"),
+        ("dtype", "a stream has no dtype$"),
+        ("hurry", "a stream has no hurry$"),
+    ],
+)
+def test_what_frames_have_and_streams_have_not(name: str, message: str) -> None:
+    rows = stream([FRAME])
+    assert not hasattr(rows, name)
+    with pytest.raises(AttributeError, match=message):
+        getattr(rows, name)
