@@ -157,6 +157,14 @@ def test_columns_that_are_not_there_are_refused(name):
 
 
 REPLACED = pd.DataFrame({"k": [1, 1, 2, 2, 2], "x": [4, 2, 3, 1, 5]})
+
+
+def other_than_three(x):
+    """Return where a series is not 3, of another collection if it is one of Dask, which then aligns both."""
+    found = REPLACED.x != 3
+    return dd.from_pandas(found, npartitions=3) if isinstance(x, dd.Series) else found
+
+
 WAYS = {
     "where": lambda x: x.where(x != 3),
     "mask": lambda x: x.mask(x == 3),
@@ -164,6 +172,7 @@ WAYS = {
     "an integer": lambda x: x.where(x != 3, 0),
     "twice": lambda x: x.where(x != 3).mask(x == 1),
     "more": lambda x: x.where(x != 3) + 1,
+    "of another collection": lambda x: x.where(other_than_three(x)),
 }
 METHODS = {
     "cumsum": lambda x: x.gpuscan.cumsum(),

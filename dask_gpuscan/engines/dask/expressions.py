@@ -22,6 +22,7 @@ from .compat import (
     FrameBase,
     FromGraph,
     Mask,
+    MaskAlign,
     Projection,
     Where,
     meta_nonempty,
@@ -163,7 +164,7 @@ def accepted(obj: Any) -> Any:
     _check_labels(obj)
     expression, known = obj.expr, set[str]()
     while True:
-        nodes = expression.find_operations((Where, Mask))
+        nodes = expression.find_operations((Where, Mask, MaskAlign))
         node = next((one for one in nodes if one._name not in known), None)
         if node is None:
             return obj if expression is obj.expr else new_collection(expression)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import pandas as pd
 
@@ -56,6 +56,29 @@ def _swapped(batch: Any, function: Callable[[Any, Any], Any], other: Any) -> Any
 
 class RowMethods:
     """The part of `Stream` that computes each row by itself."""
+
+    if not TYPE_CHECKING:  # checkers refuse names that are not methods
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise an AttributeError that says how a stream does what frames and series do by that name."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            if hasattr(
+                type(self), name
+            ):  # the property of frames of a series, or the other way round
+                way_out = ""
+            elif self.ndim == 2 and name in self.columns:
+                way_out = f"; take a column by rows[{name!r}]"
+            elif hasattr(type(self.gpuscan), name):
+                way_out = f"; use rows.gpuscan.{name}"
+            elif hasattr(pd.DataFrame, name) or hasattr(pd.Series, name):
+                way_out = (
+                    "; give map_batches a function of batches for what looks at each row by itself, or call it on "
+                    "compute(), which gives all rows"
+                )
+            else:
+                way_out = ""
+            raise AttributeError(f"a stream has no {name}{way_out}")
 
     @property
     def ndim(self) -> int:

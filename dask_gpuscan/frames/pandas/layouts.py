@@ -309,6 +309,10 @@ def with_null(array: PandasArray, null: object) -> PandasArray:
 
 def one_array(chunked: pa.ChunkedArray) -> pa.Array:
     """Return chunks of Arrow as one array, without a copy if there is one chunk, which `combine_chunks` copies."""
+    if (
+        not chunked.num_chunks
+    ):  # `combine_chunks` cannot make dictionaries of views, dates or decimals of no chunk
+        return pa.nulls(0, chunked.type)
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 

@@ -67,6 +67,14 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
         raise TypeError(f"pandas has no {method} of groups for dtype {dtype}; {HINT}") from error
 
 
+def _is_date_or_time(dtype: DType) -> bool:
+    """Return whether a dtype is of Arrow's dates without a time, or of its times of a day."""
+    if not isinstance(dtype, pd.ArrowDtype):
+        return False
+    kind = dtype.pyarrow_dtype
+    return bool(pa.types.is_date(kind) or pa.types.is_time(kind))
+
+
 @lru_cache(maxsize=1024)
 def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
@@ -74,6 +82,8 @@ def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
         return np.dtype(np.int64)
     if is_decimal(dtype) and method in OF_DECIMALS:  # of narrow ones pandas has not all
         return OF_DECIMALS[method](dtype)
+    if method in ("cummax", "cummin") and _is_date_or_time(dtype):  # which pandas has of no groups
+        return dtype
     if method == "nunique":
         dtype = numbered_dtype(dtype)
     answer = _asked_of_groups(method, dtype, **options)

@@ -99,6 +99,9 @@ def scan_plan(
         What sums are clamped to.
     """
     traits, asked = traits_of(op), requested
+    for dtype in dtypes if bounds is not None else ():
+        if library.layout(dtype) is None or not library.is_real(dtype):
+            raise TypeError(f"dtype {dtype} cannot be clamped; {HINT}")
     if in_groups:
         for dtype in dtypes:
             if library.layout(dtype) is not None and library.moved_layout(dtype) is None:
@@ -118,9 +121,6 @@ def scan_plan(
     pairs = list(zip(layouts, dtypes, strict=True))
     own, source = [*pairs, *(p for p in pairs if p[0].nulls == "mask")][-1]  # what holds nulls
     times = [d for d in dtypes if not library.is_number(d)]
-    for dtype in dtypes if bounds is not None else ():
-        if not library.is_real(dtype):
-            raise TypeError(f"dtype {dtype} cannot be clamped; {HINT}")
     nullable = any(s.kind in "fc" for s in storages)
     result: Any
     answers: Any = None

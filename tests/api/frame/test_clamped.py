@@ -1,9 +1,12 @@
 """cumsum(lower=, upper=) against a walk over the rows: dtypes, nulls, partitions, groups, streams."""
 
+from decimal import Decimal
+
 import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -188,12 +191,22 @@ def test_wrong_bounds(options, error, message):
 
 
 @pytest.mark.parametrize(
-    "items", [["a"], [1j], [pd.Timedelta(1)], pd.array([None, 1], object), [pd.Timestamp(0)]]
+    "items",
+    [
+        ["a"],
+        [1j],
+        [pd.Timedelta(1)],
+        pd.array([None, 1], object),
+        [pd.Timestamp(0)],
+        pd.array(
+            [Decimal("1.50")], pd.ArrowDtype(pa.decimal128(9, 2))
+        ),  # whose plain sums there are
+    ],
 )
 def test_columns_that_are_not_of_numbers(items):
     frame = pd.DataFrame({"k": 1, "x": items})
     for ask in (frame.gpuscan, frame.gpuscan.groupby("k")):
-        with pytest.raises(TypeError, match=r"of column 'x'.*cast it"):
+        with pytest.raises(TypeError, match=r"of column 'x': .*cannot be clamped; cast it"):
             ask.cumsum(lower=0)
 
 

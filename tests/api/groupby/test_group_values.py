@@ -4,9 +4,10 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
-import dask_gpuscan  # noqa: F401
+import dask_gpuscan
 from helpers.backends import same
 from helpers.strategies import partitioned_at
 
@@ -250,3 +251,31 @@ def test_answers_of_labels_can_be_written():
             answer.iloc[0] = 7
             assert np.ravel(answer)[0] == 7
     assert frame.index.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.date64(), pa.time32("s"), pa.time64("ns")])
+def test_running_extremes_of_dates_and_times_of_a_day(kind):
+    days = [3, 1, None, 5, 4, 2]
+    day = 86_400_000 if kind == pa.date64() else 1
+    stored = pa.int32() if kind.bit_width == 32 else pa.int64()
+    x = pa.array([None if d is None else d * day for d in days], stored).cast(kind)
+    table = pa.table({"k": [1, 1, 1, 2, None, 1], "x": x})
+    dtype = pd.ArrowDtype(kind)
+    frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    collection, rows = (
+        dd.from_pandas(frame, npartitions=3),
+        dask_gpuscan.stream([frame[:1], frame[1:]]),
+    )
+    for method, days in (
+        ("cummax", [3, 3, None, 5, None, 3]),
+        ("cummin", [3, 1, None, 5, None, 1]),
+    ):
+        expected = [None if d is None else d * day for d in days]
+        for source in (frame.gpuscan, collection.gpuscan, rows.gpuscan, dask_gpuscan.on(table)):
+            found = getattr(source.groupby("k")["x"], method)()
+            found = found.compute() if hasattr(found, "compute") else found
+            if isinstance(found, pd.Series):
+                assert found.dtype == dtype
+                found = pa.chunked_array([pa.array(found)])
+            assert found.type == kind
+            assert found.cast(stored).to_pylist() == expected

@@ -660,3 +660,22 @@ def test_numeric_only_keeps_bool():
         assert running == {"k": [1, 2, 4], "b": [1, 2, None], "x": [1, 3, 6]}
         ranks = pa.table(dask_gpuscan.on(each).rank(numeric_only=True))
         assert ranks.column_names == ["k", "b", "x"]
+
+
+@pytest.mark.parametrize(
+    ("times", "exact", "here", "polars"),
+    [
+        ([4, 4, 6, 6], True, 1, 3),
+        ([7, 7], True, 0, 1),
+        ([5, 5], True, 1, 1),
+        ([5, 6, 6], False, 1, 2),
+    ],
+)
+def test_rows_that_are_as_near(times, exact, here, polars):
+    left, right = pl.DataFrame({"t": [5]}), pl.DataFrame({"t": times, "n": range(len(times))})
+    found = dask_gpuscan.merge_asof(
+        left, right, on="t", direction="nearest", allow_exact_matches=exact
+    )
+    assert found["n"].to_list() == [here]
+    peers = left.join_asof(right, on="t", strategy="nearest", allow_exact_matches=exact)
+    assert peers["n"].to_list() == [polars]

@@ -113,6 +113,9 @@ def test_categories_that_polars_writes(dtype: Any, rows: int, tmp_path: Path) ->
     found = stream(tmp_path / "c.arrow").gpuscan.groupby("k").cumsum().compute()
     assert found.column("x").to_pylist() == [1, 2, 4]
     assert stream(tmp_path / "c.arrow").compute().column("k").to_pylist() == ["b", "a", "b"]
+    assert stream(tmp_path / "c.arrow").to_polars().collect()["k"].to_list() == ["b", "a", "b"]
+    stream(tmp_path / "c.arrow").to_parquet(tmp_path / "c.parquet")
+    assert pl.read_parquet(tmp_path / "c.parquet")["k"].to_list() == ["b", "a", "b"]
 
 
 @pytest.mark.parametrize("names", [["a.b"], ["a"], ["a", "a.b"], ["a.b", "a"]])
@@ -160,6 +163,18 @@ def test_an_index_is_no_source(source: Any) -> None:
         stream(source)
 
 
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_chunks_that_pandas_reads(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"rows.{kind}"
+    if kind == "csv":
+        FRAME.to_csv(path, index=False)
+        chunks: Any = pd.read_csv(path, chunksize=2)
+    else:
+        FRAME.to_json(path, orient="records", lines=True)
+        chunks = pd.read_json(path, lines=True, chunksize=2)
+    assert stream(chunks).gpuscan.groupby("k").cumsum().compute()["x"].tolist() == [1, 3, 3, 7, 12]
+
+
 # --- batches and functions of them -------------------------------------------------------------------
 
 
@@ -198,3 +213,20 @@ def test_answers_are_not_the_frames_of_the_user() -> None:
             for answer in (rows.compute(), next(iter(rows)), dask_gpuscan.compute(rows)[0]):
                 answer.iloc[0] = 77
                 assert source.equals(FRAME if source.ndim == 2 else FRAME["x"])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("x", r"a stream has no x; take a column by rows\['x'\]"),
+        ("cumsum", "a stream has no cumsum; use rows.gpuscan.cumsum"),
+        ("head", "a stream has no head; give map_batches a function .* or call it on compute"),
+        ("dtype", "a stream has no dtype$"),
+        ("hurry", "a stream has no hurry$"),
+    ],
+)
+def test_what_frames_have_and_streams_have_not(name: str, message: str) -> None:
+    rows = stream([FRAME])
+    assert not hasattr(rows, name)
+    with pytest.raises(AttributeError, match=message):
+        getattr(rows, name)

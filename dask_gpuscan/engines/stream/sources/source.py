@@ -456,7 +456,8 @@ def batches_of(
             f"order, schema, changed, removed and late are for sources of files, found {shown(source)}"
         )
     is_scalar = pd.api.types.is_scalar(source)  # as NaT is, which pandas defines, too
-    if is_frame(source) and not is_scalar:
+    reads_chunks = hasattr(type(source), "__next__")  # as `read_csv(chunksize=)` does
+    if is_frame(source) and not is_scalar and not reads_chunks:
         return [source]
     if isinstance(source, FrameBase):
         return Partitions(accepted(source))
