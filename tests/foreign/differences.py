@@ -171,7 +171,12 @@ REFUSALS = {
     r"fill_value must be a scalar": "a fill value is a scalar",
     r"cannot hold the fill_value \[": "a fill value is a scalar",
     r"compound dtypes are not implemented": "void dtypes are not shifted",
-    r"agg takes names of reductions": "functions are no reductions",
+    r"agg takes (names of reductions|the name of a method)": "functions are no reductions",
+    r"func must be an operator made by": "functions of windows are operators",
+    r"freq must be a duration or a rule .* found 'infer'": "freq is given, and not inferred",
+    r"freq moves labels that are": "periods are no times",
+    r"freq must be None, found .*: rows are compared, not labels": "rows are compared, and not labels",
+    r"'C' is not a column; columns are 'A', 'B'$": "the column of times has no statistics",
     r"other must be a Series or DataFrame": "arrays are no columns",
     r"q must be a number from 0 to 1": "a quantile that is no number is a ValueError",
 }

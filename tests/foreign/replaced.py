@@ -211,8 +211,9 @@ class Beside:
 
     def __getattr__(self, name: str) -> Any:
         theirs, kind = getattr(self._theirs, name), type(self._ours)
-        if not hasattr(type(self._theirs), name) and hasattr(self._ours, "__getitem__"):
-            return Beside(theirs, self._ours[name])  # a column
+        is_column = not hasattr(type(self._theirs), name) and name not in vars(self._theirs)
+        if is_column and hasattr(self._ours, "__getitem__"):
+            return Beside(theirs, self._ours[name])
         if not callable(theirs) or not callable(getattr(kind, name, None)):
             return theirs
 
