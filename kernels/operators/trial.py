@@ -26,8 +26,8 @@ BLOCKS = 4
 """How many pieces of a longer array they are taken from: what is sorted differs between its ends."""
 
 FEW = 4
-"""How many are combined first: so many can be shown. Arrays of fewer elements are tried with earlier ones, too: partitions
-and batches may have one row each."""
+"""How many are combined first: so many can be shown. Arrays of fewer elements are tried with earlier ones, too:
+partitions and batches may have one row each."""
 
 TRIALS = 32
 """How many samples of an operator and dtypes are tried; further ones only if they are out of the range of these."""
