@@ -27,7 +27,7 @@ PREFIXES = ("dask_gpuscan", "dask_gpuscan.kernels")
 @pytest.fixture(autouse=True)
 def plain_dask() -> None:
     """Take the place of the fixture for all tests: examples run with Dask as users find it."""
-    trial._found.clear()  # an operator of another test may have been tried on other elements
+    trial._tried.clear()  # an operator of another test may have been tried on other elements
 
 
 def _modules() -> list[str]:

@@ -228,9 +228,10 @@ def operator(
     check : bool, default True
         Whether a scan by this operator, when it is built, combines the elements 1, 2 and 3 in every order and
         grouping, and refuses an operator that is not associative on them; of these, the elements are left out that
-        the identity changes. The first time that it combines elements of a dtype, it is also tried on up to 200 of
-        them, from left to right, from right to left and by halves: a difference beyond rounding is a ValueError that
-        shows the three answers. False for an operator that is associative on the data that it is used on.
+        the identity changes. It is also tried on up to 200 elements of the data, from left to right, from right to
+        left and by halves, for the first 32 samples of a dtype and for those out of their range: a difference beyond
+        rounding is a ValueError that shows the three answers. False for an operator that is associative on the data
+        that it is used on.
 
     Returns
     -------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import reduce
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,57 @@ from .operator import Operator
 from .signature import Signature, signature_of, state_of
 
 ELEMENTS = 200
-"""How many elements are tried."""
+"""How many elements of an array are tried."""
+
+BLOCKS = 4
+"""How many pieces of a longer array they are taken from: what is sorted differs between its ends."""
 
 FEW = 4
-"""How many are combined first: so many can be shown."""
+"""How many are combined first: so many can be shown. Arrays of fewer elements are tried with earlier ones, too:
+partitions and batches may have one row each."""
 
-_found: BoundedCache[tuple[str, Form, np.dtype | None], str | None] = BoundedCache()
-"""What is said of operators and dtypes that have been tried; None of those that agree."""
+TRIALS = 32
+"""How many samples of an operator and dtypes are tried; further ones only if they are out of the range of these."""
+
+
+class _Trials:
+    """What is known of an operator and dtypes."""
+
+    def __init__(self, inputs: Form) -> None:
+        self.samples: set[bytes] = set()
+        self.range = [(0.0, 0.0)] * len(inputs)
+        """Of each input's elements, twice as wide, so that sizes that grow slowly are seldom tried."""
+        self.short = [np.empty(0, dtype) for dtype in inputs]
+        """The last elements of arrays that had few."""
+        self.found: str | None = None
+        """What is said of it, if it is not associative."""
+        self.lock = Lock()
+
+    def are_news(self, inputs: Sequence[np.ndarray]) -> bool:
+        """Return whether elements are to be tried, and take them for tried from now on."""
+        sample = b"".join([values.tobytes() for values in inputs])
+        if sample in self.samples:
+            return False
+        known = len(self.samples) >= TRIALS
+        for k, (values, (low, high)) in enumerate(zip(inputs, self.range, strict=True)):
+            sizes = np.abs(values) if values.dtype.kind == "c" else values
+            least, most = float(sizes.min()), float(sizes.max())
+            if least < low or most > high:
+                known = False
+                self.range[k] = (min(low, 2 * least), max(high, 2 * most))
+        if known:
+            return False
+        if len(self.samples) < TRIALS:
+            self.samples.add(sample)
+        return True
+
+
+_tried: BoundedCache[tuple[str, Form, np.dtype | None], _Trials] = BoundedCache()
+_making = Lock()
 
 
 def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> None:
-    """Combine elements of the data in three orders, the first time that there are some of their dtypes.
+    """Combine elements of the data in three orders, if others than these have been tried.
 
     Parameters
     ----------
@@ -49,33 +90,64 @@ def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> Non
         return
     inputs = tuple([a.dtype for a in arrays])
     asked = (op.token, inputs, options.dtype)
-    found = _found.get(asked, "untried")
-    if found == "untried":
-        types = signature_of(op, inputs, options.dtype)
-        found = None
+    trials = _tried.get(asked)
+    if trials is None:
+        with _making:
+            trials = _tried.get(asked) or _tried.store(asked, _Trials(inputs))
+    on_host = isinstance(arrays[0], np.ndarray)
+    if trials.found is None and (on_host or len(trials.samples) < TRIALS):
         # whatever these elements raise, the kernel meets them too, and says what there is to say
-        with suppress(Exception):
-            states = _states(op, types, _elements(arrays, options.nulls, options.axis))
-            if len(states) < 3:
-                return
-            few = [states[k : k + FEW] for k in range(0, len(states), FEW)]
-            found = next(
-                filter(None, (_difference(op, types, some) for some in [*few, states])), None
+        with trials.lock, suppress(Exception):
+            trials.found = _found(
+                op, signature_of(op, inputs, options.dtype), trials, arrays, options
             )
-        _found.store(asked, found)
-    if found is not None:
+    if trials.found is not None:
         raise ValueError(
-            f"{op.name} is not associative on the data: {found}; a scan would depend on where the data are "
+            f"{op.name} is not associative on the data: {trials.found}; a scan would depend on where the data are "
             f"cut. If this is no more than rounding, make it with check=False"
         )
 
 
+def _found(
+    op: Operator, types: Signature, trials: _Trials, arrays: tuple[Array, ...], options: ScanOptions
+) -> str | None:
+    """Return a message about elements that combine to others in another order; None if there is none."""
+    own = _elements(arrays, options.nulls, options.axis)
+    enough = len(own[0]) >= 3
+    samples = [own] if enough and trials.are_news(own) else []
+    if len(own[0]) < FEW and (samples or not enough):
+        joined = [np.concatenate(pair) for pair in zip(trials.short, own, strict=True)]
+        trials.short = [values[-8 * FEW :] for values in joined]
+        if len(joined[0]) >= 3 and trials.are_news(joined):
+            samples.append(joined)
+    for elements in samples:
+        states = _states(op, types, elements)
+        few = [states[k : k + FEW] for k in range(0, len(states), FEW)]
+        for some in [*few, states] if len(states) >= 3 else []:
+            if found := _difference(op, types, some):
+                return found
+    return None
+
+
 def _elements(arrays: tuple[Array, ...], nulls: Nulls, axis: int) -> list[np.ndarray]:
-    """Return the first elements of the first line along an axis, on the host."""
+    """Return elements of the first line along an axis, on the host: all, or some of each quarter and the last ones."""
+    length = arrays[0].shape[axis]
+    if length <= ELEMENTS:
+        return _block(arrays, nulls, axis, 0, length)
+    size = ELEMENTS // BLOCKS
+    starts = [k * (length - size) // (BLOCKS - 1) for k in range(BLOCKS)]
+    blocks = [_block(arrays, nulls, axis, start, size) for start in starts]
+    return [np.concatenate(values) for values in zip(*blocks, strict=True)]
+
+
+def _block(
+    arrays: tuple[Array, ...], nulls: Nulls, axis: int, start: int, size: int
+) -> list[np.ndarray]:
+    """Return the elements of a block of the first line along an axis that are neither missing nor infinite."""
     shape = arrays[0].shape
     axis %= len(shape)
     line: list[Any] = [0] * len(shape)
-    line[axis] = slice(ELEMENTS)
+    line[axis] = slice(start, start + size)
     found = [_on_host(a[tuple(line)]) for a in arrays]
     kept = np.ones(len(found[0]), bool)
     for values in found:
@@ -85,7 +157,7 @@ def _elements(arrays: tuple[Array, ...], nulls: Nulls, axis: int) -> list[np.nda
             kept &= values != NAT
     if isinstance(nulls, Mask):
         step = int(np.prod(shape[axis + 1 :], dtype=np.int64))
-        bits = nulls.offset + step * np.arange(len(kept))
+        bits = nulls.offset + step * (start + np.arange(len(kept)))
         first, last = int(bits[0]) >> nulls.shift, int(bits[-1]) >> nulls.shift
         held = _on_host(nulls.buffer[first : last + 1])[(bits >> nulls.shift) - first]
         kept &= (held >> (bits & ((1 << nulls.shift) - 1)) & 1) != nulls.null

@@ -140,3 +140,35 @@ def test_every_method():
         count += written(call(numbers))
         assert numbers.tolist() == calls.numbers().tolist()
     assert count > len(calls.CALLS) // 2
+
+
+LABELLED = {
+    **KEPT,
+    "cumsum": lambda rows: rows.cumsum(),
+    "diff": lambda rows: rows.diff(),
+    "rolling": lambda rows: rows.rolling(2).sum(),
+    "rank": lambda rows: rows.rank(),
+    "groups": lambda rows: rows.groupby("k").cumsum(),
+    "unique_consecutive": lambda rows: rows.unique_consecutive(),
+}
+
+
+@pytest.mark.skipif(older("pandas", "3"), reason="older pandas shares labels, too")
+@pytest.mark.parametrize("method", LABELLED)
+@pytest.mark.parametrize("of", ["frame", "levels", "stream"])
+def test_the_names_of_labels_are_the_answers_own(method, of):
+    rows = pd.DataFrame({"k": [1, 1, 2], "x": [1.0, 2.0, 2.5]}, pd.RangeIndex(3, name="label"))
+    if of == "levels" or "freq" in method:
+        rows.index = pd.date_range("2026-01-01", periods=3, name="label")
+    if of == "levels" and "freq" not in method:
+        rows.index = pd.MultiIndex.from_arrays([rows.index, range(3)], names=["label", None])
+    source = dask_gpuscan.stream([rows]) if of == "stream" else rows
+    try:
+        answer = LABELLED[method](source.gpuscan)
+    except NotImplementedError:
+        pytest.skip("a stream has no such method")
+    answer = answer.compute() if of == "stream" else answer
+    answer.index.names = ["other"] * answer.index.nlevels
+    answer.columns.name = "other"
+    assert rows.index.names[0] == "label"
+    assert rows.columns.name is None

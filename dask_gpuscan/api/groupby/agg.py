@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, overload
 
+from ...frames.keys import is_name
 from ...frames.messages import ColumnError
 from ...frames.registry import library_of, names_of
 from ...kernels.messages import not_among
@@ -96,9 +97,9 @@ class GroupByAgg(GroupByReductions[Obj, SeriesT, FrameT]):
         if self._meta.ndim == 2 and self._selected is None:
             known = names_of(self._meta)  # keys too, if they are named
         for _, column, name in wanted:
-            if column not in known:
+            if not is_name(column) or column not in known:
                 raise ColumnError(f"agg: {not_among(column, known)}")
-            if name not in NAMES:
+            if not isinstance(name, str) or name not in NAMES:
                 raise ValueError(f"agg: {not_among(name, NAMES, 'a reduction', 'reductions')}")
 
     def _parts(

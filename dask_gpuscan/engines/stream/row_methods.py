@@ -122,7 +122,13 @@ class RowMethods:
         """Return the rows under other names, as the library's own method renames them."""
         if options.get("inplace"):
             raise TypeError("rename of a stream: inplace is not taken, as a stream is not changed")
-        return self.map_batches(_renamed, options)
+        try:
+            return self.map_batches(_renamed, options)
+        except (KeyError, TypeError, ValueError) as error:  # of the library, for what has no rows
+            given = ", ".join(f"{name}={shown(value)}" for name, value in options.items())
+            raise TypeError(
+                f"rename takes a dict of columns to names, or a function of a name, found {given}: {first_line(error)}"
+            ) from error
 
     def where(self, condition: Self, other: Any) -> Self:
         """Return the values where a stream of bool is true, and another value elsewhere."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from dask.utils import parse_bytes
 
+from ...frames.keys import is_name
 from ...frames.messages import FLAG, ColumnError, check_flags, column_title
 from ...frames.registry import choose_columns, names_of
 from ...kernels.messages import not_among, shown
@@ -139,7 +140,7 @@ class Stream(RowMethods, TableMethods):
             return kept
         known = names_of(self._meta)
         for name in names if isinstance(names, list) else [names]:
-            if self.ndim == 1 or name not in known:
+            if self.ndim == 1 or not is_name(name) or name not in known:
                 raise ColumnError(not_among(name, known))
         choose = choose_columns if isinstance(names, list) else operator.getitem
         return self.map_batches(choose, names)

@@ -119,10 +119,10 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def rebuild(
         self, frame: pd.DataFrame, arrays: list[PandasArray], index: pd.Index = None
     ) -> pd.DataFrame:
-        index = frame.index if index is None else index
+        index = self.index(frame) if index is None else index
         if frame.ndim == 1:
             return self.series(arrays[0], index, frame.name).__finalize__(frame)
-        return self.frame(arrays, frame.columns, index).__finalize__(frame)
+        return self.frame(arrays, frame.columns.view(), index).__finalize__(frame)
 
     def frame(
         self,
@@ -134,7 +134,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         if like is not None:
             known = names_in(like.columns)
             if names == known:
-                names = like.columns
+                names = like.columns.view()
             elif all(n in known for n in names):
                 names = like.columns[[known.index(n) for n in names]]
         # pandas would look for strings in bare arrays of objects
@@ -177,7 +177,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     # --- the index ------------------------------------------------------------------------------------
 
     def index(self, frame: pd.DataFrame) -> pd.Index:
-        return frame.index
+        return (
+            frame.index.view()
+        )  # so that an answer whose index is renamed leaves its input as it is
 
     def index_names(self, frame: pd.DataFrame) -> list[Hashable]:
         return list(frame.index.names)

@@ -481,6 +481,10 @@ def test_bad_input(backend, kind):
         ValueError, match="agg: 'banana' is not a reduction; reductions are 'sum', 'prod'"
     ):
         groups.agg({"x": "banana"})
+    with pytest.raises(ValueError, match="agg: <NA> is not a reduction; reductions are 'sum'"):
+        groups.agg(z=("x", pd.NA))
+    with pytest.raises(ValueError, match="agg: a numpy ndarray is not a reduction"):
+        groups.agg(z=("x", np.arange(2)))
     with pytest.raises(ValueError, match="agg: 'z' is not a column"):
         groups.agg({"z": "sum"})
     with pytest.raises(TypeError, match="agg takes"):

@@ -96,3 +96,16 @@ def test_lazy_frames_of_polars_without_batches(monkeypatch):
             TypeError, match=r"LazyFrame of polars before 1\.34, .*source\.collect\(\)"
         ):
             ask()
+
+
+@pytest.mark.parametrize(
+    "name", [pd.NA, np.arange(2), pd.DataFrame()], ids=["NA", "array", "frame"]
+)
+def test_what_is_no_name_of_a_column(name):
+    with pytest.raises(ValueError, match="is not a column; columns are 'x'"):
+        dask_gpuscan.stream(pd.DataFrame({"x": [1]}))[name]
+
+
+def test_new_names_are_those_that_the_library_takes():
+    with pytest.raises(TypeError, match=r"rename takes a dict of columns .*, found columns=\[1\]"):
+        dask_gpuscan.stream(pd.DataFrame({"x": [1]})).rename(columns=[1])

@@ -40,7 +40,7 @@ def test_what_the_trial_lets_pass():
     rng = np.random.default_rng(0)
     normal = rng.standard_normal(500)
     for values in (normal, normal.astype("f4"), normal * 1e300, [1e16, 1.0, -1e16, np.nan, 1.0]):
-        trial._found.clear()
+        trial._tried.clear()
         kernels.reduce(plus, np.asarray(values))
         kernels.reduce(times, np.asarray(values) * 1e3)
     tank = operator(
@@ -51,7 +51,7 @@ def test_what_the_trial_lets_pass():
         name="tank",
     )
     for bits in (8, 40, 63):
-        trial._found.clear()
+        trial._tried.clear()
         kernels.reduce(tank, rng.integers(-(2**bits) + 1, 2**bits - 1, 500))
     missing = np.tile([False, False, True, False], 9)  # without -50, nothing tells
     kernels.reduce(CLIPPED, STEPS.astype(np.int32), nulls=kernels.byte_mask(missing))
@@ -60,15 +60,47 @@ def test_what_the_trial_lets_pass():
 def test_any_axis_is_tried():
     rows = STEPS.reshape(1, -1)
     for values, axis in ((np.repeat(rows, 3, axis=0), 1), (np.repeat(rows, 3, axis=0).T, 0)):
-        trial._found.clear()
+        trial._tried.clear()
         with pytest.raises(ValueError, match="not associative on the data"):
             kernels.reduce(CLIPPED, values, axis=axis)
 
 
-def test_an_operator_is_tried_once_for_a_dtype(monkeypatch):
+def test_the_same_elements_are_tried_once(monkeypatch):
     plus = operator(lambda a, b: b + a + 0, identity=0, name="plus")
     calls = []
     monkeypatch.setattr(trial, "_difference", lambda *given: calls.append(given))
     for dtype in ("int64", "int64", "float64", "float64"):
         kernels.reduce(plus, np.arange(4).astype(dtype))
     assert len(calls) == 4  # of four elements and of all, for two dtypes
+    for k in range(-100, 100):
+        kernels.reduce(plus, np.array([abs(k), 50, 99, 0]))
+    assert len(calls) == 4 + 2 * (trial.TRIALS - 1)
+    for size in (10, 150, 1000, 1000):  # out of the range of what was tried twice over
+        kernels.reduce(plus, np.array([size, 0, 1, 0]))
+    assert len(calls) == 4 + 2 * trial.TRIALS
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "int16"])
+def test_data_on_which_it_is_associative_hide_nothing(dtype):
+    """Data of before, rows before, and partitions and batches of one row."""
+    harmless = np.arange(3, dtype=dtype)
+    harmful = STEPS.astype(dtype)
+    message = "not associative on the data"
+    trial._tried.clear()
+    assert kernels.reduce(CLIPPED, harmless) == 3
+    assert kernels.reduce(CLIPPED, np.array([100, 0, 0, -100], dtype)) == 0
+    with pytest.raises(ValueError, match=message):
+        kernels.reduce(CLIPPED, harmful)
+    for place in (300, 29_000):
+        trial._tried.clear()
+        rows = np.concatenate([np.tile(harmless, place), harmful, harmful])
+        with pytest.raises(ValueError, match=message):
+            kernels.reduce(CLIPPED, rows)
+    trial._tried.clear()
+    found = []
+    for element in harmful:
+        try:
+            kernels.reduce(CLIPPED, np.array([element]))
+        except ValueError as error:
+            found.append(str(error))
+    assert message in "".join(found)
