@@ -78,6 +78,7 @@ METHODS = {
     "scans of runs": lambda g: g.groupby("k", clustered=True, dropna=False)["v"].cumsum(),
     "unique_consecutive": lambda g: g.unique_consecutive("k")["v"],
     "sums": lambda g: g.groupby("k", dropna=False, sort=False)["v"].sum(),
+    "sums of two keys": lambda g: g.groupby(["o", "k"], dropna=False, sort=False)["v"].sum(),
     "scans": lambda g: g.groupby("k", dropna=False)["v"].cumsum(),
     "drop_duplicates": lambda g: g.drop_duplicates("k")["v"],
 }
@@ -87,6 +88,7 @@ FOUND = {
     "scans of runs": [1, 3, 4, 8, 24, 32, 64],
     "unique_consecutive": [1, 4, 8, 32, 64],
     "sums": [67, 36, 24],
+    "sums of two keys": [67, 36, 24],
     "scans": [1, 3, 4, 8, 24, 36, 67],
     "drop_duplicates": [1, 4, 8],
 }
