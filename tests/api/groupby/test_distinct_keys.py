@@ -165,6 +165,18 @@ def test_times_of_polars():
 
 
 @pytest.mark.parametrize("cut", [None, 1])
+def test_intervals_match_intervals_alone(cut):
+    left = of_pandas(table("months and days"), cut)
+    right = of_pandas(table("months and days").slice(1, 2), cut)[["k", "v"]]
+    left, right = left.assign(t=left["v"] * 0), right.assign(t=right["v"] * 0)
+    found = dask_gpuscan.merge_asof(left, right, on="t", by="k", suffixes=("", "_of"))["v_of"]
+    found = found.compute() if cut else found
+    assert [None if pd.isna(v) else v for v in found] == [1, 1, 2, None, None, 2, 1]
+    with pytest.raises(pd.errors.MergeError, match="must be the same type"):
+        dask_gpuscan.merge_asof(left, right.assign(k=right["v"]), on="t", by="k")
+
+
+@pytest.mark.parametrize("cut", [None, 1])
 def test_intervals_are_in_the_order_of_their_fields(cut):
     keys = days([0, 1, 0], [-1, 0, 5], [0, 0, -1], [0, 1, 0])
     frame = pd.DataFrame({"k": pd.arrays.ArrowExtensionArray(pa.chunked_array([keys])), "j": 1})
