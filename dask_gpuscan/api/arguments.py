@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ..frames.keys import is_name
 from ..frames.messages import FLAG, HINT, ColumnError
@@ -129,9 +130,11 @@ def check_duration(
 
 
 def check_dtype(dtype: Any) -> Any:
-    """Return a dtype as pandas understands it, or None."""
+    """Return a dtype as pandas understands it, of a type of Arrow too, or None."""
     if dtype is None:
         return None
+    if isinstance(dtype, pa.DataType):
+        return pd.ArrowDtype(dtype)
     try:
         return pd.api.types.pandas_dtype(dtype)
     except (TypeError, ValueError):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, overload
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ...engines.run import as_taken, engine_of, meta_of
 from ...frames.keys import is_name, key_arrays
@@ -244,6 +245,7 @@ def _asked_names(
         pairs = zip(sides, hosts, strict=True)
         hosts = [h if s.is_index else h.astype({s.on: "int64"}) for s, h in pairs]
         options = options | {"tolerance": None}
+    hosts = [_without_intervals(h, s.by) for h, s in zip(hosts, sides, strict=True)]
     try:
         names = list(pd.merge_asof(*hosts, **keys, **options).columns)
     except pd.errors.MergeError as error:
@@ -257,6 +259,19 @@ def _asked_names(
         return names
     # there are keys among them
     return list(pd.merge(hosts[0], kept, how="cross", suffixes=options["suffixes"]).columns)
+
+
+_BYTES = pd.ArrowDtype(pa.binary(16))
+
+
+def _without_intervals(empty: pd.DataFrame, by: Sequence[Hashable]) -> pd.DataFrame:
+    """Return a frame without rows whose keys that are Arrow's intervals, which pandas does not match, are bytes."""
+    found = empty.copy()
+    for name in by:
+        dtype = empty[name].dtype
+        if isinstance(dtype, pd.ArrowDtype) and pa.types.is_interval(dtype.pyarrow_dtype):
+            found[name] = pd.Series(index=empty.index, dtype=_BYTES)
+    return found
 
 
 def _frame(name: str, side: Any) -> Any:

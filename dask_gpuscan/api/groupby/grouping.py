@@ -16,6 +16,7 @@ from ...frames.registry import library_of, names_of, unused_name
 from ...kernels.messages import name_list, shown
 from ...kernels.scalars import is_integer
 from ...ops.time.buckets import fixed_width
+from ...ops.time.time_column import zone_of
 from ..arguments import check_column
 from .columns import Grouping
 
@@ -166,7 +167,7 @@ def _key_of_grouper(obj: Any, grouper: pd.Grouper) -> _Key:
         or not isinstance(grouper.freq, (Tick, Day))
         or pd.Timedelta("1D") % fixed_width(grouper.freq)
         or getattr(meta[grouper.key].dtype, "kind", None) != "M"
-        or getattr(meta[grouper.key].dtype, "tz", None) is not None
+        or zone_of(meta[grouper.key].dtype) is not None
     ):
         raise ValueError(
             f"Grouper of {shown(grouper.key)}: buckets among other keys are durations that divide a day, counted from "

@@ -327,7 +327,9 @@ def bridged(source: TableSource, name: str, member: Any) -> Any:
 
 
 def unwrapped(argument: Any) -> Any:
-    """Return an argument that is a table, a column or a dtype as an object of pandas; any other as it is."""
+    """Return a table, a column, a list with columns or a dtype as an object of pandas; any other argument as it is."""
+    if isinstance(argument, (list, tuple)) and any(map(is_table, argument)):
+        return [unwrapped(each) for each in argument]
     if is_table(argument):
         return TableSource(known_table(argument)).frame
     if _is_polars(argument):

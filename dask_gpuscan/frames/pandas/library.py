@@ -52,7 +52,7 @@ from .lists import PandasLists
 from .nulls import from_masked, to_masked, to_nullable, with_nulls
 from .ordering import PandasOrdering, time_keys
 from .schema import PandasDTypes
-from .sortable import decoded, is_dictionary, is_ordered_dictionary, is_sortable, sortable
+from .sortable import decoded, is_dictionary, is_level, is_ordered_dictionary, is_sortable, sortable
 from .sparse import SPARSE
 from .texts import argsort, taken_texts
 
@@ -223,7 +223,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             # pandas would look for strings in bare arrays of objects, and is slower where a dtype is given
             dtype = array.dtype if array.dtype == object else None
             return pd.Index(array, dtype=dtype, name=names[0])
-        numbered = {i: numbered_level(a) for i, a in enumerate(arrays) if not is_sortable(a.dtype)}
+        numbered = {i: numbered_level(a) for i, a in enumerate(arrays) if not is_level(a.dtype)}
         values = [
             numbered[i][0] if i in numbered else level_values(a) for i, a in enumerate(arrays)
         ]

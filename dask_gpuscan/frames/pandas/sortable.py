@@ -63,6 +63,12 @@ def is_sortable(dtype: DType) -> bool:
     return not is_half and not is_odd
 
 
+def is_level(dtype: DType) -> bool:
+    """Return whether pandas makes levels of arrays of a dtype: those of dates and times of day it makes of Python's."""
+    kind = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else None
+    return is_sortable(dtype) and not (kind and (pa.types.is_date(kind) or pa.types.is_time(kind)))
+
+
 def sortable(array: PandasArray) -> PandasArray:
     """Return an array that pandas sorts."""
     array = decoded(array)

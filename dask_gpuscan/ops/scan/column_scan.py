@@ -95,6 +95,7 @@ class Scan(ScanBase):
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         first = states[0]
         of_kernels = isinstance(first, library.xp.ndarray) and first.dtype.kind in "biufV"
+        of_kernels = of_kernels and first.dtype.char != "g"  # Python scans longdouble
         scan = self.by_kernels if of_kernels else self.of(library, first.dtype)
         return scan.merge(library, states, groups)
 

@@ -153,9 +153,13 @@ def exact_times(column: Any) -> bool:
 def time_on_line(
     xp: Any, x: Values, left: tuple[Values, Values], right: tuple[Values, Values]
 ) -> Values:
-    """Return the times, rounded down, that are at places on lines between two each, by integers."""
+    """Return the times, rounded down, that are at places on lines between two each, by integers.
+
+    Differences of times may not fit 64 bits. So each time is divided by itself, and what wraps around comes back.
+    """
     step, apart = x - left[0], xp.maximum(right[0] - left[0], 1)
-    whole, rest = (right[1] - left[1]) // apart, (right[1] - left[1]) % apart
+    whole = right[1] // apart - left[1] // apart
+    rest = right[1] % apart - left[1] % apart
     return left[1] + whole * step + rest * step // apart
 
 

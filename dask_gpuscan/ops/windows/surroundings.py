@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from ... import kernels
-from ...frames.keys import Keys, any_null, key_arrays
+from ...frames.keys import Keys, any_null, key_arrays, named_keys
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Array, GroupIds, Values
@@ -359,7 +359,8 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
             if after is not None and after.count:
                 around = [*around, after]
             seen = joined(around)
-            arranged = _Arranged(self, library, seen)
+            with named_keys(self.by.series(partition)):
+                arranged = _Arranged(self, library, seen)
             null = arranged.null
             if null is not None:
                 null = null[first : first + len(partition)]

@@ -246,3 +246,16 @@ def test_times_of_arrow_are_on_the_line_by_integers(kind):
                 pa.array(found).cast(pa.int32() if top < 2**32 else pa.int64()).to_pylist()
                 == expected
             )
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("ns"), pa.duration("us")], ids=str)
+def test_times_farther_apart_than_64_bits(kind):
+    low, high = -(2**63) + 1, 2**63 - 1
+    array = pa.array([low, None, None, high, None, low], pa.int64()).view(kind)
+    frame = pd.DataFrame({"x": pd.arrays.ArrowExtensionArray(pa.chunked_array([array])), "g": 1})
+    up = [low + (high - low) * i // 3 for i in range(4)]
+    for at in ([], [0.2, 0.5], [i / 6 for i in range(1, 6)]):
+        rows = partitioned(frame, at)
+        for each in (rows["x"].gpuscan, rows.gpuscan.groupby("g")["x"]):
+            found = each.interpolate().compute()
+            assert pa.array(found).cast(pa.int64()).to_pylist() == [*up, 0, low]

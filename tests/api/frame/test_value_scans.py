@@ -190,6 +190,17 @@ def test_numbers_that_no_kernel_compares_or_holds(method, dtype):
         same(answer, expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("method", ["cumsum", "cumprod", "cummax", "cummin"])
+def test_longdouble_within_groups(method):
+    x = np.array([1e20, 3, 1, np.nan, 1, 5, 7], dtype="longdouble")
+    frame = pd.DataFrame({"g": [1, 2, 1, 1, 1, 2, 1], "x": x}, index=range(7))
+    expected = pd.concat([getattr(x, method)() for _, x in frame.groupby("g")["x"]]).sort_index()
+    for at in ([], [0.3, 0.6], [i / 7 for i in range(1, 7)]):
+        answer = getattr(partitioned(frame, at).gpuscan.groupby("g")["x"], method)().compute()
+        assert answer.dtype == x.dtype
+        np.testing.assert_array_equal(answer.to_numpy(), expected.to_numpy())
+
+
 def test_a_sum_of_objects_goes_on_after_nulls():
     x = pd.Series(["a", None, "b", np.nan], dtype=object)  # which pandas refuses
     assert x.gpuscan.cumsum().tolist()[::2] == ["a", "ab"]

@@ -78,6 +78,7 @@ METHODS = {
     "scans of runs": lambda g: g.groupby("k", clustered=True, dropna=False)["v"].cumsum(),
     "unique_consecutive": lambda g: g.unique_consecutive("k")["v"],
     "sums": lambda g: g.groupby("k", dropna=False, sort=False)["v"].sum(),
+    "sums of two keys": lambda g: g.groupby(["o", "k"], dropna=False, sort=False)["v"].sum(),
     "scans": lambda g: g.groupby("k", dropna=False)["v"].cumsum(),
     "drop_duplicates": lambda g: g.drop_duplicates("k")["v"],
 }
@@ -87,6 +88,7 @@ FOUND = {
     "scans of runs": [1, 3, 4, 8, 24, 32, 64],
     "unique_consecutive": [1, 4, 8, 32, 64],
     "sums": [67, 36, 24],
+    "sums of two keys": [67, 36, 24],
     "scans": [1, 3, 4, 8, 24, 36, 67],
     "drop_duplicates": [1, 4, 8],
 }
@@ -160,6 +162,18 @@ def test_times_of_polars():
         runs = rows.gpuscan.rle("k")
         runs = runs if isinstance(runs, pl.DataFrame) else runs.compute()
         assert runs["run_length"].to_list() == [2, 2, 1]
+
+
+@pytest.mark.parametrize("cut", [None, 1])
+def test_intervals_match_intervals_alone(cut):
+    left = of_pandas(table("months and days"), cut)
+    right = of_pandas(table("months and days").slice(1, 2), cut)[["k", "v"]]
+    left, right = left.assign(t=left["v"] * 0), right.assign(t=right["v"] * 0)
+    found = dask_gpuscan.merge_asof(left, right, on="t", by="k", suffixes=("", "_of"))["v_of"]
+    found = found.compute() if cut else found
+    assert [None if pd.isna(v) else v for v in found] == [1, 1, 2, None, None, 2, 1]
+    with pytest.raises(pd.errors.MergeError, match="must be the same type"):
+        dask_gpuscan.merge_asof(left, right.assign(k=right["v"]), on="t", by="k")
 
 
 @pytest.mark.parametrize("cut", [None, 1])

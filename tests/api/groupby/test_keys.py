@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import dask_gpuscan
@@ -78,6 +79,22 @@ def test_buckets_among_keys(kind):
     expected = expected[expected["x"] != 0]
     same(answer(rows.gpuscan.groupby(keys).sum()), expected)
     assert answer(rows.gpuscan.groupby(keys).cumsum())["x"].tolist() == [1.0, 2.0, 4.0, 8.0, 16.0]
+
+
+def test_buckets_in_a_zone_are_refused():
+    times = FRAME["t"].dt.tz_localize("America/Santiago")
+    arrow = times.astype(pd.ArrowDtype(pa.timestamp("us", "America/Santiago")))
+    for each in (times, arrow):
+        with pytest.raises(ValueError, match="of datetimes without a zone"):
+            FRAME.assign(t=each).gpuscan.groupby(["k", pd.Grouper(key="t", freq="D")])
+
+
+def test_lists_are_no_keys():
+    lists = pd.Series([[1], [1, 2], [1]], dtype=pd.ArrowDtype(pa.list_(pa.int64())))
+    groups = pd.DataFrame({"k": lists, "x": [1.0, 2.0, 4.0]}).gpuscan.groupby("k")
+    for call in (lambda: groups.shift(), lambda: groups.rolling(2).sum(), lambda: groups.cumsum()):
+        with pytest.raises(TypeError, match=r"column 'k' of dtype list.* cannot be hashed"):
+            call()
 
 
 @pytest.mark.parametrize("kind", KINDS)

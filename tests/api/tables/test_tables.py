@@ -218,6 +218,18 @@ def test_a_half_after_a_gap() -> None:
     assert pl.Series([1, None, 5]).gpuscan.ewm(**given, ignore_na=True).mean()[-1] == 3.0
 
 
+def test_columns_of_polars_are_keys_alone_and_in_lists():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"k": [1, 2, 1], "x": [1, 2, 4]})
+    for keys in (frame["k"], [frame["k"]], (frame["k"],)):
+        assert frame.gpuscan.groupby(keys).sum().to_dict(as_series=False) == {
+            "k": [1, 2],
+            "x": [5, 2],
+        }
+    found = frame.gpuscan.groupby(["k", pl.Series("odd", [True, False, False])]).sum()
+    assert found.rows() == [(1, False, 4), (1, True, 1), (2, False, 2)]
+
+
 def test_rows_chosen_by_a_column_or_a_function(kind):
     make, _, _ = kind
     column = TABLE["flag"] if make is not of_polars else pl.Series(TABLE["flag"])
