@@ -406,6 +406,7 @@ def test_a_part_of_nothing_but_null_times(kind, method):
         elif method in ("ffill", "asfreq", "interpolate"):
             continue  # which need rows that come later
         with pytest.raises(
-            ValueError, match=r"has nulls in (partition|batch)|contain null values|must not decrease"
+            ValueError,
+            match=r"has nulls in (partition|batch)|contain null values|must not decrease",
         ):
             getattr(given.gpuscan.resample("D"), method)().compute()
