@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+from helpers.strategies import in_pieces
 
 MOST = 10**38 - 1
 KINDS = [pa.decimal128(10, 3), pa.decimal128(38, 2), pa.decimal256(50, 0), pa.decimal256(76, 5)]
@@ -45,19 +46,6 @@ def large(kind):
     return [most, -1, None, 1, 1 - most, most - 5, 2]
 
 
-def piece(start, frame, rows):
-    return frame.iloc[start : start + rows]
-
-
-def cuts(frame):
-    """Return a frame, and the same as partitions of one row and of three, and as a stream."""
-    yield frame
-    for rows in (1, 3):
-        starts = range(0, len(frame), rows)
-        yield dd.from_map(piece, starts, frame=frame, rows=rows, meta=frame.iloc[:0])
-    yield dask_gpuscan.stream([frame.iloc[:2], frame.iloc[2:]])
-
-
 def of_sums(kind):
     return pa.decimal256(76, kind.scale) if kind.bit_width > 128 else pa.decimal128(38, kind.scale)
 
@@ -83,14 +71,14 @@ def by_group(values, function):
 def test_scans(kind):
     values = large(kind)
     frame = pd.DataFrame({"x": column(values, kind), "g": GROUPS})
-    for rows in cuts(frame):
+    for rows in in_pieces(frame):
         assert numbers(rows["x"].gpuscan.cummax()) == (running(values, max), kind)
         assert numbers(rows["x"].gpuscan.cummin()) == (running(values, min), kind)
         groups = rows.gpuscan.groupby("g")["x"]
         assert numbers(groups.cummax()) == (by_group(values, lambda v: running(v, max)), kind)
         expected = running(values, int.__add__)
         assert numbers(rows["x"].gpuscan.cumsum()) == (expected, of_sums(kind))
-    for rows in cuts(frame.drop(index=[0, 5])):
+    for rows in in_pieces(frame.drop(index=[0, 5])):
         short = [values[i] for i in (1, 2, 3, 4, 6)]
         expected = running(short, int.__add__, 9)
         start = decimal_of(9, kind.scale)
@@ -103,9 +91,9 @@ def test_scans(kind):
 def test_what_partitions_hand_on_may_have_more_digits():
     kind = pa.decimal128(38, 0)
     values = [-MOST, MOST, MOST, -MOST]
-    for rows in cuts(pd.DataFrame({"x": column(values, kind)})):
+    for rows in in_pieces(pd.DataFrame({"x": column(values, kind)})):
         assert numbers(rows["x"].gpuscan.cumsum()) == ([-MOST, 0, MOST, 0], kind)
-    for rows in cuts(pd.DataFrame({"x": column([MOST, MOST], kind)})):
+    for rows in in_pieces(pd.DataFrame({"x": column([MOST, MOST], kind)})):
         with pytest.raises(OverflowError, match=r"'x': overflow: 199\d+8 has more than 38 digits"):
             numbers(rows["x"].gpuscan.cumsum())
         wide = pd.ArrowDtype(pa.decimal256(76, 0))
@@ -117,7 +105,7 @@ def test_what_partitions_hand_on_may_have_more_digits():
 def test_sums_of_integers_of_128_bits(dtype):
     most = 127 if dtype == "int8" else 2**64 - 1 if dtype == "uint64" else 2**63 - 1
     frame = pd.DataFrame({"x": pd.Series([most] * 3, dtype=dtype)})
-    for rows in cuts(frame):
+    for rows in in_pieces(frame):
         asked = pa.decimal128(38, 0)
         for given in (asked, pd.ArrowDtype(asked)):
             found = rows["x"].gpuscan.cumsum(dtype=given)
@@ -153,7 +141,7 @@ def test_differences(kind):
     if kind.precision not in (38, 76):
         values[4] = 1 - 10**kind.precision
     frame = pd.DataFrame({"x": column(values, kind), "g": GROUPS})
-    for rows in cuts(frame):
+    for rows in in_pieces(frame):
         found, of = numbers(rows["x"].gpuscan.diff())
         pairs = zip(values, [None, *values], strict=False)
         assert found == [None if None in p else p[0] - p[1] for p in pairs]
@@ -165,7 +153,7 @@ def test_differences(kind):
 @pytest.mark.parametrize("kind", [pa.decimal128(38, 2), pa.decimal256(76, 0)], ids=str)
 def test_differences_that_do_not_fit(kind):
     most = 10**kind.precision - 1
-    for rows in cuts(pd.DataFrame({"x": column([-most, most], kind), "g": 1})):
+    for rows in in_pieces(pd.DataFrame({"x": column([-most, most], kind), "g": 1})):
         with pytest.raises(OverflowError, match=r"'x': overflow: 199\d+ has more than \d\d digits"):
             numbers(rows["x"].gpuscan.diff())
         with pytest.raises(OverflowError, match=r"'x': overflow: 199\d+ has more than \d\d digits"):
@@ -187,7 +175,7 @@ def test_groups(kind, clustered):
     values = large(kind)
     frame = pd.DataFrame({"x": column(values, kind), "g": sorted(GROUPS)})
     parts = values[:4], values[4:]
-    for rows in cuts(frame):
+    for rows in in_pieces(frame):
         groups = rows.gpuscan.groupby("g", clustered=clustered)["x"]
         for method in ("sum", "mean", "min", "max"):
             of = of_sums(kind) if method == "sum" else kind
@@ -210,19 +198,19 @@ def test_groups_whose_sums_need_more_digits():
     kind = pa.decimal128(38, 0)
     values = [MOST, MOST, -MOST, None, MOST, MOST]
     frame = pd.DataFrame({"x": column(values, kind), "g": [1, 1, 1, 2, 3, 3]})
-    for rows in cuts(frame):
+    for rows in in_pieces(frame):
         for clustered in (False, True):
             groups = rows.gpuscan.groupby("g", clustered=clustered)["x"]
             assert numbers(groups.mean()) == ([(MOST + 1) // 3, None, MOST], kind)
             with pytest.raises(OverflowError, match=r"sum of column 'x': overflow: 199\d+8 has mo"):
                 numbers(groups.sum())
-    for rows in cuts(frame.iloc[:4]):
+    for rows in in_pieces(frame.iloc[:4]):
         assert numbers(rows.gpuscan.groupby("g")["x"].sum()) == ([MOST, 0], kind)
 
 
 def test_halves_are_rounded_away_from_zero():
     frame = pd.DataFrame({"x": column([1, 4, -1, -4], pa.decimal128(5, 2)), "g": [1, 1, 2, 2]})
-    for rows in cuts(frame):
+    for rows in in_pieces(frame):
         assert numbers(rows.gpuscan.groupby("g")["x"].mean())[0] == [3, -3]
 
 
@@ -230,7 +218,7 @@ def test_rows_are_matched_by_decimals():
     kind = pa.decimal128(20, 2)
     left = pd.DataFrame({"x": column([-500, 10, 20, 20, 35], kind), "g": [1, 2, 1, 2, 1]})
     right = pd.DataFrame({"x": column([-600, 10, 19, 30], kind), "h": [1, 2, 1, 2], "w": range(4)})
-    for one, other in zip(cuts(left), cuts(right), strict=True):
+    for one, other in zip(in_pieces(left), in_pieces(right), strict=True):
         for options, expected in (
             ({}, [0, 1, 2, 2, 3]),
             ({"left_by": "g", "right_by": "h"}, [0, 1, 2, 1, 2]),
@@ -247,7 +235,7 @@ def test_what_decimals_do_not_match():
     kind = pa.decimal128(38, 2)
     left, right = (pd.DataFrame({"x": column(n, kind)}) for n in ([1, 2], [1, 10**20]))
     right["w"] = [1, 2]
-    for one, other in list(zip(cuts(left), cuts(right), strict=True))[:3]:
+    for one, other in list(zip(in_pieces(left), in_pieces(right), strict=True))[:3]:
         with pytest.raises(OverflowError, match="rows are matched by decimals of up to 18 digits"):
             dask.compute(dask_gpuscan.merge_asof(one, other, on="x"))
         for tolerance in (0.5, decimal_of(1, 3)):
@@ -259,7 +247,7 @@ def test_what_decimals_do_not_match():
 def test_largest_and_smallest(kind):
     values = [*large(kind), 1, -1]
     frame = pd.DataFrame({"x": column(values, kind), "g": [*GROUPS, 1, 2]})
-    for rows in list(cuts(frame))[:3]:
+    for rows in list(in_pieces(frame))[:3]:
         x, groups = rows["x"].gpuscan, rows.gpuscan.groupby("g")["x"]
         assert numbers(x.nlargest(2)) == ([values[0], values[5]], kind)
         assert numbers(x.nsmallest(2, keep="all")) == ([values[4], -1, -1], kind)

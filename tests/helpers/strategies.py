@@ -1,5 +1,6 @@
 """Hypothesis strategies: columns of every dtype with nulls, and cuts of their rows into partitions."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -9,7 +10,7 @@ import pandas as pd
 from hypothesis import settings
 from hypothesis import strategies as st
 
-import dask_gpuscan  # noqa: F401 (registers .gpuscan, whichever test runs first)
+import dask_gpuscan
 
 two_thirds = settings(max_examples=-(-2 * settings.default.max_examples // 3))
 """Of the examples: for tests whose every example may be a kernel to compile, where test_meta has one of each kind."""
@@ -106,6 +107,14 @@ def partitioned_at(frame: Any, rows: list[int]) -> Any:
     # Dask names `str` and `string[pyarrow]` alike, and takes what it has made of one for the other
     dtypes = [*(frame.dtypes if frame.ndim > 1 else [frame.dtype]), frame.index.dtype]
     return dd.from_map(_itself, parts, dtypes=repr(dtypes), meta=frame.iloc[:0])
+
+
+def in_pieces(frame: Any) -> Iterator[Any]:
+    """Yield the frame, the same as partitions of one row and of three, and as a stream of two batches."""
+    yield frame
+    for rows in (1, 3):
+        yield partitioned_at(frame, list(range(rows, len(frame), rows)))
+    yield dask_gpuscan.stream([frame.iloc[:2], frame.iloc[2:]])
 
 
 def _itself(part: Any, dtypes: str) -> Any:

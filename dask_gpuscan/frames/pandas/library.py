@@ -177,9 +177,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     # --- the index ------------------------------------------------------------------------------------
 
     def index(self, frame: pd.DataFrame) -> pd.Index:
-        return (
-            frame.index.view()
-        )  # so that an answer whose index is renamed leaves its input as it is
+        # a view, so that an answer whose index is renamed leaves its input as it is
+        return frame.index.view()
 
     def index_names(self, frame: pd.DataFrame) -> list[Hashable]:
         return list(frame.index.names)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+from helpers.strategies import in_pieces
 
 NUMBERS = [2**62 + 7, 2**62 + 2, None, -(2**62), 5, -4, -3]
 GROUPS = [1, 2, 1, 1, 2, 2, 1]
@@ -34,19 +35,6 @@ DTYPES = {
         *(pa.timestamp("s", "UTC"), pa.duration("ns")),
     )
 }
-
-
-def piece(start, frame, rows):
-    return frame.iloc[start : start + rows]
-
-
-def cuts(frame):
-    """Return a frame, and the same as partitions of one row and of three, and as a stream."""
-    yield frame
-    for rows in (1, 3):
-        starts = range(0, len(frame), rows)
-        yield dd.from_map(piece, starts, frame=frame, rows=rows, meta=frame.iloc[:0])
-    yield dask_gpuscan.stream([frame.iloc[:2], frame.iloc[2:]])
 
 
 def computed(answer):
@@ -95,7 +83,7 @@ def test_times(name, dtype):
     column = times(DTYPES[dtype])
     frame = pd.DataFrame({"x": column, "g": GROUPS})
     frame["t"] = pd.date_range("2026-01-01", periods=len(frame))
-    for rows in cuts(frame):
+    for rows in in_pieces(frame):
         x, groups = rows["x"].gpuscan, rows.gpuscan.groupby("g")["x"]
         asked = {
             "rolling": (x.rolling(3, min_periods=2), 2, ROLLING),
@@ -113,7 +101,7 @@ def test_times(name, dtype):
 
 def test_counts_and_what_times_have_not():
     frame = pd.DataFrame({"x": times("M8[ns]")})
-    for rows in cuts(frame):
+    for rows in in_pieces(frame):
         found = rows["x"].gpuscan.rolling(3, min_periods=1).count()
         assert computed(found).tolist() == [1, 2, 2, 2, 2, 3, 3]
         for name in ("sum", "std", "skew"):
@@ -126,7 +114,7 @@ def test_dates():
     days = (
         pd.Series([1, 4, None, 3], dtype="Int64").astype("int32[pyarrow]").astype("date32[pyarrow]")
     )
-    for rows in cuts(pd.DataFrame({"x": days})):
+    for rows in in_pieces(pd.DataFrame({"x": days})):
         windows = rows["x"].gpuscan.rolling(2, min_periods=1)
         assert computed(windows.max()).equals(days.iloc[[0, 1, 1, 3]].reset_index(drop=True))
         assert pa.array(computed(windows.mean())).cast("int32").to_pylist() == [1, 2, 4, 3]
@@ -179,7 +167,7 @@ def test_decimals(kind):
     most = 10**kind.precision - 1
     values = [most, -most, None, -4, 1 - most, 7, most - 8]
     frame = pd.DataFrame({"x": decimals(values, kind), "g": GROUPS})
-    for rows in cuts(frame):
+    for rows in in_pieces(frame):
         x, groups = rows["x"].gpuscan, rows.gpuscan.groupby("g")["x"]
         asked = (
             (x.rolling(3, min_periods=2), 2, ROLLING, EXACT),
@@ -203,7 +191,7 @@ def test_decimals(kind):
 
 def test_sums_of_decimals_that_do_not_fit():
     kind = pa.decimal128(38, 2)
-    for rows in cuts(pd.DataFrame({"x": decimals([MOST, -1, -MOST, -1], kind)})):
+    for rows in in_pieces(pd.DataFrame({"x": decimals([MOST, -1, -MOST, -1], kind)})):
         sums = counted(rows["x"].gpuscan.expanding().sum(), kind)
         assert sums == [MOST, MOST - 1, -1, -2]
         with pytest.raises(OverflowError, match=r"sum of column 'x' in a window: overflow: -1000"):
