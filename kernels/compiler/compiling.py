@@ -1,4 +1,4 @@
-"""What every compilation goes through: one lock (Numba's own), and a report to the log, the progress bar or the terminal.
+"""What every compilation goes through: one lock (Numba's own), and a report: log, progress bar or terminal.
 
 No thread holds the lock at the moment of a fork. A forked child has one thread; a lock that another one held would
 never be released in it. So a fork waits for the compilation that is under way, whether it is ours or its user's. It is
