@@ -7,7 +7,7 @@ is exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ class ExpandingStatistic:
     inputs: Inputs = VALUES
     of_none: float | None = None
     enough: int | None = None
-    at_nulls: bool = True
+    at_nulls: bool = field(default=True, repr=False)  # states are the same
     reverse = False
     needs = Needs.STATES
 
