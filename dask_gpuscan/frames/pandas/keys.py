@@ -20,6 +20,7 @@ from ..types import DType, GroupIds, Values, View
 from .arrow import one_chunk
 from .decimals import is_decimal
 from .layouts import AnyColumn, PandasArray, bare, holds_text, layout_of, series_of, with_null
+from .schema import AVERAGES, is_date
 from .sortable import decoded, is_dictionary, is_narrow_decimal, sortable, wide_decimals
 from .texts import Texts, factorize_text
 
@@ -242,6 +243,8 @@ class PandasGrouping:
         if any(map(parts_keys, arrays)):
             return False
         if any(_may_wrap_around(dtype, len(arrays[0])) for dtype in dtypes):
+            return False
+        if any(map(is_date, dtypes)) and any(m in AVERAGES for m in methods):
             return False
         if not (all(dtype in WIDE_NUMBERS for dtype in dtypes) and all(map(_has_own_ids, arrays))):
             return True

@@ -34,7 +34,7 @@ from ..scan.overflow import refuse
 from ..scan.plan import FLOAT64, scan_plan
 from ..statistics.groups import Reduction, seeing
 from ..statistics.table import REDUCTIONS, REPRODUCIBLE, STATISTICS
-from .decimals import DecimalMean, DecimalSum, OfFloats
+from .decimals import CastReduction, DecimalMean, DecimalSum
 from .library_reduction import CountChanges, FirstLastReduction, LibraryReduction, nulled
 
 
@@ -360,7 +360,7 @@ def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
             return DecimalMean(DecimalSum(REDUCTIONS["sum"]), _VALUES)
         if reduction.name in ("var", "std", "sem"):
             floats = library.group_dtype(reduction.name, dtype)
-            return OfFloats(reduction_of(library, floats, reduction))
+            return CastReduction(reduction_of(library, floats, reduction))
     if reduction.of == "values" and not in_kernels(library, dtype):
         if reduction.picks is not None:
             return FirstLastReduction(reduction)
@@ -368,6 +368,10 @@ def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
             return CountChanges(reduction)
         if reduction.by_library:
             return LibraryReduction(reduction)
+    if reduction.times is not None and dtype.kind in "mM" and in_kernels(library, dtype):
+        answer = library.group_dtype(reduction.name, dtype)
+        if answer != dtype:  # of dates without a time
+            return CastReduction(reduction_of(library, answer, reduction))
     if not library.is_number(dtype):
         checked = reduction.checked_times if library.raises_on_overflow(dtype) else None
         reduction = checked or reduction.times or reduction
