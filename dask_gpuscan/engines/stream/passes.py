@@ -162,8 +162,12 @@ class Pass:
             if node._step is None:
                 batches[node] = frame
                 continue
-            inputs = [batches[one] for one in node._inputs]
-            batches[node], seen = node._step.advance(inputs, next(before), ends)
+            inputs, known = [batches[one] for one in node._inputs], next(before)
+            try:
+                batches[node], seen = node._step.advance(inputs, known, ends)
+            except Exception:
+                node._step.check_seen([one._meta for one in node._inputs], known)
+                raise
             behind.append(seen)
         self.seen = behind
         self.rows += len(frame)
