@@ -202,12 +202,14 @@ def meta_of(obj: Any) -> Any:
 
 
 def as_taken(obj: Any) -> Any:
-    """Return a frame or series as engines take it: of the dtypes that its parts have, in this machine's byte order.
+    """Return a frame or series as engines take it: of the dtypes that its parts have, if these are computed on.
 
     Raises
     ------
     ValueError
         For a label that cannot name a column.
+    TypeError
+        For a column whose dtype cannot be cast to one that is computed on.
     """
     engine = engine_of(obj)
     obj = engine.accepted(obj)

@@ -196,6 +196,10 @@ def _wider_dtypes(node: Expr) -> Any:
 def _check_labels(obj: Any) -> None:
     empty = meta(obj)
     check_names(empty)
+    if empty.ndim == 1 and empty.name != empty.name:  # it is not equal to that of another partition
+        raise ValueError(
+            f"Dask does not keep {shown(empty.name)} as the name of a series; rename it first"
+        )
     mixed = empty.ndim == 2 and empty.columns.dtype == object
     for name in names_of(empty):
         is_null = name is None or name != name

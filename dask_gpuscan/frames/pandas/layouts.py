@@ -349,17 +349,6 @@ LABELS: dict[int, tuple[ref[pd.Index], list[Hashable]]] = {}
 """What `names_in` has returned, by the address of labels that are alive, and never change: texts are slow to read."""
 
 
-def is_native(dtype: DType) -> bool:
-    """Return whether a dtype has the byte order of this machine; those of pandas and Arrow have."""
-    return not isinstance(dtype, np.dtype) or dtype.isnative
-
-
-def in_native_order(values: Any) -> Any:
-    """Return an array, an index or a series in the byte order of this machine."""
-    native = is_native(values.dtype)
-    return values if native else values.astype(values.dtype.newbyteorder("="))
-
-
 def names_in(labels: pd.Index) -> list[Hashable]:
     """Return the labels of columns as a new list."""
     place = id(labels)

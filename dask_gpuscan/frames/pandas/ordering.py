@@ -19,11 +19,12 @@ from .layouts import (
     AnyColumn,
     PandasArray,
     PandasColumn,
-    in_native_order,
+    bare,
     layout_of,
     one_array,
     series_of,
 )
+from .native import as_native, is_native
 from .nulls import masked
 from .sortable import (
     decoded,
@@ -90,7 +91,12 @@ class PandasOrdering:
         )
 
     def as_key(self, values: Any) -> pd.Series:
-        return in_native_order(pd.Series(values, dtype=getattr(values, "dtype", None)))
+        key = pd.Series(values, dtype=getattr(values, "dtype", None))
+        return (
+            key
+            if is_native(key.dtype)
+            else pd.Series(as_native(bare(key.array), "a key"), key.index, name=key.name)
+        )
 
 
 def _ranks(array: PandasArray) -> tuple[Values, Nulls]:
