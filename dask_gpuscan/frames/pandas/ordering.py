@@ -90,6 +90,9 @@ class PandasOrdering:
             column.is_monotonic_decreasing if decreasing else column.is_monotonic_increasing
         )
 
+    def is_column(self, frame: pd.DataFrame, key: pd.Series) -> bool:
+        return key.name in frame.groupby(key, observed=True).exclusions
+
     def as_key(self, values: Any) -> pd.Series:
         key = pd.Series(values, dtype=getattr(values, "dtype", None))
         return (

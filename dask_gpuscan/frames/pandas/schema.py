@@ -94,7 +94,12 @@ def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
         return dtype  # which pandas has of no groups
     if method == "nunique":
         dtype = numbered_dtype(dtype)
-    answer = _asked_of_groups(method, dtype, **options)
+    try:
+        answer = _asked_of_groups(method, dtype, **options)
+    except TypeError:
+        if method != "rank" or isinstance(dtype, pd.CategoricalDtype):
+            raise
+        return answer_dtype(method, dtype)  # pandas ranks more values among all rows than in groups
     if method in SUMS and answer == np.dtype(
         np.float16
     ):  # pandas makes its sums of single precision
