@@ -36,7 +36,7 @@ OF_DECIMALS: dict[str, Callable[[Any], DType]] = {
 AVERAGES = ("mean", "median", "quantile")
 """Methods whose answers lie between elements: of dates without a time, they are times."""
 
-_TIMES = pd.ArrowDtype(pa.timestamp("us"))
+_TIMES: DType = pd.ArrowDtype(pa.timestamp("us"))
 
 _NOT_OF_DATES = ("sum", "prod", "var", "cumsum", "cumprod")
 
