@@ -27,11 +27,11 @@ def array_of_arrow(column: pa.ChunkedArray, keeps_order: bool = False) -> Pandas
     kind = column.type
     # pyarrow cannot join an empty chunk that begins behind the end of its buffers
     column = pa.chunked_array([c for c in column.chunks if len(c)] or column.chunks[:1], kind)
+    if isinstance(kind, pa.BaseExtensionType):
+        column = column.cast(kind.storage_type)
     column = without_views_of_lists(stored(column))
     if pa.types.is_dictionary(column.type):
         return _array_of_dictionary(column, keeps_order)
-    if isinstance(column.type, pa.BaseExtensionType):
-        column = column.cast(column.type.storage_type)
     return pd.arrays.ArrowExtensionArray(column)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -14,7 +12,6 @@ from ..types import DType
 from .layouts import PandasArray
 
 
-@lru_cache(maxsize=1024)
 def storable(kind: pa.DataType) -> pa.DataType:
     """Return the type of Arrow in which values of a type are kept: its functions take no views of texts and no runs.
 
