@@ -152,7 +152,7 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
         if not parts:
             found = [f"{column_title(c)} of dtype {c.dtype}" for c in map(self._column, names)]
             raise TypeError(
-                f"describe needs a column of numbers, found {', '.join(found) or 'none'}; cast it with astype, or use agg"
+                f"describe needs a column of numbers, found {', '.join(found) or 'none'}; cast one, or use agg"
             )
         out = self._reduce_groups(parts, False, named=True)
         out = engine_of(out).map_partitions(out, _cast, dtypes)
