@@ -158,3 +158,16 @@ def test_columns_that_are_there_twice(method, level):
             getattr(rows.gpuscan.groupby(level=level), method)(),
             getattr(rows.groupby(level=level), method)(),
         )
+
+
+@pytest.mark.parametrize("clustered", [None, True])
+def test_a_column_that_is_named_none_is_chosen(clustered):
+    names = pd.Index([0, None, "y"], dtype=object)
+    frame = pd.DataFrame([[1, 2.0, 3], [1, 3.0, 4], [2, 4.0, 5]]).set_axis(names, axis=1)
+    found, expected = frame.gpuscan.groupby(0, clustered=clustered)[None], frame.groupby(0)[None]
+    for method in ("sum", "first", "median", "size", "cumsum", "shift", "rank", "ffill", "head"):
+        same(getattr(found, method)(), getattr(expected, method)())
+    same(found.agg(["max"]), expected.agg(["max"]))
+    same(found.transform("max"), expected.transform("max"))
+    assert found.rolling(2).sum().tolist()[1] == 5.0
+    assert repr(found).startswith("<GroupBy of None by 0")
