@@ -1,16 +1,14 @@
-"""What to use instead of methods of pandas that are absent here, and of arguments that methods have not."""
+"""What to use instead of methods of pandas that are absent here."""
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NoReturn
 
 import pandas as pd
 from pandas.api import typing as pandas_types
 
-from ..kernels.messages import hint, name_list, shown
+from ..kernels.messages import hint, shown
 
 APPLY = "scan(op), with an operator made by dask_gpuscan.operator"
 
@@ -75,37 +73,6 @@ PEERS: dict[str, tuple[Any, ...]] = {
     "groupby.resample": (pandas_types.Resampler,),
 }
 """The classes of pandas that have the methods, by the same names."""
-
-
-class NamesArguments:
-    """What has methods that name their arguments to who gives them another one."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Let each public method name what it takes to who gives it another argument."""
-        super().__init_subclass__(**options)
-        for name, method in list(vars(cls).items()):
-            if inspect.isfunction(method) and not name.startswith("_"):
-                setattr(cls, name, _naming_arguments(method))
-
-
-def _naming_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method whose TypeError for an argument that it has not says which ones it has."""
-
-    @functools.wraps(method)
-    def call(*given: Any, **named: Any) -> Any:
-        try:
-            return method(*given, **named)
-        except TypeError as error:
-            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
-                raise  # from within the method
-            known = [name for name in inspect.signature(method).parameters if name != "self"]
-            other = next((name for name in named if name not in known), None)
-            if other is None:
-                raise
-            takes = f"it takes {name_list(known)}" if known else "it takes none"
-            raise TypeError(f"{method.__name__} has no argument {other!r}; {takes}") from None
-
-    return call
 
 
 class NotIterable:

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, Ty
 import numpy as np
 from pandas.tseries.offsets import BaseOffset
 
-from .absent import NamesArguments
-
 MYPY = False
 """True for mypy, to which cuDF's classes are Any: overloads of these would match whatever is asked."""
 
@@ -88,7 +86,7 @@ TopKeep: TypeAlias = Literal["first", "last", "all"]
 Interpolation: TypeAlias = Literal["linear", "lower", "higher", "midpoint", "nearest"]
 
 
-class Methods(NamesArguments, Generic[Obj, SeriesT, FrameT]):
+class Methods(Generic[Obj, SeriesT, FrameT]):
     """Methods of a frame or series, or of its rows in groups or windows."""
 
     _obj: Any

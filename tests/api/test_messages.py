@@ -72,25 +72,6 @@ def test_methods_and_columns_that_were_meant(frame):
         frame.gpuscan.resample("1h", on="when").ohcl()
 
 
-@pytest.mark.parametrize(
-    ("call", "known"),
-    [
-        (lambda f: f.rank(axis=0), "rank has no argument 'axis'; it takes 'method', 'pct'"),
-        (lambda f: f.groupby("k").sum(min_count=1), "sum has no argument 'min_count'; it takes"),
-        (lambda f: f.rolling(2).mean(engine="numba"), "mean has no argument 'engine'; it takes"),
-        (lambda f: f.groupby("k").size(axis=0), "size has no argument 'axis'; it takes none"),
-    ],
-)
-def test_arguments_that_a_method_has_not(call, known):
-    data = pd.DataFrame({"k": [1, 1], "x": [1.0, 2.0]})
-    streamed = dask_gpuscan.stream([data])
-    for each in (data, partitioned(data, [0.5]), streamed, pa.Table.from_pandas(data)):
-        with pytest.raises(TypeError, match=known):
-            call(on(each))
-    with pytest.raises(TypeError, match="positional argument"):
-        data.gpuscan.rank(0)
-
-
 def test_options_of_array_functions():
     for x in (np.arange(3), df[["delay"]]):
         with pytest.raises(TypeError, match=r"cumsum takes .*'exclusive'.*mean 'exclusive'\?"):

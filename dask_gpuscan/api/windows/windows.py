@@ -19,7 +19,7 @@ from ...ops.core.columnwise import ColumnCarry, NamedCarry, pair_rows
 from ...ops.core.operation import ColumnOperation, Part
 from ...ops.windows.rolling import RollingColumns
 from ...ops.windows.surroundings import NamedOverlap
-from ..absent import NamesArguments, NotIterable, no_attribute
+from ..absent import NotIterable, no_attribute
 from ..arguments import check_choice_of_columns, check_flags, hints, named_reductions
 from ..types import FrameT, Obj, SeriesT
 
@@ -219,7 +219,7 @@ def _kept(frame: Any) -> list[bool]:
 # --- their statistics -------------------------------------------------------------------------------
 
 
-class Statistics(NotIterable, NamesArguments, Generic[Obj, SeriesT, FrameT]):
+class Statistics(NotIterable, Generic[Obj, SeriesT, FrameT]):
     """What all windows have in common: who inherits says how a statistic is computed (`_operation`)."""
 
     _rows: Rows
