@@ -246,7 +246,9 @@ class PandasGrouping:
             return False
         if any(map(is_date, dtypes)) and any(m in AVERAGES for m in methods):
             return False
-        if not (all(dtype in WIDE_NUMBERS for dtype in dtypes) and all(map(_has_own_ids, arrays))):
+        widens = any(method in WIDENED for method in methods)
+        known = WIDE_NUMBERS if widens else (*WIDE_NUMBERS, FLOAT32)
+        if not (all(dtype in known for dtype in dtypes) and all(map(_has_own_ids, arrays))):
             return True
         rows = len(arrays[0])
         if rows >= MANY:
@@ -299,6 +301,9 @@ _NO_NUMBER = object()
 
 WIDE_NUMBERS = tuple(map(np.dtype, ("int64", "uint64", "float64")))
 """The dtypes of columns whose reductions have the same dtypes in pandas as here, whatever their values."""
+
+FLOAT32, WIDENED = np.dtype(np.float32), ("mean", "var", "std", "sem")
+"""One more such dtype, but for these methods, which kernels answer in float64 and pandas in float32."""
 
 PLAIN = pd.DataFrame, pd.Series
 
