@@ -16,6 +16,7 @@ from pandas.api.extensions import ExtensionDtype
 from ... import kernels
 from ...kernels import NAT, InBand, bitmap, byte_mask
 from ..types import Column, DType, Layout, Missing, NullStorage, Values, View
+from .native import storable
 
 PandasArray: TypeAlias = Any
 """The array under a series: of NumPy or of pandas."""
@@ -278,6 +279,13 @@ def is_real(dtype: DType) -> bool:
     if isinstance(dtype, pd.ArrowDtype) and pa.types.is_decimal(dtype.pyarrow_dtype):
         return True
     return is_number(dtype) and dtype.kind != "c"
+
+
+def is_native(dtype: DType) -> bool:
+    """Return whether columns of a dtype are computed on as they are; `as_native` says what others become."""
+    if isinstance(dtype, pd.ArrowDtype):
+        return bool(storable(dtype.pyarrow_dtype) == dtype.pyarrow_dtype)
+    return not isinstance(dtype, np.dtype) or dtype.isnative
 
 
 def holds_null(dtype: DType) -> bool:

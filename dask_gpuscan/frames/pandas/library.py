@@ -39,6 +39,7 @@ from .layouts import (
     every_dtype,
     holds_null,
     holds_text,
+    is_native,
     layout_of,
     masked_parts,
     names_in,
@@ -47,7 +48,7 @@ from .layouts import (
     with_null,
 )
 from .lists import PandasLists
-from .native import as_native, is_native
+from .native import as_native
 from .nulls import from_masked, to_masked, to_nullable, with_nulls
 from .ordering import PandasOrdering, time_keys
 from .schema import PandasDTypes

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..messages import HINT, first_line
-from ..types import DType
-from .layouts import PandasArray
 
 
 def storable(kind: pa.DataType) -> pa.DataType:
@@ -85,14 +85,7 @@ def _listed(views: pa.Array, kind: pa.DataType) -> pa.Array:
     )
 
 
-def is_native(dtype: DType) -> bool:
-    """Return whether columns of a dtype are computed on as they are."""
-    if isinstance(dtype, pd.ArrowDtype):
-        return bool(storable(dtype.pyarrow_dtype) == dtype.pyarrow_dtype)
-    return not isinstance(dtype, np.dtype) or dtype.isnative
-
-
-def as_native(array: PandasArray, title: str) -> PandasArray:
+def as_native(array: Any, title: str) -> Any:
     """Return an array as one of a dtype that is computed on; raises a TypeError that begins with the title.
 
     Examples
@@ -101,10 +94,10 @@ def as_native(array: PandasArray, title: str) -> PandasArray:
     large_string[pyarrow]
     """
     dtype = array.dtype
-    if is_native(dtype):
-        return array
     if isinstance(dtype, np.dtype):
-        return array.astype(dtype.newbyteorder("="))
+        return array.astype(dtype.newbyteorder("="), copy=False)
+    if not isinstance(dtype, pd.ArrowDtype) or storable(dtype.pyarrow_dtype) == dtype.pyarrow_dtype:
+        return array
     try:
         column = stored(pa.chunked_array(array.__arrow_array__()))
     except pa.ArrowException as error:

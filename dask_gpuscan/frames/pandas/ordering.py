@@ -20,11 +20,12 @@ from .layouts import (
     PandasArray,
     PandasColumn,
     bare,
+    is_native,
     layout_of,
     one_array,
     series_of,
 )
-from .native import as_native, is_native
+from .native import as_native
 from .nulls import masked
 from .sortable import (
     decoded,

@@ -132,8 +132,8 @@ class Tables(NamedTuple):
     def fields(self, dtypes: Form) -> list[np.ndarray]:
         """Return new arrays of that size for the fields of states: side by side in one, or each in its own."""
         if not are_beside(dtypes):
-            return [empty(self.size, dtype) for dtype in dtypes]
-        items = empty(self.size + len(dtypes) - 1, dtypes[0])
+            return [np.empty(self.size, dtype) for dtype in dtypes]
+        items = np.empty(self.size + len(dtypes) - 1, dtypes[0])
         return [items[k : k + self.size].view(dtype) for k, dtype in enumerate(dtypes)]
 
     def states(self, field: np.ndarray) -> np.ndarray:
