@@ -1,6 +1,6 @@
 """Chooses the engine that runs an operation: nothing above asks what it is that is computed on.
 
-Frames have one table of engines and arrays have another.
+The engines of streams and of Dask are imported when one is met.
 """
 
 from __future__ import annotations
@@ -8,16 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol
 
-from dask.array import Array
-from dask.base import is_dask_collection
-
 from ..frames.registry import library_of
 from . import eager, eager_arrays
-from .dask import arrays as dask_arrays
-from .dask import engine as dask
-from .dask.compat import FrameBase
-from .stream import engine as stream
-from .stream.stream import Stream
+from .kinds import is_array_of_dask, is_lazy, is_of_dask, is_stream
 
 
 class Engine(Protocol):
@@ -173,16 +166,16 @@ class Engine(Protocol):
         """Return values, one a row, as a series of the library of a frame; raises a TypeError for what is none."""
 
 
-ENGINES: Sequence[tuple[type, Engine]] = ((Stream, stream), (FrameBase, dask))
-"""The engines of what is no frame in memory; of several things, the first engine has all."""
-
-
 def engine_of(*objs: Any) -> Engine:
-    """Return the engine of a frame or series; of several, of all together."""
-    for kind, engine in ENGINES:
-        for obj in objs:
-            if isinstance(obj, kind):
-                return engine
+    """Return the engine of a frame or series; of several, of all together: that of streams before that of Dask."""
+    if any(map(is_stream, objs)):
+        from .stream import engine as stream
+
+        return stream
+    if any(map(is_of_dask, objs)):
+        from .dask import engine as dask
+
+        return dask
     return eager
 
 
@@ -193,7 +186,7 @@ def run(obj: Any, operation: Any) -> Any:
 
 def methods_of(obj: Any) -> Any:
     """Return the methods of ``.gpuscan``, whose answers are frames also for streams of tables."""
-    return obj._frame_methods if isinstance(obj, Stream) else obj.gpuscan
+    return obj._frame_methods if is_stream(obj) else obj.gpuscan
 
 
 def meta_of(obj: Any) -> Any:
@@ -250,19 +243,16 @@ class ArrayEngine(Protocol):
         """Return the mean of the box around each element."""
 
 
-ARRAY_ENGINES: Sequence[tuple[type, ArrayEngine]] = ((Array, dask_arrays),)
-"""The engines of what is no array in memory."""
-
-
 def array_engine_of(*arrays: Any) -> ArrayEngine:
     """Return the engine of an array; of several, of all together."""
-    for kind, engine in ARRAY_ENGINES:
-        if any(isinstance(array, kind) for array in arrays):
-            return engine
+    if any(map(is_array_of_dask, arrays)):
+        from .dask import arrays as dask_arrays
+
+        return dask_arrays
     return eager_arrays
 
 
 def check_in_memory(name: str, obj: Any, hint: str) -> None:
     """Check that an argument is computed; raises a TypeError with a hint if it is lazy."""
-    if is_dask_collection(obj):
+    if is_lazy(obj):
         raise TypeError(f"{name} is a Dask collection; {hint}")

@@ -15,12 +15,17 @@ from ...frames.registry import is_rows, library_of
 from ...kernels.messages import shown
 from ...ops.core.carry import DataFrameCarry, OverlapCarry, Summary, TreeReduction
 from ...ops.windows.halo import joined_rows
-from ..dask.expressions import map_partitions
-from ..dask.lookback import look_back, map_overlap
 from .options import described
 
 Seen = Any
 """What a step keeps of the batches before; None before the first one."""
+
+
+def dask_engine() -> Any:
+    """Return the engine of collections, imported when a stream is made one."""
+    from ..dask import engine
+
+    return engine
 
 
 class Step:
@@ -123,7 +128,9 @@ class Each(Step):
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
         first, *others = inputs
-        return map_partitions(first, self._on_partition, *others, keeps_divisions=keeps_rows)
+        return dask_engine().map_partitions(
+            first, self._on_partition, *others, keeps_divisions=keeps_rows
+        )
 
     def _on_partition(self, *partitions: Any) -> Any:
         return self.advance(partitions, None, False)[0]
@@ -174,7 +181,7 @@ class LookBack(CarryStep):
         return carry.follow(batch, seen)
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
-        return look_back(inputs[0], self.carry, seen)
+        return dask_engine().look_back(inputs[0], self.carry, seen)
 
 
 @dataclass(frozen=True)
@@ -212,7 +219,7 @@ class LookAhead(CarryStep):
         return self._collection(inputs[0])
 
     def _collection(self, obj: Any) -> Any:
-        return look_back(obj, self.carry)
+        return dask_engine().look_back(obj, self.carry)
 
 
 @dataclass(frozen=True)
@@ -232,7 +239,7 @@ class OverlapAhead(LookAhead):
         return None if summary is None else _following(summary, before, first)
 
     def _collection(self, obj: Any) -> Any:
-        return map_overlap(obj, self.carry)
+        return dask_engine().map_overlap(obj, self.carry)
 
 
 @dataclass(frozen=True)
@@ -262,7 +269,7 @@ class Overlap(CarryStep):
         return answer, None if before is None else _following(before, seen, batch)
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
-        return map_overlap(inputs[0], self.carry, seen)
+        return dask_engine().map_overlap(inputs[0], self.carry, seen)
 
 
 FAN_IN = 16
