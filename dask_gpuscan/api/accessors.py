@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -24,18 +25,19 @@ class Late:
     def __init__(self, module: str, name: str) -> None:
         self._module, self._name = module, name
 
-    def _found(self) -> Any:
+    @cached_property
+    def _kind(self) -> Any:
         return getattr(import_module(self._module, __package__), self._name)
 
     def __call__(self, obj: Any) -> Any:
         """Return an accessor of an object."""
-        return self._found()(obj)
+        return self._kind(obj)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._found(), name)
+        return getattr(self._kind, name)
 
     def __dir__(self) -> list[str]:
-        return dir(self._found())
+        return dir(self._kind)
 
 
 FRAMES = Late(".accessor", "Gpuscan")

@@ -1,16 +1,18 @@
 """Chooses the engine that runs an operation: nothing above asks what it is that is computed on.
 
-The engines of streams and of Dask are imported when one is met.
+The engines of streams and of Dask are imported when an object of theirs is met: until its class has been imported,
+there is none.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cache
 from typing import Any, Protocol
 
 from ..frames.registry import library_of
 from . import eager, eager_arrays
-from .kinds import is_array_of_dask, is_lazy, is_of_dask, is_stream
 
 
 class Engine(Protocol):
@@ -166,13 +168,39 @@ class Engine(Protocol):
         """Return values, one a row, as a series of the library of a frame; raises a TypeError for what is none."""
 
 
+STREAM, OF_DASK, ARRAY_OF_DASK = range(3)
+
+CLASSES = (
+    (STREAM, "dask_gpuscan.engines.stream.stream", "Stream"),
+    (OF_DASK, "dask.dataframe", "Series"),
+    (OF_DASK, "dask.dataframe", "DataFrame"),
+    (ARRAY_OF_DASK, "dask.array", "Array"),
+)
+"""What is no frame or array in memory: its kind, and a class by its module and its name."""
+
+
+@cache
+def _kind_of(cls: type) -> int | None:
+    """Return what objects of a class are; None for those in memory."""
+    for kind, module, name in CLASSES:
+        if issubclass(cls, getattr(sys.modules.get(module), name, ())):
+            return kind
+    return None
+
+
+def is_stream(obj: Any) -> bool:
+    """Tell whether an object is a stream."""
+    return _kind_of(type(obj)) == STREAM
+
+
 def engine_of(*objs: Any) -> Engine:
-    """Return the engine of a frame or series; of several, of all together: that of streams before that of Dask."""
-    if any(map(is_stream, objs)):
+    """Return the engine of a frame or series; of several, of all together: that of a stream, or else of Dask."""
+    kinds = [_kind_of(type(obj)) for obj in objs]
+    if STREAM in kinds:
         from .stream import engine as stream
 
         return stream
-    if any(map(is_of_dask, objs)):
+    if OF_DASK in kinds:
         from .dask import engine as dask
 
         return dask
@@ -245,7 +273,7 @@ class ArrayEngine(Protocol):
 
 def array_engine_of(*arrays: Any) -> ArrayEngine:
     """Return the engine of an array; of several, of all together."""
-    if any(map(is_array_of_dask, arrays)):
+    if ARRAY_OF_DASK in [_kind_of(type(array)) for array in arrays]:
         from .dask import arrays as dask_arrays
 
         return dask_arrays
@@ -254,5 +282,6 @@ def array_engine_of(*arrays: Any) -> ArrayEngine:
 
 def check_in_memory(name: str, obj: Any, hint: str) -> None:
     """Check that an argument is computed; raises a TypeError with a hint if it is lazy."""
-    if is_lazy(obj):
+    dask = sys.modules.get("dask.base")
+    if dask is not None and dask.is_dask_collection(obj):
         raise TypeError(f"{name} is a Dask collection; {hint}")

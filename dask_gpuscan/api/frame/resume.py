@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...engines.kinds import is_stream
+from ...engines.run import is_stream
 from ..tables.tables import is_lazy_frame
 from ..types import FrameT, Methods, Obj, SeriesT
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...engines.kinds import is_stream
+from ...engines.run import is_stream
 from ...frames.messages import first_line
 from ...frames.pandas.arrow import array_of_arrow, arrow_of_array
 from ...frames.pandas.layouts import one_array

@@ -22,7 +22,6 @@ from ....frames.registry import (
     schema_of,
 )
 from ....kernels.messages import shown
-from ...kinds import is_of_dask
 from ..progress import Size, size_of, without_bars
 from ..states.state import State
 from ..threads import read_ahead
@@ -458,7 +457,7 @@ def batches_of(
     reads_chunks = hasattr(type(source), "__next__")  # as `read_csv(chunksize=)` does
     if is_frame(source) and not is_scalar and not reads_chunks:
         return [source]
-    if is_of_dask(source):
+    if hasattr(type(source), "gpuscan") and hasattr(type(source), "to_delayed"):  # of Dask
         from ...dask.expressions import accepted
 
         return Partitions(accepted(source))
