@@ -25,9 +25,12 @@ class DataFrame:
 
 class api:
     class extensions:
-        def register(name):
-            return lambda accessor: accessor
-        register_series_accessor = register_dataframe_accessor = register_index_accessor = register
+        def register_index_accessor(name):
+            return lambda accessor: setattr(Index, name, accessor)
+        def register_series_accessor(name):
+            return lambda accessor: setattr(Series, name, accessor)
+        def register_dataframe_accessor(name):
+            return lambda accessor: setattr(DataFrame, name, accessor)
 """
 
 SIZES = """
@@ -35,6 +38,8 @@ import cudf
 from dask.sizeof import sizeof
 sizes = [sizeof(kind()) for kind in (cudf.DataFrame, cudf.Series, cudf.RangeIndex)]
 assert sizes == [16_000_100, 8_000_100, 100], sizes
+for kind in cudf.DataFrame, cudf.Series, cudf.Index:
+    assert hasattr(kind, "gpuscan") == ("dask_gpuscan" in sys.modules)
 """
 
 

@@ -27,7 +27,10 @@ class Late:
 
     @cached_property
     def _kind(self) -> Any:
-        return getattr(import_module(self._module, __package__), self._name)
+        try:
+            return getattr(import_module(self._module, __package__), self._name)
+        except AttributeError as error:  # of which frames would say that they have no ``gpuscan``
+            raise ImportError(f"gpuscan cannot be imported: {error}") from error
 
     def __call__(self, obj: Any) -> Any:
         """Return an accessor of an object."""

@@ -188,14 +188,19 @@ def _kind_of(cls: type) -> int | None:
     return None
 
 
+def _kinds(*objs: Any) -> list[int | None]:
+    classes: Iterable[Any] = map(type, objs)  # which mypy holds for unhashable
+    return [_kind_of(cls) for cls in classes]
+
+
 def is_stream(obj: Any) -> bool:
     """Tell whether an object is a stream."""
-    return _kind_of(type(obj)) == STREAM
+    return STREAM in _kinds(obj)
 
 
 def engine_of(*objs: Any) -> Engine:
     """Return the engine of a frame or series; of several, of all together: that of a stream, or else of Dask."""
-    kinds = [_kind_of(type(obj)) for obj in objs]
+    kinds = _kinds(*objs)
     if STREAM in kinds:
         from .stream import engine as stream
 
@@ -273,7 +278,7 @@ class ArrayEngine(Protocol):
 
 def array_engine_of(*arrays: Any) -> ArrayEngine:
     """Return the engine of an array; of several, of all together."""
-    if ARRAY_OF_DASK in [_kind_of(type(array)) for array in arrays]:
+    if ARRAY_OF_DASK in _kinds(*arrays):
         from .dask import arrays as dask_arrays
 
         return dask_arrays
