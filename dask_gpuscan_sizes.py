@@ -1,9 +1,10 @@
 """Tells Dask how much memory objects of cuDF take, which it does not know where nothing imports dask_cudf.
 
 Without it a partition on a GPU counts as a few bytes, so the scheduler moves it to another GPU as it likes. Dask
-calls `register` when it is imported (the entry point group ``dask.sizeof``), on workers too; a module within
-dask_gpuscan would import the package then, and Dask once more. So this one stands alone, and must never import
-anything but cuDF, once that has been imported.
+calls `register` while it is imported (the entry point group ``dask.sizeof``), on workers too; a module within
+dask_gpuscan would import the package then, which would put ``.gpuscan`` on frames that nobody has asked it for, and
+look for names of Dask that are not there yet. So this one stands alone, and must never import anything but cuDF, once
+that has been imported.
 """
 
 from typing import Any

@@ -1,9 +1,18 @@
-"""No module imports another one that imports it back, and `api` imports no engine; imports for type checkers count."""
+"""No module imports another one that imports it back, and `api` imports no engine; imports for type checkers count.
+
+Libraries are imported when they are asked for, and not before.
+"""
 
 import ast
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+import dask_gpuscan
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,3 +56,82 @@ def test_api_leaves_the_choice_of_an_engine_to_run() -> None:
         if module.startswith("dask_gpuscan.api"):
             found = [name for name in _imported(module, path) if name.startswith(engines)]
             assert not found, f"{module} imports {found}; ask dask_gpuscan.engines.run"
+
+
+LATE = [
+    "dask",
+    "distributed",
+    "fsspec",
+    "polars",
+    "pyarrow.dataset",
+    "pyarrow.fs",
+    "pyarrow.parquet",
+    "scipy.fftpack",
+    "scipy.sparse",
+    "xarray",
+]
+"""What a call on frames of pandas or arrays of NumPy never needs."""
+
+STAGES = """
+import json, sys
+import pandas as pd
+before, found = set(sys.modules), {}
+import dask_gpuscan
+found["import"] = sorted(m for m in set(sys.modules) - before if not m.startswith("dask_gpuscan"))
+found["ours"] = sorted(m for m in sys.modules if m.startswith("dask_gpuscan"))
+
+def stage(name):
+    found[name] = [m for m in sys.argv[1].split() if m in sys.modules and m not in before]
+
+df = pd.DataFrame({"k": [1, 1, 2], "x": [1.0, 2.0, 3.0]})
+df.gpuscan.cumsum()
+stage("cumsum")
+df.gpuscan.groupby("k").sum(), df.gpuscan.filter("x > 1"), df.gpuscan.rolling(2).sum()
+dask_gpuscan.merge_asof(df, df, on="x")
+dask_gpuscan.cumsum(df["x"].to_numpy())
+stage("others")
+dask_gpuscan.stream([df]).gpuscan.cumsum().compute()
+stage("stream")
+import polars as pl
+pl.DataFrame(df).gpuscan.cumsum()
+stage("polars")
+print(json.dumps(found))
+"""
+
+
+def test_libraries_are_imported_when_they_are_asked_for() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STAGES, " ".join(LATE)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["import"] == []
+    assert found["ours"] == [
+        "dask_gpuscan",
+        "dask_gpuscan.api",
+        "dask_gpuscan.api.accessors",
+        "dask_gpuscan.api.lazy_import",
+    ]
+    assert found["cumsum"] == found["others"] == []
+    files = {"fsspec", "pyarrow.fs", "pyarrow.parquet"}
+    assert set(found["stream"]) <= files
+    assert set(found["polars"]) <= files | {"polars"}
+
+
+def test_public_names_are_those_that_type_checkers_read() -> None:
+    tree = ast.parse((ROOT / "dask_gpuscan" / "__init__.py").read_text(encoding="utf-8"))
+    read = {
+        alias.name: f".{node.module}"
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert read == dask_gpuscan._MODULE_OF
+    assert sorted(read) == sorted(dask_gpuscan.__all__)
+    for name in dir(dask_gpuscan):
+        assert getattr(dask_gpuscan, name) is not None

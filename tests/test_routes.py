@@ -9,7 +9,7 @@ FILES = {
     "groupby.sum": 27,
     "groupby.cumsum": 27,
     "filter": 14,
-    "rle": 15,
+    "rle": 16,
     "rolling.sum": 25,
     "sort_values": 17,
 }

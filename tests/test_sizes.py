@@ -23,7 +23,14 @@ class DataFrame:
     def items(self):
         return iter([("x", Series()), ("x", Series())])
 
-Series.gpuscan = DataFrame.gpuscan = None
+class api:
+    class extensions:
+        def register_index_accessor(name):
+            return lambda accessor: setattr(Index, name, accessor)
+        def register_series_accessor(name):
+            return lambda accessor: setattr(Series, name, accessor)
+        def register_dataframe_accessor(name):
+            return lambda accessor: setattr(DataFrame, name, accessor)
 """
 
 SIZES = """
@@ -31,6 +38,8 @@ import cudf
 from dask.sizeof import sizeof
 sizes = [sizeof(kind()) for kind in (cudf.DataFrame, cudf.Series, cudf.RangeIndex)]
 assert sizes == [16_000_100, 8_000_100, 100], sizes
+for kind in cudf.DataFrame, cudf.Series, cudf.Index:
+    assert hasattr(kind, "gpuscan") == ("dask_gpuscan" in sys.modules)
 """
 
 

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, NoReturn
 
-import dask.dataframe as dd
-import pandas as pd
-from dask.dataframe import extensions
-
 from ..engines.run import as_taken
-from ..engines.stream import stream
 from .absent import no_attribute
 from .frame.duplicates import DuplicateMethods
 from .frame.filter import FilterMethods
 from .frame.interpolate import InterpolateMethods
 from .frame.lists import ListMethods
-from .frame.order import GpuscanIndex, OrderMethods
+from .frame.order import OrderMethods
 from .frame.rank import RankMethods
+from .frame.resume import ResumeMethods
 from .frame.rows import RowMethods
 from .frame.runs import RunMethods
 from .frame.scans import ScanMethods
@@ -28,8 +24,6 @@ from .frame.shift import ShiftMethods
 from .frame.sort import SortMethods
 from .frame.top import TopMethods
 from .groupby.groupby import GroupMethods
-from .lazy_import import when_imported
-from .stream import StreamMethods
 from .types import FrameT, Obj, ScalarT, SeriesT
 from .windows.expanding import WindowMethods
 from .windows.resample import ResampleMethods
@@ -54,7 +48,7 @@ class Gpuscan(
     SortMethods[Obj, SeriesT, FrameT],
     ShiftMethods[Obj, SeriesT, FrameT],
     TopMethods[Obj, SeriesT, FrameT],
-    StreamMethods[Obj, SeriesT, FrameT],
+    ResumeMethods[Obj, SeriesT, FrameT],
     Generic[Obj, SeriesT, FrameT, ScalarT],
 ):
     """Ordered operations on a pandas, cuDF or Dask Series or DataFrame, reached as ``.gpuscan``.
@@ -86,34 +80,3 @@ class Gpuscan(
             if name.startswith("_"):
                 raise AttributeError(name)
             raise no_attribute(self, "gpuscan", name)
-
-
-def register() -> None:
-    """Put ``.gpuscan`` on streams and on what pandas and Dask have; on cuDF's frames once cuDF is imported."""
-    pandas = pd.api.extensions
-    for cls, decorate, accessor in (
-        (pd.Series, pandas.register_series_accessor, Gpuscan),
-        (pd.DataFrame, pandas.register_dataframe_accessor, Gpuscan),
-        (pd.Index, pandas.register_index_accessor, GpuscanIndex),
-        # an Index of Dask's is a Series of Dask's, and has its accessor unless it has one first
-        (dd.Index, extensions.register_index_accessor, GpuscanIndex),
-        (dd.Series, extensions.register_series_accessor, Gpuscan),
-        (dd.DataFrame, extensions.register_dataframe_accessor, Gpuscan),
-        (stream.Stream, stream.register_accessor, Gpuscan),
-    ):
-        if not hasattr(cls, "gpuscan"):  # a reload must not warn
-            decorate("gpuscan")(accessor)
-    when_imported("cudf", _register_cudf)
-
-
-def _register_cudf() -> None:
-    import cudf
-    from dask.sizeof import sizeof
-
-    from dask_gpuscan_sizes import register_cudf
-
-    register_cudf(sizeof)
-    if not hasattr(cudf.Series, "gpuscan"):
-        cudf.api.extensions.register_series_accessor("gpuscan")(Gpuscan)
-        cudf.api.extensions.register_dataframe_accessor("gpuscan")(Gpuscan)
-        cudf.api.extensions.register_index_accessor("gpuscan")(GpuscanIndex)

@@ -20,10 +20,10 @@ def when_imported(name: str, then: Callable[[], None]) -> None:
     then : callable
         Called once, without arguments.
     """
+    finder = _Finder(name, then)
+    sys.meta_path.insert(0, finder)  # first, as another thread may import it meanwhile
     if sys.modules.get(name) is not None:  # None bars the import
-        then()
-    else:
-        sys.meta_path.insert(0, _Finder(name, then))
+        finder.loaded()
 
 
 class _Finder(MetaPathFinder):
@@ -38,18 +38,21 @@ class _Finder(MetaPathFinder):
     ) -> ModuleSpec | None:
         if fullname != self._name:
             return None
-        for finder in sys.meta_path:
-            spec = None if finder is self else finder.find_spec(fullname, path, target)
+        for finder in [each for each in sys.meta_path if each is not self]:
+            spec = finder.find_spec(fullname, path, target)
             if spec is not None:
                 if spec.loader is not None:
-                    spec.loader = _Loader(spec.loader, self._loaded)
+                    spec.loader = _Loader(spec.loader, self.loaded)
                 return spec
         return None
 
-    def _loaded(self) -> None:
-        if self in sys.meta_path:
+    def loaded(self) -> None:
+        """Call `then`, the first time."""
+        try:
             sys.meta_path.remove(self)
-            self._then()
+        except ValueError:  # it was called before
+            return
+        self._then()
 
 
 class _Loader(Loader):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-import dask.dataframe as dd
 import pandas as pd
 
 from .accessor import Gpuscan
@@ -19,6 +18,8 @@ from .types import Dimensioned, Table
 from .xarray.accessor import XarrayGpuscan
 
 if TYPE_CHECKING:
+    import dask.dataframe as dd
+
     from .types import CudfFrame, CudfSeries
 
     OnSeries: TypeAlias = Gpuscan[pd.Series, pd.Series, pd.DataFrame, bool]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,10 +15,7 @@ from ..engines.stream.states.state import State
 from ..engines.stream.stream import Stream
 from ..kernels.messages import shown
 from .arguments import check_flags
-from .tables.tables import TableSource, is_lazy_frame, is_table
-from .types import FrameT, Methods, Obj, SeriesT
-
-F = TypeVar("F", bound=Callable[..., Any])
+from .tables.tables import TableSource, is_table
 
 
 def stream(
@@ -200,58 +196,6 @@ def _of_one_source(streams: Sequence[Any]) -> Sequence[Stream]:
                 "streams must be of one source: compute all of what one call of stream() returns"
             )
     return streams
-
-
-def streams_lazy_frames(function: F) -> F:
-    """Let a function of two frames take a LazyFrame of polars as the first: its answer is one, too."""
-
-    @wraps(function)
-    def call(left: Any, right: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_lazy_frame(right):
-            if not (is_lazy_frame(left) or isinstance(left, Stream)):
-                raise TypeError(
-                    f"{function.__name__}: right is a LazyFrame, and left is not; give right.collect()"
-                )
-            right = stream(right)
-        if not is_lazy_frame(left):
-            return function(left, right, *args, **kwargs)
-        return function(stream(left), right, *args, **kwargs).to_polars()
-
-    return call  # type: ignore[return-value]
-
-
-class StreamMethods(Methods[Obj, SeriesT, FrameT]):
-    """The part of `Gpuscan` that goes on from states."""
-
-    def resume(self, state: State | None) -> Stream:
-        """Return the rows as a stream whose operations go on from what they have seen of earlier rows.
-
-        Parameters
-        ----------
-        state : State or None
-            Of the same operations, from `Stream.state` or `load_state`; None for the first rows.
-
-        Returns
-        -------
-        Stream
-            ``compute()`` of what is computed of it is a frame; of a Dask collection, ``to_dask()`` is a collection
-            whose partitions run in parallel.
-
-        See Also
-        --------
-        dask_gpuscan.stream : More about streams and their states.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> monday = pd.DataFrame({"sold": [4, 2]}).gpuscan.resume(None).gpuscan.cumsum()
-        >>> monday.compute()["sold"].tolist()
-        [4, 6]
-        >>> tuesday = pd.DataFrame({"sold": [5]}).gpuscan.resume(monday.state)
-        >>> tuesday.gpuscan.cumsum().compute()["sold"].tolist()
-        [11]
-        """
-        return stream(self._obj, state=state)
 
 
 def _format_of(batch: Any) -> Format:

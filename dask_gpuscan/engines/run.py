@@ -1,23 +1,18 @@
 """Chooses the engine that runs an operation: nothing above asks what it is that is computed on.
 
-Frames have one table of engines and arrays have another.
+The engines of streams and of Dask are imported when an object of theirs is met: until its class has been imported,
+there is none.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cache
 from typing import Any, Protocol
-
-from dask.array import Array
-from dask.base import is_dask_collection
 
 from ..frames.registry import library_of
 from . import eager, eager_arrays
-from .dask import arrays as dask_arrays
-from .dask import engine as dask
-from .dask.compat import FrameBase
-from .stream import engine as stream
-from .stream.stream import Stream
 
 
 class Engine(Protocol):
@@ -173,16 +168,47 @@ class Engine(Protocol):
         """Return values, one a row, as a series of the library of a frame; raises a TypeError for what is none."""
 
 
-ENGINES: Sequence[tuple[type, Engine]] = ((Stream, stream), (FrameBase, dask))
-"""The engines of what is no frame in memory; of several things, the first engine has all."""
+STREAM, OF_DASK, ARRAY_OF_DASK = range(3)
+
+CLASSES = (
+    (STREAM, "dask_gpuscan.engines.stream.stream", "Stream"),
+    (OF_DASK, "dask.dataframe", "Series"),
+    (OF_DASK, "dask.dataframe", "DataFrame"),
+    (ARRAY_OF_DASK, "dask.array", "Array"),
+)
+"""What is no frame or array in memory: its kind, and a class by its module and its name."""
+
+
+@cache
+def _kind_of(cls: type) -> int | None:
+    """Return what objects of a class are; None for those in memory."""
+    for kind, module, name in CLASSES:
+        if issubclass(cls, getattr(sys.modules.get(module), name, ())):
+            return kind
+    return None
+
+
+def _kinds(*objs: Any) -> list[int | None]:
+    classes: Iterable[Any] = map(type, objs)  # which mypy holds for unhashable
+    return [_kind_of(cls) for cls in classes]
+
+
+def is_stream(obj: Any) -> bool:
+    """Tell whether an object is a stream."""
+    return STREAM in _kinds(obj)
 
 
 def engine_of(*objs: Any) -> Engine:
-    """Return the engine of a frame or series; of several, of all together."""
-    for kind, engine in ENGINES:
-        for obj in objs:
-            if isinstance(obj, kind):
-                return engine
+    """Return the engine of a frame or series; of several, of all together: that of a stream, or else of Dask."""
+    kinds = _kinds(*objs)
+    if STREAM in kinds:
+        from .stream import engine as stream
+
+        return stream
+    if OF_DASK in kinds:
+        from .dask import engine as dask
+
+        return dask
     return eager
 
 
@@ -193,7 +219,7 @@ def run(obj: Any, operation: Any) -> Any:
 
 def methods_of(obj: Any) -> Any:
     """Return the methods of ``.gpuscan``, whose answers are frames also for streams of tables."""
-    return obj._frame_methods if isinstance(obj, Stream) else obj.gpuscan
+    return obj._frame_methods if is_stream(obj) else obj.gpuscan
 
 
 def meta_of(obj: Any) -> Any:
@@ -252,19 +278,17 @@ class ArrayEngine(Protocol):
         """Return the mean of the box around each element."""
 
 
-ARRAY_ENGINES: Sequence[tuple[type, ArrayEngine]] = ((Array, dask_arrays),)
-"""The engines of what is no array in memory."""
-
-
 def array_engine_of(*arrays: Any) -> ArrayEngine:
     """Return the engine of an array; of several, of all together."""
-    for kind, engine in ARRAY_ENGINES:
-        if any(isinstance(array, kind) for array in arrays):
-            return engine
+    if ARRAY_OF_DASK in _kinds(*arrays):
+        from .dask import arrays as dask_arrays
+
+        return dask_arrays
     return eager_arrays
 
 
 def check_in_memory(name: str, obj: Any, hint: str) -> None:
     """Check that an argument is computed; raises a TypeError with a hint if it is lazy."""
-    if is_dask_collection(obj):
+    dask = sys.modules.get("dask.base")
+    if dask is not None and dask.is_dask_collection(obj):
         raise TypeError(f"{name} is a Dask collection; {hint}")

@@ -4,8 +4,10 @@ import importlib
 import importlib.util
 import sys
 
+import pandas as pd
 import pytest
 
+from dask_gpuscan.api.accessors import Late
 from dask_gpuscan.api.lazy_import import when_imported
 
 
@@ -60,3 +62,11 @@ def test_a_module_that_fails_to_import_can_be_tried_again(module, tmp_path):
     importlib.invalidate_caches()
     assert importlib.import_module(module).value == 2
     assert calls == [1]
+
+
+def test_an_accessor_that_cannot_be_imported_says_why(module, tmp_path, monkeypatch):
+    (tmp_path / f"{module}.py").write_text("import math\nmath.no_such_name\n")
+    found = vars(pd.Series)["gpuscan"]
+    monkeypatch.setattr(pd.Series, "gpuscan", type(found)("gpuscan", Late(module, "Accessor")))
+    with pytest.raises(ImportError, match="'math' has no attribute 'no_such_name'"):
+        pd.Series([1]).gpuscan  # noqa: B018

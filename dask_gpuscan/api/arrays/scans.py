@@ -17,10 +17,10 @@ from ...kernels import BUILT_IN, Operator
 from ...ops.core.columnwise import ColumnCarry
 from ...ops.scan.column_scan import Scan
 from ...ops.scan.kernel_scan import ScanArguments
+from ..accessors import XARRAY
 from ..arguments import check_dtype, check_flags, check_keywords, check_operator, sum_of
 from ..on import on
 from ..tables.tables import is_table, known_table
-from ..xarray.accessor import XarrayGpuscan
 from .axis import check_arrays, check_axis, scan_along
 from .grids import summed_area_table
 
@@ -133,8 +133,7 @@ def frame_or_array(x: Any) -> tuple[Any, bool]:
     TypeError
         For what has dimensions with names.
     """
-    found = getattr(type(x), "gpuscan", None)
-    if isinstance(found, type) and issubclass(found, XarrayGpuscan):
+    if getattr(type(x), "gpuscan", None) is XARRAY:
         raise TypeError(
             f"x has dimensions with names, found a {type(x).__name__}; call its method, as in x.gpuscan.cumsum(dim)"
         )

@@ -9,7 +9,6 @@ from collections.abc import Hashable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, overload
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -24,11 +23,12 @@ from ...ops.asof.asof import AsOf
 from ...ops.asof.columns import AsOfSide, dropped, plan_of
 from ...ops.windows.exact import holds_decimals
 from ..arguments import check_choice, check_flags
-from ..stream import streams_lazy_frames
 from ..tables.tables import takes_tables
 from ..types import Duration, Names, Table
+from .resume import streams_lazy_frames
 
 if TYPE_CHECKING:
+    import dask.dataframe as dd
     from typing_extensions import Unpack
 
     from ..types import CudfFrame, CudfSeries

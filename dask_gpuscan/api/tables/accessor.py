@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..absent import no_attribute
 from ..accessor import Gpuscan
-from ..lazy_import import when_imported
 from .tables import OF_AN_INDEX, TableSource, bridged, no_index
 
 
@@ -110,20 +109,3 @@ class LazyGpuscan:
             f"gpuscan has no {name!r} for a LazyFrame, which has no rows yet; compute it first: gpuscan.collect(), "
             f"or read it in batches: dask_gpuscan.stream(lazy).gpuscan"
         )
-
-
-def register_polars() -> None:
-    """Put ``.gpuscan`` on the frames and series of polars once it is imported."""
-    when_imported("polars", _register)
-
-
-def _register() -> None:
-    import polars as pl
-
-    for cls, decorate, accessor in (
-        (pl.DataFrame, pl.api.register_dataframe_namespace, TableGpuscan),
-        (pl.Series, pl.api.register_series_namespace, TableGpuscan),
-        (pl.LazyFrame, pl.api.register_lazyframe_namespace, LazyGpuscan),
-    ):
-        if not hasattr(cls, "gpuscan"):  # a reload must not warn
-            decorate("gpuscan")(accessor)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...engines.stream.stream import Stream
+from ...engines.run import is_stream
 from ...frames.messages import first_line
 from ...frames.pandas.arrow import array_of_arrow, arrow_of_array
 from ...frames.pandas.layouts import one_array
@@ -229,7 +229,7 @@ class TableSource:
             return tuple(self.answer(method, one) for one in found)
         if isinstance(found, (pd.DataFrame, pd.Series)):
             return self._made(method, found)
-        if isinstance(found, Stream):
+        if is_stream(found):
             return found.written_by(self.answer, self.methods)
         if isinstance(found, Ewm):
             found = found._of_tables()

@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from typing import Any
 
 from ...kernels.messages import name_list, shown
-from ..lazy_import import when_imported
 from ..types import Obj
 from .groups import PlaceGroups, place_groups
 from .methods import XarrayScans
@@ -109,19 +108,3 @@ class XarrayGpuscan(XarrayScans[Obj]):
         array([1., 3., 3., 7.])
         """
         return XarrayGroups(self._obj, place_groups(self._obj, group, groupers))
-
-
-def register_xarray() -> None:
-    """Put ``.gpuscan`` on the DataArrays and Datasets of xarray once it is imported."""
-    when_imported("xarray", _register)
-
-
-def _register() -> None:
-    import xarray
-
-    for cls, decorate in (
-        (xarray.DataArray, xarray.register_dataarray_accessor),
-        (xarray.Dataset, xarray.register_dataset_accessor),
-    ):
-        if not hasattr(cls, "gpuscan"):  # a reload must not warn
-            decorate("gpuscan")(XarrayGpuscan)

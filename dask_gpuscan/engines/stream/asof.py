@@ -10,14 +10,13 @@ from weakref import WeakKeyDictionary
 from ...frames.registry import library_of
 from ...ops.asof.asof import AsOf
 from ...ops.asof.in_turn import RightRows, end_of, merged_in_turn, read_on
-from ..dask.expressions import map_partitions
 from .options import described
 from .passes import Pass
 from .sources.fragments import Fragment
 from .sources.source import rows_behind
 from .states.operations import Operation
 from .states.state import State
-from .steps import Seen, Step
+from .steps import Seen, Step, dask_engine
 from .stream import Stream
 
 Reader = tuple[Pass, Iterator[Any]]
@@ -156,4 +155,4 @@ class LookUp(Step):
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
         (left,) = inputs
-        return map_partitions(left, self._matched, keeps_divisions=keeps_rows)
+        return dask_engine().map_partitions(left, self._matched, keeps_divisions=keeps_rows)

@@ -19,7 +19,6 @@ from ...ops.predicates.filter import (
 )
 from ...ops.scan.row_number import ResetIndex
 from ...ops.time.shift_labels import ShiftLabels
-from ..dask.expressions import with_rows
 from .asof import AsOfStep, LookUp
 from .passes import Pass
 from .steps import LookAhead, LookBack, Overlap, OverlapAhead, Step, Tables
@@ -98,7 +97,11 @@ def map_partitions(
 ) -> Stream:
     """Return what a function makes of each batch, with arguments that follow it."""
     label = function.__name__.lstrip("_")
-    asked = (with_rows, function) if typed_by_rows else (function,)
+    asked: tuple[Any, ...] = (function,)
+    if typed_by_rows:
+        from ..dask.expressions import with_rows
+
+        asked = with_rows, function
     return obj.map_batches(*asked, *given, keeps_rows=keeps_divisions, label=label)
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
-
-from dask.callbacks import Callback
-from dask.diagnostics.progress import ProgressBar
-from dask.utils import format_bytes
 
 
 class Size(NamedTuple):
@@ -33,11 +30,17 @@ def size_of(batch: Any) -> Size:
 
 
 def _bars() -> list[tuple[Any, ...]]:
-    """Return the callbacks of the progress bars that are on."""
+    """Return the callbacks of the progress bars that are on; none are where nothing has imported them."""
+    if "dask.callbacks" not in sys.modules:
+        return []
+    from dask.callbacks import Callback
+
     return [each for each in Callback.active if _is_bar(each)]
 
 
 def _is_bar(callbacks: tuple[Any, ...]) -> bool:
+    from dask.diagnostics.progress import ProgressBar
+
     return isinstance(getattr(callbacks[0], "__self__", None), ProgressBar)
 
 
@@ -82,6 +85,8 @@ def shown(source: Any, done: int) -> Iterator[Callable[[Any], None]]:
 
 def _as_tasks(so_far: Size, every: Size | None) -> dict[str, Any]:
     """Return the state of a graph with as many tasks as there are rows, and what our bar says of them."""
+    from dask.utils import format_bytes
+
     rows, done, ahead = so_far.rows, 0, 1
     said = f"{rows:,} rows, {format_bytes(so_far.bytes)}"
     if every is not None:
@@ -101,6 +106,8 @@ def _as_tasks(so_far: Size, every: Size | None) -> dict[str, Any]:
 @contextmanager
 def without_bars() -> Iterator[None]:
     """Let no progress bar show what Dask computes meanwhile."""
+    from dask.callbacks import Callback
+
     active = Callback.active
     Callback.active = {each for each in active if not _is_bar(each)}
     try:

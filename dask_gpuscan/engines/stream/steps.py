@@ -16,12 +16,17 @@ from ...frames.registry import is_rows, library_of
 from ...kernels.messages import shown
 from ...ops.core.carry import DataFrameCarry, OverlapCarry, Summary, TreeReduction
 from ...ops.windows.halo import joined_rows
-from ..dask.expressions import map_partitions
-from ..dask.lookback import look_back, map_overlap
 from .options import described
 
 Seen = Any
 """What a step keeps of the batches before; None before the first one."""
+
+
+def dask_engine() -> Any:
+    """Return the engine of collections, imported when a stream is made one."""
+    from ..dask import engine
+
+    return engine
 
 
 class Step:
@@ -130,7 +135,9 @@ class Each(Step):
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
         first, *others = inputs
-        return map_partitions(first, self._on_partition, *others, keeps_divisions=keeps_rows)
+        return dask_engine().map_partitions(
+            first, self._on_partition, *others, keeps_divisions=keeps_rows
+        )
 
     def _on_partition(self, *partitions: Any) -> Any:
         return self.advance(partitions, None, False)[0]
@@ -192,7 +199,7 @@ class LookBack(CarryStep):
         return carry.follow(batch, seen)
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
-        return look_back(inputs[0], self.carry, seen)
+        return dask_engine().look_back(inputs[0], self.carry, seen)
 
 
 @dataclass(frozen=True)
@@ -230,7 +237,7 @@ class LookAhead(CarryStep):
         return self._collection(inputs[0])
 
     def _collection(self, obj: Any) -> Any:
-        return look_back(obj, self.carry)
+        return dask_engine().look_back(obj, self.carry)
 
 
 @dataclass(frozen=True)
@@ -250,7 +257,7 @@ class OverlapAhead(LookAhead):
         return None if summary is None else _following(summary, before, first)
 
     def _collection(self, obj: Any) -> Any:
-        return map_overlap(obj, self.carry)
+        return dask_engine().map_overlap(obj, self.carry)
 
 
 @dataclass(frozen=True)
@@ -280,7 +287,7 @@ class Overlap(CarryStep):
         return answer, None if before is None else _following(before, seen, batch)
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
-        return map_overlap(inputs[0], self.carry, seen)
+        return dask_engine().map_overlap(inputs[0], self.carry, seen)
 
 
 FAN_IN = 16

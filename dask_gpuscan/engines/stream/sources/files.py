@@ -12,7 +12,6 @@ from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
-import dask
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -399,7 +398,9 @@ class CudfFiles(Files):
 
 def files(listing: Listing, **options: Any) -> Files:
     """Return files to be read by the library that Dask's configuration names as ``dataframe.backend``."""
-    on_gpu = dask.config.get("dataframe.backend", "pandas") == "cudf"
+    from dask import config
+
+    on_gpu = config.get("dataframe.backend", "pandas") == "cudf"
     return (CudfFiles if on_gpu else Files)(listing, **options)
 
 

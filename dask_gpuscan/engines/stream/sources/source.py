@@ -22,8 +22,6 @@ from ....frames.registry import (
     schema_of,
 )
 from ....kernels.messages import shown
-from ...dask.compat import FrameBase
-from ...dask.expressions import accepted
 from ..progress import Size, size_of, without_bars
 from ..states.state import State
 from ..threads import read_ahead
@@ -413,7 +411,7 @@ def _of_lazy_frame(lazy: Any) -> Iterator[Any]:
 class Partitions:
     """The partitions of a Dask collection, computed one at a time."""
 
-    collection: FrameBase
+    collection: Any
 
     @property
     def no_rows(self) -> Any:
@@ -459,7 +457,9 @@ def batches_of(
     reads_chunks = hasattr(type(source), "__next__")  # as `read_csv(chunksize=)` does
     if is_frame(source) and not is_scalar and not reads_chunks:
         return [source]
-    if isinstance(source, FrameBase):
+    if hasattr(type(source), "gpuscan") and hasattr(type(source), "to_delayed"):  # of Dask
+        from ...dask.expressions import accepted
+
         return Partitions(accepted(source))
     if isinstance(source, pa.RecordBatchReader):
         return _of_reader(source)
