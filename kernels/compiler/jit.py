@@ -44,7 +44,7 @@ from numba.core.untyped_passes import (
 from numba.extending import overload
 
 from . import cache as kernel_cache
-from .compiling import compile_lock, hold_over_forks, say_compiling
+from .compiling import compiling, hold_over_forks, say_compiling
 from .function_fingerprint import OVERLOAD, fingerprint
 from .numba_internals import processor
 
@@ -194,7 +194,7 @@ def cached_njit(function: Any, options: dict[str, Any] = ENTRY) -> Any:
 
 def load_kernel(function: Any, arguments: tuple[Any, ...]) -> Any:
     """Compile `function` for arguments of these types, or find it on disk."""
-    with compile_lock, _without_collections():
+    with compiling(), _without_collections():
         if arguments not in function.overloads:
             function.compile(arguments)
             _give_environments(function.overloads[arguments])
