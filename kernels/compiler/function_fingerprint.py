@@ -1,10 +1,10 @@
-"""Python functions as content: a fingerprint that follows their code, and a rebuild that compiles what they call.
+"""Python functions as content: a fingerprint that follows their code and everything that it uses.
 
 Two functions with the same code, constants, defaults, closure and helpers have the same fingerprint
-wherever and whenever they were defined, which is what graph names and kernel caches need.
+wherever and whenever they were defined, which is what graph names and kernel caches need. Comments, docstrings and
+line numbers are no content.
 """
 
-import builtins
 import dis
 import functools
 import hashlib
@@ -14,16 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 Function = Callable[..., Any]
-
-FROZEN = "<frozen>"
-"""The module of frozen functions: none that can be imported, so that cloudpickle writes the functions themselves.
-
-Of a function that has no module, it asks all modules that are loaded for one of that name, which takes as long as the
-modules that some of them load when they are asked.
-"""
 
 
 def fingerprint(*parts: Any) -> str:
@@ -32,7 +23,8 @@ def fingerprint(*parts: Any) -> str:
     Parameters
     ----------
     *parts
-        Functions written in Python, scalars, strings, NumPy scalars and dtypes, tuples of these, None.
+        Functions written in Python, scalars, strings, NumPy scalars and dtypes, tuples of these, None; also functions
+        that Numba has compiled, with their options, and the Python that writes LLVM code: intrinsics, classes.
 
     Returns
     -------
@@ -46,260 +38,171 @@ def fingerprint(*parts: Any) -> str:
     >>> fingerprint(lambda a, b: a + b) == fingerprint(lambda a, b: a - b)
     False
     """
-    digest = hashlib.sha256()
-    for piece in _content(parts, ()):
-        digest.update(piece.encode() + b"\0")
-    return digest.hexdigest()[:32]
+    return _Walk().digest(parts)[:32]
 
 
-def freeze(function: Function) -> Function:
-    """Return a copy of a function that keeps what its globals, closure and defaults hold now, at any depth.
-
-    Arrays are copied and functions that are compiled already are taken as they were written. What a module holds
-    is out of reach; that it has changed shows in the fingerprint.
-
-    Raises
-    ------
-    TypeError
-        If it uses something that may change and cannot be copied for a compiler: a list, a CuPy array.
-
-    Examples
-    --------
-    >>> k, table = 2, np.array([10, 20])
-    >>> twice = freeze(lambda x: k * x + table[0])
-    >>> k, table[0] = 3, 0
-    >>> int(twice(10))
-    30
-    """
-    held = tuple(_held(function).values())
-    defaults = function.__defaults__ or ()
-    if function.__kwdefaults__ or any(True for _ in _named_globals(function)):
-        return _frozen(function)
-    if not all(map(_is_constant, (*held, *defaults))):
-        return _frozen(function)
-    kinds = tuple(map(type, (*held, *defaults)))  # True is 1 for Python
-    return _frozen_alone(function.__code__, function.__name__, held, defaults, kinds)
+class Registry(dict[str, Any]):
+    """What is found by names that stand for its content; it grows, so functions that look there do not depend on it."""
 
 
-def _frozen(function: Function) -> Function:
-    return _rebuild(function, _in_no_module, _own, {})  # type: ignore[no-any-return]
+OVERLOAD = "compiled_as"
+"""The attribute of a function with what is compiled in its place."""
+
+_LIBRARIES = frozenset(
+    "abc builtins cmath collections contextlib dataclasses dis functools itertools llvmlite logging math numba numpy "
+    "operator re scipy threading typing".split()
+)
+"""Packages whose code is known by name, as a kernel's key has their versions."""
 
 
-def _in_no_module(function: Function) -> Function:
-    function.__module__ = FROZEN
-    return function
+class _Walk:
+    """The digests of values; each value is looked at once, however often it is used."""
 
+    def __init__(self) -> None:
+        self._known: dict[
+            int, tuple[str, Any]
+        ] = {}  # with the value, so that its id is not used again
+        self._within: list[int] = []
 
-@lru_cache(maxsize=1024)
-def _frozen_alone(
-    code: types.CodeType, name: str, held: tuple[Any, ...], defaults: tuple[Any, ...], kinds: Any
-) -> Function:
-    """Freeze a function that uses nothing but constants: the same one for the same content."""
-    cells = tuple(map(types.CellType, held))
-    return _frozen(types.FunctionType(code, {}, name, defaults or None, cells))
-
-
-def _is_constant(value: Any) -> bool:
-    """Whether a value is equal to those of its type that are the same, and to no others: 0.0 is to -0.0."""
-    return type(value) in (int, bool, str) or (type(value) is float and value != 0)
-
-
-def _own(function: Function, name: str, value: Any) -> Any:
-    """Return what a function captures under a name as nobody else can change it."""
-    if isinstance(value, tuple):
-        parts = [_own(function, name, part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    if isinstance(value, (np.ndarray, np.void)):
-        copy = value.copy()
-        if isinstance(copy, np.ndarray):
-            copy.setflags(write=False)
-        return copy
-    if isinstance(value, _REFUSED) or hasattr(type(value), "__cuda_array_interface__"):
+    def digest(self, value: Any) -> str:
+        """Return what differs between values of different content."""
         kind = type(value)
-        title = (
-            kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-        )
-        raise TypeError(
-            f"{function.__name__} uses {name}, a {title}: it may use numbers, tuples, NumPy arrays and functions"
-        )
-    return value
+        if kind in _PLAIN:
+            return f"{kind.__name__} {value!r}"
+        if kind is _BUILTIN or (isinstance(value, _NAMED) and _is_library(value)):
+            return f"{value.__module__} {value.__qualname__}"
+        if kind is types.ModuleType:
+            return f"module {value.__name__}"
+        place = id(value)
+        if place in self._within:
+            return f"recursive {len(self._within) - self._within.index(place)}"
+        if place not in self._known:
+            self._within.append(place)
+            content = "\0".join(self._pieces(value))
+            self._within.pop()
+            self._known[place] = hashlib.sha256(content.encode()).hexdigest(), value
+        return self._known[place][0]
+
+    def _pieces(self, value: Any) -> Iterator[str]:
+        kind = type(value)
+        if kind is types.FunctionType:
+            yield from self._function(value)
+        elif hasattr(value, "py_func"):  # compiled
+            pipeline = getattr(getattr(value, "_compiler", None), "pipeline_class", None)
+            yield from self._all("compiled", value.py_func, value.targetoptions, pipeline)
+        elif hasattr(value, "__wrapped__"):  # an intrinsic, a cache
+            yield from self._all("wrapper", kind, value.__wrapped__)
+        elif isinstance(value, type):
+            content = {k: v for k, v in vars(value).items() if _says_what_it_does(k, v)}
+            yield from self._all("class", value.__qualname__, value.__bases__, content)
+        elif isinstance(value, (tuple, list)):
+            yield from self._all(kind.__name__, *value)
+        elif isinstance(value, (set, frozenset)):
+            yield from (kind.__name__, *sorted(map(self.digest, value)))
+        elif kind is Registry:
+            yield "registry"
+        elif isinstance(value, dict):
+            yield from self._all("dict", *value, *value.values())
+        elif isinstance(getattr(value, "token", None), str):  # an operator
+            yield value.token
+        elif hasattr(value, "tobytes") and hasattr(value, "dtype"):
+            yield f"array {value.dtype} {value.shape} {value.tobytes().hex()}"
+        elif isinstance(value, functools.partial):
+            yield from self._all("partial", value.func, value.args, value.keywords)
+        elif isinstance(value, types.MethodType):
+            yield from self._all("method", value.__func__, value.__self__)
+        elif isinstance(value, (staticmethod, classmethod)):
+            yield from self._all(kind.__name__, value.__func__)
+        elif isinstance(value, property):
+            yield from self._all("property", value.fget, value.fset)
+        elif _is_library(kind) or not hasattr(value, "__dict__"):
+            shown = repr(value)
+            yield f"{kind.__qualname__} {'' if ' at 0x' in shown else shown}"
+        else:
+            yield from self._all("instance", kind, vars(value))
+
+    def _all(self, title: str, *values: Any) -> Iterator[str]:
+        yield title
+        yield from map(self.digest, values)
+
+    def _function(self, function: types.FunctionType) -> Iterator[str]:
+        code = function.__code__
+        yield from ("function", _code_digest(code, function.__doc__))
+        yield from map(self.digest, (function.__defaults__, function.__kwdefaults__))
+        for cell in function.__closure__ or ():
+            yield from self._used(_content_of(cell), code)
+        for name in global_names(code):
+            if name in function.__globals__:
+                yield name
+                yield from self._used(function.__globals__[name], code)
+        yield from map(self.digest, [vars(function).get(OVERLOAD)])
+
+    def _used(self, value: Any, code: types.CodeType) -> Iterator[str]:
+        """The content of what code uses: of a module, what it may take from it, at any depth."""
+        yield self.digest(value)
+        if type(value) is types.ModuleType and value.__name__.split(".")[0] not in _LIBRARIES:
+            for name in dict.fromkeys(names(code)):
+                if hasattr(value, name):
+                    yield name
+                    yield from self._used(getattr(value, name), code)
 
 
-_REFUSED = (list, set, dict, bytearray, memoryview, functools.partial, types.MethodType)
-"""What a function might use and compilers cannot, or not as it is now."""
+_PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(...)})
+_BUILTIN = types.BuiltinFunctionType
+_NAMED = (types.FunctionType, type)
 
 
-def rebuild(function: Function, compile_: Callable[[Function], Any]) -> Any:
-    """Return ``compile_(function)`` with the plain Python functions that it calls compiled as well.
-
-    Helpers are found in the closure and among the globals that the code names, at any depth; a
-    compiler such as ``numba.njit`` needs them compiled before it can call them.
-    """
-    return _rebuild(function, compile_, lambda function, name, value: value, {})
+def _is_library(value: Any) -> bool:
+    return (value.__module__ or "").split(".")[0] in _LIBRARIES
 
 
-def _rebuild(
-    function: Function,
-    compile_: Callable[[Function], Any],
-    keep: Callable[[Function, str, Any], Any],
-    done: dict[Any, Any],
-) -> Any:
-    """Copy a function and compile the copy; `keep` returns what it uses in place of values that are no functions."""
-    if function in done:
-        return done[function]
-    for name in _LOCKING & set(_names(function)):
-        if name == "objmode" or name not in function.__globals__:
-            raise TypeError(
-                f"{function.__name__} calls {name}, for which threads would wait for each other"
-            )
-
-    written = _written_to(function.__code__)
-    if written:
-        raise TypeError(
-            f"{function.__name__} writes to {', '.join(written)}, which it may only read: threads would share it"
-        )
-
-    def made(name: str, value: Any) -> Any:
-        plain = _written(value)
-        if isinstance(plain, types.FunctionType):
-            return _rebuild(plain, compile_, keep, done)
-        return keep(function, name, value)
-
-    cells = tuple(types.CellType() for _ in function.__closure__ or ())
-    namespace: dict[str, Any] = {"__builtins__": builtins}
-    copy = types.FunctionType(function.__code__, namespace, function.__name__, None, cells)
-    done[function] = copy  # for a function that calls itself
-    for cell, (name, value) in zip(cells, _held(function).items(), strict=True):
-        cell.cell_contents = made(name, value)
-    for name, value in _named_globals(function):
-        namespace[name] = made(name, value)
-    if function.__defaults__ is not None:
-        copy.__defaults__ = tuple(made("a default", value) for value in function.__defaults__)
-    if function.__kwdefaults__ is not None:
-        copy.__kwdefaults__ = {n: made(n, value) for n, value in function.__kwdefaults__.items()}
-    done[function] = compile_(copy)
-    return done[function]
+def _says_what_it_does(name: str, value: Any) -> bool:
+    """Whether an attribute of a class is its author's; others come and go, as Python keeps some for itself."""
+    return not name.startswith("__") or isinstance(value, (types.FunctionType, classmethod))
 
 
-_LOCKING = {"print", "objmode"}
-"""What compiled code needs Python's lock for, which the thread that started it may hold."""
+def _content_of(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "nothing yet"
 
 
-def _written(value: Any) -> Any:
-    """The function that its user has written, where it is compiled already."""
-    return getattr(value, "py_func", value)
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, types.FunctionType)
-
-
-def _named_globals(function: Function) -> Iterator[tuple[str, Any]]:
-    for name in _globals(function.__code__):
-        if name in function.__globals__:
-            yield name, function.__globals__[name]
-
-
-def _held(function: Function) -> dict[str, Any]:
-    """What a function captures in its closure, by name."""
-    held = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            held[name] = cell.cell_contents
-        except ValueError:
-            raise TypeError(f"{function.__name__} uses {name}, which has no value yet") from None
-    return held
-
-
-@lru_cache(maxsize=1024)
-def _written_to(code: types.CodeType) -> tuple[str, ...]:
-    """The names of globals and of variables around a function that its code writes to."""
-    steps = [i for each in _codes(code) for i in dis.get_instructions(each)]
-    outer = {i.argval for i in steps if i.opname in ("STORE_DEREF", "DELETE_DEREF")}
-    written = outer & set(code.co_freevars)
-    written |= {i.argval for i in steps if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")}
-    return tuple(sorted(written))
-
-
-@lru_cache(maxsize=1024)
-def _globals(code: types.CodeType) -> tuple[str, ...]:
-    """The names of globals in code and in the functions that it defines."""
-    steps = [i for each in _codes(code) for i in dis.get_instructions(each)]
+@lru_cache(maxsize=4096)
+def global_names(code: types.CodeType) -> tuple[str, ...]:
+    """Return the names of globals in code and in the functions that it defines."""
+    steps = [i for each in codes(code) for i in dis.get_instructions(each)]
     return tuple(dict.fromkeys(i.argval for i in steps if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")))
 
 
-def _names(function: Function) -> Iterator[str]:
-    """The names of globals and attributes in a function's code and in the functions that it defines."""
-    for code in _codes(function.__code__):
-        yield from code.co_names
+def names(code: types.CodeType) -> Iterator[str]:
+    """Yield the names of globals and attributes in code and in the functions that it defines."""
+    for each in codes(code):
+        yield from each.co_names
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Code, and that of the functions that it defines."""
+def codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield code, and that of the functions that it defines."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
+            yield from codes(constant)
 
 
-def _content(value: Any, within: tuple[Any, ...]) -> Iterator[str]:
-    """Yield strings that tell ``value`` from any other content; ``within`` breaks recursion."""
-    value = _written(value)
-    if _is_plain(value):
-        if value in within:
-            yield f"recursive {within.index(value)}"
-            return
-        yield "function"
-        yield from _code(value.__code__)
-        inner = (*within, value)
-        kwdefaults = tuple(sorted((value.__kwdefaults__ or {}).items()))
-        yield from _content((value.__defaults__, kwdefaults), inner)
-        held = [("", cell.cell_contents) for cell in value.__closure__ or ()]
-        for name, referred in (*held, *_named_globals(value)):
-            yield name
-            if isinstance(referred, types.ModuleType):
-                yield from _attributes(referred, tuple(_names(value)), inner)
-            else:
-                yield from _content(referred, inner)
-    elif isinstance(value, (tuple, list, frozenset)):
-        items = sorted(value, key=repr) if isinstance(value, frozenset) else value
-        yield f"{type(value).__name__} {len(value)}"
-        for item in items:
-            yield from _content(item, within)
-    elif isinstance(getattr(value, "token", None), str):  # an operator
-        yield value.token
-    elif isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType)):
-        yield f"{getattr(value, '__module__', '')} {getattr(value, '__qualname__', value.__name__)}"
-    elif hasattr(value, "tobytes") and hasattr(value, "dtype"):
-        yield f"array {value.dtype} {value.shape} {value.tobytes().hex()}"
-    else:
-        yield f"{type(value).__qualname__} {value!r}"
+@lru_cache(maxsize=4096)
+def _code_digest(code: types.CodeType, docstring: str | None) -> str:
+    return hashlib.sha256("\0".join(_code(code, docstring)).encode()).hexdigest()
 
 
-_LIBRARIES = ("math", "cmath", "numpy", "numba", "scipy", "operator", "builtins")
-"""Modules whose functions the compilers know by name."""
-
-
-def _attributes(module: Any, names: tuple[str, ...], within: tuple[Any, ...]) -> Iterator[str]:
-    """The content of what a function may take from a module: constants and helpers, at any depth."""
-    yield module.__name__
-    if module.__name__.split(".")[0] in _LIBRARIES:
-        return
-    for name in names:
-        value = getattr(module, name, None)
-        if isinstance(value, types.ModuleType):
-            yield from _attributes(value, names, within)
-        elif value is not None:
-            yield name
-            yield from _content(value, within)
-
-
-def _code(code: types.CodeType) -> Iterator[str]:
+def _code(code: types.CodeType, docstring: str | None = None) -> Iterator[str]:
     flags = code.co_flags & ~inspect.CO_NESTED  # where a function is defined is not what it does
-    yield f"code {code.co_argcount} {flags} {code.co_code.hex()}"
+    parameters = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
+    yield f"code {parameters} {flags} {code.co_code.hex()} {code.co_exceptiontable.hex()}"
     yield repr((code.co_names, code.co_varnames, code.co_freevars))
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _code(constant)
-        else:
+        elif isinstance(constant, frozenset):
+            yield from ("frozenset", *sorted(map(repr, constant)))
+        elif constant is None or constant != docstring:
             yield f"{type(constant).__qualname__} {constant!r}"

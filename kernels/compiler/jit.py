@@ -11,8 +11,6 @@ import pickle
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import llvmlite
@@ -24,7 +22,9 @@ from numba.core.caching import _Cache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.compiler_machinery import register_pass
+from numba.core.datamodel import default_manager
 from numba.core.environment import lookup_environment
+from numba.core.pythonapi import _unboxers
 from numba.core.serialize import dumps
 from numba.core.typed_passes import (
     InlineOverloads,
@@ -41,9 +41,12 @@ from numba.core.untyped_passes import (
     MakeFunctionToJitFunction,
     WithLifting,
 )
+from numba.extending import overload
 
 from . import cache as kernel_cache
 from .compiling import compiling, hold_over_forks, say_compiling
+from .function_fingerprint import OVERLOAD, fingerprint
+from .numba_internals import processor
 
 if numba.config.DISABLE_JIT:
     raise ImportError(
@@ -169,13 +172,23 @@ LINKED_ALLOCATING: dict[str, Any] = {**OPTIONS, "_nrt": True}
 """Options of those that make arrays, or may, as operators' functions: what `ENTRY` and `OPTIONS` are for others."""
 
 
+def overloaded(function: Any) -> Any:
+    """Compile in place of `function` what the decorated function returns for the types of its arguments."""
+
+    def register(choose: Any) -> Any:
+        setattr(function, OVERLOAD, choose)
+        return overload(function, jit_options=OPTIONS)(choose)
+
+    return register
+
+
 # --- entries and their cache ------------------------------------------------------------------------------------------
 
 
 def cached_njit(function: Any, options: dict[str, Any] = ENTRY) -> Any:
     """Compile a function of the engine lazily, and keep its machine code on disk."""
     compiled = numba.njit(**options)(function)
-    compiled._cache = _KernelCache(function)
+    compiled._cache = _KernelCache(compiled)
     return compiled
 
 
@@ -216,21 +229,21 @@ class _KernelCache(_Cache):
     """What a dispatcher asks for machine code before it compiles, and gives it to afterwards."""
 
     def __init__(self, function: Any) -> None:
-        self._name = f"{function.__module__}.{function.__qualname__}"
+        self._function = function
+        self._name = function.__qualname__
 
     @property
     def cache_path(self) -> str:
         return str(kernel_cache.folder())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        target_context.refresh()  # as Numba's does: it may know less than what is loaded needs
         found = self._found(sig, target_context)
         if found is None:
             say_compiling(_description(self._name, sig), "this CPU")
         return found
 
     def _found(self, sig: Any, target_context: Any) -> Any:
-        content = kernel_cache.read(self._key(sig, target_context.codegen()))
+        content = kernel_cache.read(self._key(sig))
         if content is None:
             return None
         try:
@@ -245,11 +258,12 @@ class _KernelCache(_Cache):
     def save_overload(self, sig: Any, compiled: Any) -> None:
         # Globals that are dynamic are addresses, which are others in another process.
         if not compiled.library.has_dynamic_globals:
-            kernel_cache.write(self._key(sig, compiled.codegen), dumps(compiled._reduce()))
+            kernel_cache.write(self._key(sig), dumps(compiled._reduce()))
 
-    def _key(self, sig: Any, codegen: Any) -> str:
-        kinds = [kind.name for kind in sig]
-        content = repr((_environment(), codegen.magic_tuple(), self._name, kinds))
+    def _key(self, sig: Any) -> str:
+        """Return what the entry is found by: it differs between kernels of different machine code."""
+        reached = fingerprint(self._function, *_reached_by_types(sig))
+        content = repr((_environment(), self._function.__module__, self._name, reached))
         return f"{hashlib.sha256(content.encode()).hexdigest()}.cpu"
 
     def enable(self) -> None: ...
@@ -278,17 +292,29 @@ def _leaves(kinds: Any) -> Iterator[Any]:
             yield kind
 
 
-@lru_cache(maxsize=1)
-def _environment() -> str:
+def _reached_by_types(kinds: Any) -> Iterator[Any]:
+    """Yield the names of types, which hold the content of operators, and what compiled code finds by a type."""
+    for kind in kinds:
+        yield kind.name
+        if isinstance(kind, types.BaseTuple):
+            yield getattr(kind, "instance_class", None)
+            yield from _reached_by_types(kind)
+        elif not type(kind).__module__.startswith("numba."):
+            yield type(kind), type(default_manager.lookup(kind)), _unboxers.lookup(type(kind))
+
+
+def _environment() -> Any:
     """Everything outside a function and the types of its arguments that its machine code depends on."""
     versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
-    return f"{sources(Path(__file__).parents[1])} {versions}"
+    return versions, processor(), [getattr(numba.config, name) for name in _CONFIGURED]
 
 
-def sources(folder: Path) -> str:
-    """Return a digest of all modules that kernels of the CPU may be made of."""
-    digest = hashlib.sha256()
-    rooms = ("compiler/*.py", "operators/*.py", "cpu/**/*.py")
-    for path in sorted([*folder.glob("*.py"), *(p for room in rooms for p in folder.glob(room))]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+_CONFIGURED = (
+    "OPT",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+    "USING_SVML",
+    "BOUNDSCHECK",
+    "DEBUGINFO_DEFAULT",
+)
+"""What Numba's environment variables change in machine code, other than the processor."""

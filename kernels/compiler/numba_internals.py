@@ -1,5 +1,6 @@
 """The private names of Numba that code outside this folder uses; tests/kernels/test_private_names.py looks for each."""
 
+from functools import lru_cache
 from typing import Any
 
 from numba.core import cgutils
@@ -12,6 +13,7 @@ __all__ = [
     "cgutils",
     "load_item",
     "populate_array",
+    "processor",
     "processor_features",
     "store_item",
     "struct_value",
@@ -23,7 +25,13 @@ def struct_value(struct: Any) -> Any:
     return struct._getvalue()
 
 
+@lru_cache(maxsize=1)
+def processor() -> tuple[str, str, str]:
+    """Return what machine code is made for: system and architecture, processor, and features of that."""
+    found: tuple[str, str, str] = cpu_target.target_context.codegen().magic_tuple()
+    return found
+
+
 def processor_features() -> list[str]:
     """Return what the processor has beyond its base instructions, each as LLVM names it, with a sign before it."""
-    features: str = cpu_target.target_context.codegen().magic_tuple()[2]
-    return features.split(",")
+    return processor()[2].split(",")

@@ -13,9 +13,8 @@ from typing import Any
 import numba
 import numpy as np
 from numba import types
-from numba.extending import overload
 
-from ..compiler.jit import OPTIONS, cached_njit
+from ..compiler.jit import OPTIONS, cached_njit, overloaded
 from ..options import AsOfOptions, Unsorted
 from .core.engine import FAILED, TICKET
 from .core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, helpers_for, run_kernel
@@ -213,7 +212,7 @@ def _distance(high, low):
     raise NotImplementedError  # Numba would unify the types of two branches, and round integers
 
 
-@overload(_distance, jit_options={"no_cfunc_wrapper": True})
+@overloaded(_distance)
 def _distance_of(high, low):
     if isinstance(high, types.Float):
         return lambda high, low: high - low

@@ -17,18 +17,19 @@ from numba.extending import (
     NativeValue,
     intrinsic,
     models,
-    overload,
     register_model,
     typeof_impl,
     unbox,
 )
 
-from ..compiler.function_fingerprint import rebuild
-from ..compiler.jit import LINKED_ALLOCATING, OPTIONS
+from ..compiler.frozen_functions import rebuild
+from ..compiler.function_fingerprint import Registry
+from ..compiler.jit import LINKED_ALLOCATING, overloaded
 from ..compiler.numba_internals import cgutils, struct_value
 from .operator import ROLES, Code, Operator
 
-_known: dict[str, Code] = {}
+_known = Registry()
+"""The code of operators, by its token."""
 _constant: set[str] = set()
 """The tokens of code that is compiled with its numbers as constants, because it cannot be otherwise."""
 
@@ -244,7 +245,7 @@ def answer(op, exclusive, before, after):
     raise NotImplementedError
 
 
-@overload(answer, **OPTIONS)
+@overloaded(answer)
 def _answer(op, exclusive, before, after):
     if isinstance(exclusive, types.BaseTuple):
         return lambda op, exclusive, before, after: _selected(

@@ -19,7 +19,8 @@ import cloudpickle
 import numpy as np
 
 from ..compiler.closure_constants import Extracted, extract_constants
-from ..compiler.function_fingerprint import fingerprint, freeze
+from ..compiler.frozen_functions import freeze
+from ..compiler.function_fingerprint import fingerprint
 from ..messages import shown
 
 NUMBERS = (bool, int, float, complex, np.number, np.bool_)

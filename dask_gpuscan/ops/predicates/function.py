@@ -20,7 +20,8 @@ import numpy as np
 
 from ... import kernels
 from ...frames.messages import ColumnError
-from ...kernels.compiler.function_fingerprint import fingerprint, freeze
+from ...kernels.compiler.frozen_functions import freeze
+from ...kernels.compiler.function_fingerprint import fingerprint
 from ...kernels.messages import hint, not_among
 
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
 from ...bounded_cache import BoundedCache
-from ...compiler.jit import OPTIONS
+from ...compiler.jit import OPTIONS, overloaded
 from ...nulls import InBand, missing_in_band
 from ...operators.calls import as_constant_as, combine, kinds, lower, parts, whole
 from ...operators.inference import Form
@@ -81,7 +81,7 @@ def answer(op, lowers, like, state):
     """Return what is written for a state: itself, or what the operator lowers it to."""
 
 
-@overload(answer, jit_options={"no_cfunc_wrapper": True})
+@overloaded(answer)
 def _answer(op, lowers, like, state):
     if isinstance(lowers, types.NoneType):
         return lambda op, lowers, like, state: state

@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 from numba import types
-from numba.extending import overload
 
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler.jit import OPTIONS, cached_njit, overloaded
 from ..core.engine import TICKET, TILE
 from ..core.memory import borrow, copy_bytes, elements, read, take_ticket, write
 from ..core.packing import ADD_UP, pack_rows
@@ -175,7 +174,7 @@ def _put(source, stride, i, target, like):
     """Write element `i` of a column of the type of `like`; of None, the number `i` counted from `source`."""
 
 
-@overload(_put, jit_options={"no_cfunc_wrapper": True})
+@overloaded(_put)
 def _put_element_or_number(source, stride, i, target, like):
     if isinstance(like, types.NoneType):
         return lambda source, stride, i, target, like: write(target, source + i)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
+from ...compiler.jit import overloaded
 from ...compiler.numba_internals import processor_features
 from .memory import read
 
@@ -78,7 +79,7 @@ def pack_rows(source, stride, width, flags, count, target, like):
     """
 
 
-@overload(pack_rows, jit_options={"no_cfunc_wrapper": True})
+@overloaded(pack_rows)
 def _pack_rows(source, stride, width, flags, count, target, like):
     if not _is_packed(like):
         return lambda source, stride, width, flags, count, target, like: (0, 0)

@@ -24,12 +24,9 @@ class Visitor:
     finish: Any = None
 
 
-_visitors: dict[type, Visitor] = {}
-
-
-def register(kind: type, visitor: Visitor) -> None:
+def register(kind: Any, visitor: Visitor) -> None:
     """Tell the engine how tiles are visited by works of a class of named tuples."""
-    _visitors[kind] = visitor
+    kind.visitor = visitor
 
 
 def visit(typing_context, function, *arguments):
@@ -50,14 +47,14 @@ def observe(typing_context, work, space, before, first, size):
 
     Whatever is written over inputs of this or an earlier tile must have been read when it returns.
     """
-    function = _visitors[work.instance_class].observe
+    function = work.instance_class.visitor.observe
     return visit(typing_context, function, work, space, before, first, size)
 
 
 @intrinsic
 def looks_back(typing_context, work):
     """Return whether the visitor has to know the prefix of a tile."""
-    emits = _visitors[work.instance_class].emit is not None
+    emits = work.instance_class.visitor.emit is not None
 
     def codegen(context, builder, signature, args):
         return context.get_constant(types.boolean, emits)
@@ -68,14 +65,14 @@ def looks_back(typing_context, work):
 @intrinsic
 def emit(typing_context, work, space, prefix, memo, first, size):
     """Write what the tile's prefix decides on."""
-    function = _visitors[work.instance_class].emit
+    function = work.instance_class.visitor.emit
     return visit(typing_context, function, work, space, prefix, memo, first, size)
 
 
 @intrinsic
 def finish(typing_context, work, prefix):
     """Write what the last prefix decides on; called once."""
-    return visit(typing_context, _visitors[work.instance_class].finish, work, prefix)
+    return visit(typing_context, work.instance_class.visitor.finish, work, prefix)
 
 
 def record_type(kind: type, **fields: Any) -> Any:

@@ -21,9 +21,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from numba import types
-from numba.extending import overload
 
-from ...compiler.jit import ALLOCATING, OPTIONS, cached_njit
+from ...compiler.jit import ALLOCATING, cached_njit, overloaded
 from ...options import Box, edges_of
 from ..core.engine import STATUS, TICKET, wait_for
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel, run_team
@@ -229,7 +228,7 @@ def quotient(total, divisor):
     """Return a mean; of integers without what is behind the point."""
 
 
-@overload(quotient, jit_options=OPTIONS)
+@overloaded(quotient)
 def _quotient(total, divisor):
     if not isinstance(divisor, types.Integer):
         return lambda total, divisor: total / divisor

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numba.extending import intrinsic
 
-from ...compiler.function_fingerprint import rebuild
+from ...compiler.frozen_functions import rebuild
 from ...compiler.jit import LINKED_ALLOCATING, OPTIONS
 from ...operators import numerics, reproducible
 from ...operators.calls import combine, kinds, whole

@@ -222,7 +222,7 @@ def _environment() -> str:
     digest = hashlib.sha256()
     shared = [
         FOLDER.parent / "compiler" / name
-        for name in ("function_fingerprint.py", "closure_constants.py")
+        for name in ("frozen_functions.py", "function_fingerprint.py", "closure_constants.py")
     ]
     for path in sorted([*FOLDER.rglob("*.cuh"), *FOLDER.rglob("*.py"), *shared]):
         digest.update(path.read_bytes())

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.function_fingerprint import rebuild
+from ...compiler.frozen_functions import rebuild
 from ...nulls import NAT
 from ...operators import numerics
 from ...operators.operator import Operator

@@ -1,20 +1,26 @@
 """Compiled kernels on disk: found again, made anew where damaged, done without where nothing can be kept."""
 
+import ast
 import errno
+import itertools
 import os
 import random
 import shutil
 import stat
 import subprocess
 import sys
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
 import pytest
 
+from dask_gpuscan.kernels import operator, reduce
 from dask_gpuscan.kernels.compiler import cache as kernel_cache
-from dask_gpuscan.kernels.compiler.jit import OPTIONS, _KernelCache, cached_njit, sources
+from dask_gpuscan.kernels.compiler import jit
+from dask_gpuscan.kernels.compiler.jit import OPTIONS, cached_njit
 
 USE = """
 import numpy as np, dask_gpuscan
@@ -116,7 +122,7 @@ def entry_of(function, kind) -> str:
     """Compile a function, and return the key under which it is kept."""
     compiled = cached_njit(function)
     compiled.compile((kind,))
-    return compiled._cache._key((kind,), compiled.targetctx.codegen())
+    return compiled._cache._key((kind,))
 
 
 def test_whole_entries_that_are_not_the_kernel_are_made_anew(cache):
@@ -160,7 +166,7 @@ def by_key(folder: Path, dtypes: str, edit: str = "") -> list[str]:
     return use(folder, BY_KEY.replace("DTYPES", dtypes).replace("EDIT", edit))
 
 
-def test_shared_functions_are_compiled_for_the_keys_that_are_met_and_found_by_their_sources(
+def test_shared_functions_are_compiled_for_the_keys_that_are_met_and_found_by_what_they_use(
     tmp_path,
 ):
     answer = "[1, 2]"
@@ -170,39 +176,167 @@ def test_shared_functions_are_compiled_for_the_keys_that_are_met_and_found_by_th
     assert by_key(tmp_path, "['i8', 'f4']") == [answer, answer, *more]  # at other addresses
     found = ["walk_tiles 1 0", "flag_differing 1 0", "flag_runs 1 0", "list_rows 1 0"]
     assert by_key(tmp_path, "['f4']") == [answer, *found]
-    edit = "jit.sources = lambda folder: 'an edit of some module'"
-    assert by_key(tmp_path, "['f4']", edit) == [answer, *made]
+    edit = "engine.PATIENCE += 1; selection._COUNTS = selection._COUNTS.astype(np.int32)"
+    found[0], found[3] = "walk_tiles 0 1", "list_rows 0 1"
+    assert by_key(tmp_path, "['f4']", edit) == [answer, *found]
+
+
+def test_an_entry_is_found_by_function_types_processor_and_configuration(monkeypatch):
+    targets = [("x86_64", "haswell", ""), ("x86_64", "haswell", "+avx512f")]
+    kinds = [(numba.int64,), (numba.float64,), (numba.int64, numba.int64)]
+    functions = [cached_njit(add_one), cached_njit(times_two)]
+    keys = set()
+    for target, checks in itertools.product(targets, (None, 1)):
+        monkeypatch.setattr(jit, "processor", lambda target=target: target)
+        monkeypatch.setattr(numba.config, "BOUNDSCHECK", checks)
+        keys |= {f._cache._key(sig) for f in functions for sig in kinds}
+    assert len(keys) == 24
+
+
+MODULE = """
+from typing import NamedTuple
+import numba, numpy as np
+from numba import types
+from numba.extending import intrinsic
+from dask_gpuscan.kernels.compiler.jit import ALLOCATING, OPTIONS, cached_njit, overloaded
+
+SIZE, TABLE, OTHER = 8, np.arange(3), 5
+
+def zero():
+    return 0
+
+@intrinsic
+def nothing(typing_context, x):
+    def codegen(context, builder, signature, args):
+        return context.get_constant(types.int64, zero())
+    return types.int64(x), codegen
+
+def chosen(x):
+    raise NotImplementedError
+
+@overloaded(chosen)
+def _chosen(x):
+    if isinstance(x, types.Float):
+        return lambda x: x + 0.5
+    return lambda x: x
+
+def made(factor):
+    @numba.njit(**OPTIONS)
+    def helper(x):
+        return x * factor + SIZE
+    return helper
+
+helper = made(3)
+
+@numba.njit(**OPTIONS)
+def observe(work):
+    return work.x + 1
+
+class Work(NamedTuple):
+    x: int
+
+Work.visitor = observe
+
+@cached_njit
+def kernel(work, x):
+    'Compute.'
+    return helper(x) + TABLE[1] + nothing(x) + chosen(x)
+
+@cached_njit
+def another(x):
+    return x + OTHER
+"""
+
+
+def key_in(text: str) -> str:
+    """Return the key of the kernel of a module."""
+    module: dict[str, Any] = {"__name__": "module"}
+    exec(compile(text, "module.py", "exec"), module)
+    work = numba.types.NamedTuple([numba.int64], module["Work"])
+    return module["kernel"]._cache._key((work, numba.int64))
 
 
 @pytest.mark.parametrize(
-    "module",
-    ["nulls.py", "operators/product.py", "cpu/asof.py", "cpu/core/steps.py", "compiler/jit.py"],
+    ("old", "new"),
+    [
+        ("SIZE, TABLE", "# a comment\n\nSIZE, TABLE"),
+        ("Compute.", "Compute it."),
+        ("return x + OTHER", "return x - OTHER"),
+        ("np.arange(3), 5", "np.arange(3), 6"),
+        ("def zero", "def unused():\n    return 1\n\ndef zero"),
+    ],
 )
-def test_an_edit_of_any_module_of_the_engine_is_seen(tmp_path, module):
-    original = Path(kernel_cache.__file__).parents[1]
-    copy = tmp_path / "kernels"
-    shutil.copytree(original, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    assert sources(copy) == sources(original)
-    with open(copy / module, "a") as file:
-        file.write("# an edit\n")
-    assert sources(copy) != sources(original)
+def test_edits_that_do_not_reach_a_kernel_keep_its_key(old, new):
+    assert old in MODULE
+    assert key_in(MODULE.replace(old, new)) == key_in(MODULE)
 
 
-def test_an_entry_is_found_by_function_types_and_processor():
-    class Codegen:
-        def __init__(self, *target):
-            self.target = target
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("TABLE[1] +", "TABLE[1] -"),
+        ("x * factor", "x + factor"),
+        ("made(3)", "made(4)"),
+        ("made(3)", "made(3.0)"),
+        ("OTHER = 8", "OTHER = 9"),
+        ("np.arange(3)", "np.arange(3, dtype='i4')"),
+        ("np.arange(3)", "np.arange(1, 4)"),
+        ("zero():\n    return 0", "zero():\n    return 1"),
+        ("types.int64, zero()", "types.int64, 1 + zero()"),
+        ("x + 0.5", "x + 0.25"),
+        ("work.x + 1", "work.x + 2"),
+        ("@cached_njit\ndef kernel", "@(lambda f: cached_njit(f, ALLOCATING))\ndef kernel"),
+        ("@numba.njit(**OPTIONS)\n    def", "@numba.njit(fastmath=True, **OPTIONS)\n    def"),
+    ],
+)
+def test_edits_of_what_a_kernel_reaches_change_its_key(old, new):
+    assert old in MODULE
+    assert key_in(MODULE.replace(old, new)) != key_in(MODULE)
 
-        def magic_tuple(self):
-            return self.target
 
-    kinds = [(numba.int64,), (numba.float64,), (numba.int64, numba.int64)]
-    targets = [Codegen("x86_64", "haswell", ""), Codegen("x86_64", "haswell", "+avx512f")]
-    functions = [add_one, times_two]
-    keys = {
-        _KernelCache(f)._key(sig, target) for f in functions for sig in kinds for target in targets
-    }
-    assert len(keys) == 12
+KERNELS = """
+import pkgutil, sys
+from importlib import import_module
+from dask_gpuscan.kernels import cpu
+from dask_gpuscan.kernels.compiler.function_fingerprint import fingerprint
+from dask_gpuscan.kernels.compiler.jit import _KernelCache
+
+def fingerprints():
+    for module in pkgutil.walk_packages(cpu.__path__, cpu.__name__ + "."):
+        import_module(module.name)
+    for name, module in sorted(sys.modules.items()):
+        if name.startswith("dask_gpuscan.kernels."):
+            for title, value in vars(module).items():
+                if isinstance(getattr(value, "_cache", None), _KernelCache):
+                    yield f"{name}.{title} {fingerprint(value)}"
+"""
+
+
+def test_kernels_have_the_same_fingerprints_in_another_process_and_after_use(tmp_path):
+    assert reduce(operator(lambda a, b: a + b, identity=0), np.arange(4)) == 6
+    namespace: dict[str, Any] = {}
+    exec(KERNELS, namespace)
+    own = list(namespace["fingerprints"]())
+    assert len(own) > 60
+    assert use(tmp_path, f"{KERNELS}\nprint(*fingerprints(), sep='\\n')") == own
+
+
+REGISTERING = {
+    "overload",
+    "overload_method",
+    "overload_attribute",
+    "type_callable",
+    "lower_builtin",
+}
+
+
+def test_what_is_registered_with_numba_is_found_by_keys():
+    """`overloaded` tells a function what is compiled in its place; of other ways Numba alone would know."""
+    root = Path(kernel_cache.__file__).parents[1]
+    for path in [*root.glob("*.py"), *root.glob("operators/*.py"), *root.glob("cpu/**/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                assert not REGISTERING & {each.name for each in node.names}, path
 
 
 # --- folders --------------------------------------------------------------------------------------
@@ -252,6 +386,22 @@ def test_a_kernel_that_is_half_written_is_not_kept(tmp_path):
     pytest.importorskip("resource")
     assert use(tmp_path, FULL + USE) == MADE
     assert list(tmp_path.iterdir()) == []
+
+
+def test_kernels_are_found_in_a_folder_that_cannot_be_written_to(kept):
+    kept.chmod(0o500)
+    try:
+        assert use(kept) == FOUND
+    finally:
+        kept.chmod(0o700)
+
+
+def test_processes_at_once_make_and_find_whole_kernels(tmp_path):
+    with ThreadPool(3) as pool:
+        answers = pool.map(lambda _: use(tmp_path), range(3))
+    assert all(answer in (MADE, FOUND) for answer in answers)
+    assert not list(tmp_path.glob(".new-*"))
+    assert use(tmp_path) == FOUND
 
 
 @pytest.mark.parametrize("place", ["file", "file/below", "loop"])

@@ -26,7 +26,8 @@ from dask_gpuscan.kernels import (
 )
 from dask_gpuscan.kernels.compiler import closure_constants as captured
 from dask_gpuscan.kernels.compiler.closure_constants import extract_constants
-from dask_gpuscan.kernels.compiler.function_fingerprint import fingerprint, freeze
+from dask_gpuscan.kernels.compiler.frozen_functions import freeze
+from dask_gpuscan.kernels.compiler.function_fingerprint import fingerprint
 from dask_gpuscan.kernels.cpu.core import engine
 from dask_gpuscan.kernels.operators import inference
 from dask_gpuscan.kernels.operators.inference import probe_combine, probe_lift, probe_lower
