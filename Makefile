@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo clicks test test-oldest test-newest foreign faults sanitize fuzz simulate threads spills routes check format docs dist bench bench-gpu clean
+.PHONY: help demo clicks test test-oldest test-newest foreign faults sanitize fuzz simulate threads spills routes check format docs pack dist bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo 'make check        formatting, lint rules, imports, types'
 	@echo 'make format       apply the formatting and the lint fixes that are safe'
 	@echo 'make docs         the documentation, into docs/_build/html'
+	@echo 'make pack         machine code of the kernels of usual calls, which the wheel holds: PACK="--only cumsum"'
 	@echo 'make dist         the sdist and the wheel, checked, into dist'
 	@echo 'make bench        the benchmarks, into benchmarks/results'
 	@echo 'make bench-gpu    those of a GPU, on a machine with one and a driver for CUDA 13'
@@ -115,9 +116,12 @@ docs: .venv/docs/ready
 	.venv/docs/bin/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	@echo 'Open docs/_build/html/index.html'
 
-dist: .venv/dist/ready
+pack: .venv/dist/ready
+	.venv/dist/bin/python pack/build.py $(PACK)
+
+dist: pack
 	rm -rf dist
-	.venv/dist/bin/python -m build
+	.venv/dist/bin/python -m build --sdist --wheel
 	.venv/dist/bin/python -m twine check --strict dist/*
 
 bench: .venv/test/ready
@@ -132,5 +136,5 @@ bench-gpu: .venv/gpu/ready
 
 clean:
 	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/api/generated flights_out clicks_out
-	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf kernels/compiler/packed .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -73,7 +73,7 @@ def freeze(function: Function) -> Function:
     """
     held = tuple(_held(function).values())
     defaults = function.__defaults__ or ()
-    if function.__kwdefaults__ or any(True for _ in _named_globals(function)):
+    if function.__kwdefaults__ or any(True for _ in named_globals(function)):
         return _frozen(function)
     if not all(map(_is_constant, (*held, *defaults))):
         return _frozen(function)
@@ -171,7 +171,7 @@ def _rebuild(
     done[function] = copy  # for a function that calls itself
     for cell, (name, value) in zip(cells, _held(function).items(), strict=True):
         cell.cell_contents = made(name, value)
-    for name, value in _named_globals(function):
+    for name, value in named_globals(function):
         namespace[name] = made(name, value)
     if function.__defaults__ is not None:
         copy.__defaults__ = tuple(made("a default", value) for value in function.__defaults__)
@@ -194,7 +194,8 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, types.FunctionType)
 
 
-def _named_globals(function: Function) -> Iterator[tuple[str, Any]]:
+def named_globals(function: Function) -> Iterator[tuple[str, Any]]:
+    """Yield the globals that a function's code names, and what they hold."""
     for name in _globals(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
@@ -255,7 +256,7 @@ def _content(value: Any, within: tuple[Any, ...]) -> Iterator[str]:
         kwdefaults = tuple(sorted((value.__kwdefaults__ or {}).items()))
         yield from _content((value.__defaults__, kwdefaults), inner)
         held = [("", cell.cell_contents) for cell in value.__closure__ or ()]
-        for name, referred in (*held, *_named_globals(value)):
+        for name, referred in (*held, *named_globals(value)):
             yield name
             if isinstance(referred, types.ModuleType):
                 yield from _attributes(referred, tuple(_names(value)), inner)

@@ -43,6 +43,7 @@ from numba.core.untyped_passes import (
 )
 
 from . import cache as kernel_cache
+from . import pack
 from .compiling import compile_lock, hold_over_forks, say_compiling
 
 if numba.config.DISABLE_JIT:
@@ -179,13 +180,20 @@ def cached_njit(function: Any, options: dict[str, Any] = ENTRY) -> Any:
     return compiled
 
 
-def load_kernel(function: Any, arguments: tuple[Any, ...]) -> Any:
-    """Compile `function` for arguments of these types, or find it on disk."""
+def load_kernel(function: Any, arguments: tuple[Any, ...]) -> pack.Kernel:
+    """Find what calls `function` for arguments of these types in the pack or on disk, or compile it."""
+    found = pack.find(function, arguments)
+    if found is not None:
+        return found
     with compile_lock, _without_collections():
         if arguments not in function.overloads:
             function.compile(arguments)
             _give_environments(function.overloads[arguments])
-    return function.overloads[arguments]
+    made = function.overloads[arguments]
+    address = 0
+    if not function.targetoptions["no_cfunc_wrapper"]:
+        address = made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name)
+    return pack.Kernel(made.entry_point, made.signature.return_type, address)
 
 
 def _give_environments(kernel: Any) -> None:
@@ -282,13 +290,4 @@ def _leaves(kinds: Any) -> Iterator[Any]:
 def _environment() -> str:
     """Everything outside a function and the types of its arguments that its machine code depends on."""
     versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
-    return f"{sources(Path(__file__).parents[1])} {versions}"
-
-
-def sources(folder: Path) -> str:
-    """Return a digest of all modules that kernels of the CPU may be made of."""
-    digest = hashlib.sha256()
-    rooms = ("compiler/*.py", "operators/*.py", "cpu/**/*.py")
-    for path in sorted([*folder.glob("*.py"), *(p for room in rooms for p in folder.glob(room))]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return f"{pack.sources(Path(__file__).parents[1])} {versions}"
