@@ -23,8 +23,8 @@ help:
 	@echo 'make check        formatting, lint rules, imports, types'
 	@echo 'make format       apply the formatting and the lint fixes that are safe'
 	@echo 'make docs         the documentation, into docs/_build/html'
-	@echo 'make pack         machine code of the kernels of usual calls, which the wheel holds: PACK="--only cumsum"'
-	@echo 'make dist         the sdist and the wheel, checked, into dist'
+	@echo 'make pack         machine code of the kernels of usual calls, into build/packed: PACK="--only cumsum --jobs 4"'
+	@echo 'make dist         the sdist, a wheel for every machine and one with that machine code, into dist'
 	@echo 'make bench        the benchmarks, into benchmarks/results'
 	@echo 'make bench-gpu    those of a GPU, on a machine with one and a driver for CUDA 13'
 	@echo 'make clean        remove what these targets made'
@@ -121,7 +121,8 @@ pack: .venv/dist/ready
 
 dist: pack
 	rm -rf dist
-	.venv/dist/bin/python -m build --sdist --wheel
+	.venv/dist/bin/python -m build
+	.venv/dist/bin/python -m build --wheel
 	.venv/dist/bin/python -m twine check --strict dist/*
 
 bench: .venv/test/ready
@@ -136,5 +137,5 @@ bench-gpu: .venv/gpu/ready
 
 clean:
 	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/api/generated flights_out clicks_out
-	rm -rf kernels/compiler/packed .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,16 +10,30 @@ from contextlib import suppress
 from pathlib import Path
 
 from setuptools import Distribution, setup
+from setuptools.command.build_py import build_py
 
-link = Path(__file__).with_name("dask_gpuscan") / "kernels"
+HERE = Path(__file__).parent
+PACKED = HERE / "build" / "packed"
+
+
+class BuildWithPack(build_py):
+    """Puts the pack into the wheel, beside the module that reads it."""
+
+    def run(self) -> None:
+        """Copy the modules, and then the pack."""
+        super().run()
+        if not self.editable_mode:
+            target = Path(self.build_lib, "dask_gpuscan", "kernels", "compiler", "packed")
+            self.copy_tree(str(PACKED), str(target))
+
+
+link = HERE / "dask_gpuscan" / "kernels"
 if not link.is_dir():
     with suppress(OSError):
         link.symlink_to(Path("..", "kernels"), target_is_directory=True)
-index = Path(__file__).with_name("kernels") / "compiler" / "packed" / "pack.json"
-if index.exists():
+given = {}
+if PACKED.exists():
     Distribution.has_ext_modules = lambda self: True
-    wheel = {"py_limited_api": "cp311", **json.loads(index.read_text())["wheel"]}
-    setup_options = {"bdist_wheel": wheel}
-else:
-    setup_options = {}
-setup(options=setup_options, package_dir={"": "."} if link.is_dir() else {"dask_gpuscan.kernels": "kernels"})
+    wheel = {"py_limited_api": "cp311", **json.loads((PACKED / "pack.json").read_text())["wheel"]}
+    given = {"cmdclass": {"build_py": BuildWithPack}, "options": {"bdist_wheel": wheel}}
+setup(package_dir={"": "."} if link.is_dir() else {"dask_gpuscan.kernels": "kernels"}, **given)

@@ -83,18 +83,23 @@ def link(levels: dict[str, list[str]], work: Path, out: Path) -> None:
     command.ensure_finalized()
     command.run()
     compiler = command.compiler
-    runtime = compiler.compile([str(HERE / "runtime.c")], output_dir=str(work), extra_postargs=plain)
+    runtime = compiler.compile(
+        [str(HERE / "runtime.c")], output_dir=str(work), extra_postargs=plain
+    )
     libraries = ["m"] if os.name == "posix" else []
     for level, objects in levels.items():
         compiler.link_shared_object([*objects, *runtime], str(out / level), libraries=libraries)
 
 
 def main() -> None:
+    """Make a pack, and say how large it is."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", help="a regular expression of calls")
-    parser.add_argument("--levels", default=" ".join(n for n in pack.LEVELS if (n[0] == "x") == X86))
+    parser.add_argument(
+        "--levels", default=" ".join(n for n in pack.LEVELS if (n[0] == "x") == X86)
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--out", type=Path, default=pack.FOLDER)
+    parser.add_argument("--out", type=Path, default=HERE.parent / "build" / "packed")
     given = parser.parse_args()
     names = [name for name in CALLS if re.search(given.only, name)]
     shutil.rmtree(given.out, ignore_errors=True)

@@ -1,4 +1,6 @@
-"""Makes an object file of recorded kernels for the processor that Numba is told of: ``python emit.py OBJECT RECORD ...``.
+"""Makes an object file of a share of recorded kernels: ``python emit.py OBJECT RECORD SHARE SHARES``.
+
+Numba is told in its environment which processor they are for.
 
 What Numba makes of a kernel is optimised by Numba's own passes, so that its answers have the same bits. Around it comes
 an entry of the C calling convention, as `call.c` calls it.

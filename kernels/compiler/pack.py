@@ -252,14 +252,17 @@ def _place(code: CodeType) -> Iterator[str]:
                 yield from _place(each)
         return
     yield _file(code.co_filename)
-    yield f"{code.co_qualname} {code.co_firstlineno}"
+    yield f"{code.co_qualname} {code.co_firstlineno} {code.co_varnames[: code.co_argcount]}"
 
 
 @lru_cache(maxsize=1024)
 def _file(name: str) -> str:
     """Return the name of a file of the package and a digest of what it holds."""
     path = Path(name)
-    for root in (Path(__file__).parents[1], Path(sys.modules["dask_gpuscan"].__file__ or "").parent):
+    for root in (
+        Path(__file__).parents[1],
+        Path(sys.modules["dask_gpuscan"].__file__ or "").parent,
+    ):
         if path.is_relative_to(root):
             return f"{path.relative_to(root).as_posix()} {digest(path.read_bytes())}"
     raise Foreign(name)
