@@ -19,7 +19,7 @@ DTYPES = ("float64", "int64", "float32", "int32", "bool", "datetime64[ns]", "tim
 NULLABLE = {"int64": "Int64", "int32": "Int32", "bool": "boolean"}
 """What holds nulls of a dtype that has none."""
 
-ROWS = (7, 5_000, 300_000)
+ROWS = (7, 5000, 300_000)
 """Few rows take other ways than many, and many are counted, sorted and shared out in others still."""
 
 PARTITIONS = 3

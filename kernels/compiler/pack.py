@@ -118,10 +118,10 @@ def _open(index: Any) -> Any:
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         raise ValueError("this Python has no stable ABI")
     has = llvm.get_host_cpu_features()
-    level = next(
-        n for n, f in LEVELS.items() if n in index["files"] and all(map(has.get, f.split()))
-    )
-    for name in (level, CALL):
+    fit = [n for n, f in LEVELS.items() if n in index["files"] and all(map(has.get, f.split()))]
+    if not fit:
+        raise ValueError("none is for this processor")
+    for name in (level := fit[0], CALL):
         if digest((FOLDER / name).read_bytes()) != index["files"][name]:
             raise ValueError(f"{name} is damaged")
     loader = ExtensionFileLoader("call", str(FOLDER / CALL))
