@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import cloudpickle
-from calls import CALLS
+from calls import CALLS, call
 
 from dask_gpuscan.kernels.compiler import pack
 from dask_gpuscan.kernels.operators import calls as operators
@@ -31,7 +31,7 @@ def record(names: Iterable[str]) -> Asked:
     warnings.simplefilter("ignore")
     for name in names:
         with suppress(Exception):  # no method takes every dtype
-            CALLS[name]()
+            call(*CALLS[name])
     return asked
 
 

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 COMPILER = os.environ.get("CC", "cc").split()[0]
 LEVEL = "x86-64-v2" if pack.system().endswith(("x86_64", "amd64")) else "generic"
 
-CALLS = r"^Gpuscan.cumsum (float64|int32) 5000$"
+CALLS = r"^Gpuscan.cumsum (float64|int32) 5000 adjacent"
 """Calls that the small pack is of."""
 
 ANSWERS = f"""
@@ -34,17 +34,17 @@ folder, *names = sys.argv[1:]
 pack.FOLDER = pathlib.Path(folder)
 heard, said = [], []
 logging.getLogger(pack.__name__).addFilter(lambda record: said.append(record.getMessage()))
-from calls import METHODS, frame
+from calls import CALLS, frame
 answers = {{}}
 for name in names:
-    method, dtype, rows, *by = name.split()
+    method, *of = CALLS[name]
     with compiling.listening(heard.append):
-        answer = METHODS[method](frame(dtype, int(rows), bool(by)))
+        answer = method(frame(*of))
     parts = answer if isinstance(answer, tuple) else (answer,)
     answers[name] = [pickle.dumps(part).hex() for part in parts]
 print(json.dumps([answers, heard, said]))
 """
-NAMES = ("Gpuscan.cumsum float64 5000", "Gpuscan.cumsum int32 5000")
+NAMES = ("Gpuscan.cumsum float64 5000 adjacent", "Gpuscan.cumsum int32 5000 adjacent")
 
 
 def answers(
@@ -91,7 +91,7 @@ def test_calls_of_a_pack_compile_nothing_and_have_the_same_bits(
 
 
 def test_other_calls_are_compiled(packed: Path, tmp_path: Path) -> None:
-    _, heard, said = answers(packed, tmp_path, "Gpuscan.cummin float32 5000")
+    _, heard, said = answers(packed, tmp_path, "Gpuscan.cummin float32 5000 adjacent")
     assert heard
     assert said == []
 
