@@ -101,6 +101,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, default=HERE.parent / "build" / "packed")
     given = parser.parse_args()
+    sources = pack.sources(KERNELS)
     names = [name for name in CALLS if re.search(given.only, name)]
     shutil.rmtree(given.out, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -112,7 +113,6 @@ def main() -> None:
         wheel = choose_compiler()
         link(levels, work, given.out)
     files = {path.name: pack.digest(path.read_bytes()) for path in sorted(given.out.iterdir())}
-    sources = pack.sources(KERNELS)
     index = {"system": pack.system(), "sources": sources, "wheel": wheel, "files": files}
     given.out.joinpath(pack.INDEX).write_text(json.dumps(index, indent=1))
     for path in sorted(given.out.iterdir()):
