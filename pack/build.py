@@ -88,7 +88,9 @@ def link(levels: dict[str, list[str]], work: Path, out: Path) -> None:
     )
     libraries = ["m"] if os.name == "posix" else []
     for level, objects in levels.items():
-        compiler.link_shared_object([*objects, *runtime], str(out / level), libraries=libraries)
+        compiler.link_shared_object(
+            [*objects, *runtime], str(out / pack.library_of(level)), libraries=libraries
+        )
 
 
 def main() -> None:

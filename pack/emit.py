@@ -163,6 +163,8 @@ class _Words:
         builder = self._builder
         if isinstance(kind, types.BaseTuple) and not hasattr(kind, "instance_class"):
             for each, part in zip(kind, cgutils.unpack_tuple(builder, value), strict=True):
+                if isinstance(each, types.BaseTuple):
+                    raise Unfit(f"it answers with {kind}")
                 self.write(each, part)
         elif isinstance(kind, (types.Boolean, types.Integer)):
             signed = isinstance(kind, types.Integer) and kind.signed

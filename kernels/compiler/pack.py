@@ -117,17 +117,31 @@ def _open(index: Any) -> Any:
         raise ValueError("they are of other sources")
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         raise ValueError("this Python has no stable ABI")
-    has = llvm.get_host_cpu_features()
-    fit = [n for n, f in LEVELS.items() if n in index["files"] and all(map(has.get, f.split()))]
-    if not fit:
-        raise ValueError("none is for this processor")
-    for name in (level := fit[0], CALL):
+    level = _level(index["files"])
+    for name in (level, CALL):
         if digest((FOLDER / name).read_bytes()) != index["files"][name]:
             raise ValueError(f"{name} is damaged")
     loader = ExtensionFileLoader("call", str(FOLDER / CALL))
     module = module_from_spec(spec_from_loader("call", loader))  # type: ignore[arg-type]
     loader.exec_module(module)
     return ctypes.CDLL(str(FOLDER / level)), module
+
+
+def _level(files: dict[str, str]) -> str:
+    """Return the library for the best level of processors that this one has."""
+    try:
+        has = llvm.get_host_cpu_features()
+    except RuntimeError:  # unknown to LLVM
+        has = {}
+    for level, features in LEVELS.items():
+        if library_of(level) in files and all(map(has.get, features.split())):
+            return library_of(level)
+    raise ValueError("none is for this processor")
+
+
+def library_of(level: str) -> str:
+    """Return the name of the library for a level of processors."""
+    return f"{level}.so"  # Windows would take a name without an ending for another one
 
 
 def sources(folder: Path) -> str:

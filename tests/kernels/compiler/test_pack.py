@@ -100,8 +100,8 @@ def damage(packed: Path, how: str) -> None:
     """Make a pack one that is not to be believed."""
     index = json.loads(packed.joinpath(pack.INDEX).read_text())
     if how == "truncated":
-        content = packed.joinpath(LEVEL).read_bytes()
-        packed.joinpath(LEVEL).write_bytes(content[: len(content) // 2])
+        library = packed / pack.library_of(LEVEL)
+        library.write_bytes(library.read_bytes()[: library.stat().st_size // 2])
     elif how == "changed":
         content = bytearray(packed.joinpath(pack.CALL).read_bytes())
         content[len(content) // 2] ^= 1
