@@ -12,6 +12,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import numba
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, config, types
 from numba.np.arrayobj import get_itemsize, populate_array
@@ -19,7 +20,6 @@ from record import function_of, load
 
 from dask_gpuscan.kernels.compiler import jit
 from dask_gpuscan.kernels.compiler.compiling import compile_lock
-from dask_gpuscan.kernels.compiler.pack import form_of
 
 WORD = ir.IntType(64)
 
@@ -110,16 +110,21 @@ def _entry(context: Any, code: Any, name: str, fndesc: Any, signature: Any) -> s
     words = _Words(context, builder, function.args[0])
     given = [words.read(kind) for kind in signature.args]
     status, answer = _called(context, builder, fndesc, signature, given)
+    words.form += " "
     words.write(signature.return_type, answer)
     builder.ret(status.code)
-    return f"{''.join(map(form_of, signature.args))} {form_of(signature.return_type)}"
+    return words.form
 
 
 class _Words:
-    """Code that reads values of Numba's types from words, one after another, and writes them."""
+    """Code that reads values of Numba's types from words, one after another, and writes them.
+
+    `form` says how they lie there, as call.c reads it: numbers by their letters of NumPy.
+    """
 
     def __init__(self, context: Any, builder: Any, start: Any) -> None:
         self._context, self._builder, self._start, self._taken = context, builder, start, 0
+        self.form = ""
 
     def _place(self) -> Any:
         place = cgutils.gep(self._builder, self._start, self._taken)
@@ -133,24 +138,29 @@ class _Words:
         builder, context = self._builder, self._context
         if hasattr(kind, "values"):  # an operator
             made = cgutils.create_struct_proxy(kind)(context, builder)
-            made.values = self.read(kind.values)
+            self.form += "O" if any(kind.values) else "N"
+            if any(kind.values):
+                made.values = self.read(kind.values)
             return made._getvalue()
         if isinstance(kind, types.BaseTuple):
-            return context.make_tuple(builder, kind, [self.read(each) for each in kind])
+            self.form += "("
+            parts = [self.read(each) for each in kind]
+            self.form += ")"
+            return context.make_tuple(builder, kind, parts)
         if isinstance(kind, types.Array):
             return self._read_array(kind)
-        if isinstance(kind, (types.Boolean, types.Integer)):
-            word, value = self._word(), context.get_value_type(kind)
-            return word if value == WORD else builder.trunc(word, value)
+        self.form += _letter(kind)
+        if isinstance(kind, types.NoneType):
+            return context.get_dummy_value()
         if isinstance(kind, types.Float):
             number = builder.bitcast(self._word(), ir.DoubleType())
             return number if kind.bitwidth == 64 else builder.fptrunc(number, ir.FloatType())
-        if isinstance(kind, types.NoneType):
-            return context.get_dummy_value()
-        raise Unfit(f"it takes {kind}")
+        word, value = self._word(), context.get_value_type(kind)
+        return word if value == WORD else builder.trunc(word, value)
 
     def _read_array(self, kind: Any) -> Any:
         builder, context = self._builder, self._context
+        self.form += f"A{kind.ndim}"
         made = context.make_array(kind)(context, builder)
         data = builder.inttoptr(self._word(), context.get_data_type(kind.dtype).as_pointer())
         shape = cgutils.pack_array(builder, [self._word() for _ in range(kind.ndim)])
@@ -160,21 +170,36 @@ class _Words:
         return made._getvalue()
 
     def write(self, kind: Any, value: Any) -> None:
+        """Write none, a number or a tuple of numbers."""
+        if not isinstance(kind, types.BaseTuple):
+            self._write_number(kind, value)
+            return
+        self.form += "("
+        for each, part in zip(kind, cgutils.unpack_tuple(self._builder, value), strict=True):
+            self._write_number(each, part)
+        self.form += ")"
+
+    def _write_number(self, kind: Any, value: Any) -> None:
         builder = self._builder
-        if isinstance(kind, types.BaseTuple) and not hasattr(kind, "instance_class"):
-            for each, part in zip(kind, cgutils.unpack_tuple(builder, value), strict=True):
-                if isinstance(each, types.BaseTuple):
-                    raise Unfit(f"it answers with {kind}")
-                self.write(each, part)
-        elif isinstance(kind, (types.Boolean, types.Integer)):
-            signed = isinstance(kind, types.Integer) and kind.signed
-            wide = builder.sext if signed else builder.zext
-            builder.store(value if value.type == WORD else wide(value, WORD), self._place())
-        elif isinstance(kind, types.Float):
+        self.form += _letter(kind)
+        if isinstance(kind, types.NoneType):
+            return
+        if isinstance(kind, types.Float):
             number = value if kind.bitwidth == 64 else builder.fpext(value, ir.DoubleType())
-            builder.store(builder.bitcast(number, WORD), self._place())
-        elif not isinstance(kind, types.NoneType):
-            raise Unfit(f"it answers with {kind}")
+            value = builder.bitcast(number, WORD)
+        elif value.type != WORD:
+            value = (builder.sext if getattr(kind, "signed", False) else builder.zext)(value, WORD)
+        builder.store(value, self._place())
+
+
+_LETTERS = {np.dtype(letter).name: letter for letter in "?bhiqBHIQfd"} | {"none": "N"}
+
+
+def _letter(kind: Any) -> str:
+    letter = _LETTERS.get(str(types.unliteral(kind)))
+    if letter is None:
+        raise Unfit(f"words do not hold {kind}")
+    return letter
 
 
 def emit(asked: Any) -> bytes:

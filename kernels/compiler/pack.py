@@ -76,6 +76,14 @@ def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
     return Kernel(module.kernel(address, takes, gives, np.ndarray), _type_of(gives))
 
 
+def _type_of(form: str) -> Any:
+    """Return the type of an answer of a format: none, a number or a flat tuple of numbers."""
+    if form == "N":
+        return types.none
+    fields = [numba.from_dtype(np.dtype(letter)) for letter in form.strip("()")]
+    return types.Tuple(fields) if form[0] == "(" else fields[0]
+
+
 # --- the library ------------------------------------------------------------------------------------------------------
 
 
@@ -151,43 +159,6 @@ def sources(folder: Path) -> str:
     for path in sorted(path for room in rooms for path in folder.glob(room)):
         found.update(path.read_bytes())
     return found.hexdigest()
-
-
-# --- formats of arguments and answers ---------------------------------------------------------------------------------
-
-
-def form_of(kind: Any) -> str:
-    """Return how a value of a Numba type lies in words, as call.c reads it: numbers by their letters of NumPy.
-
-    Raises
-    ------
-    TypeError
-        If it does not.
-    """
-    if hasattr(kind, "values"):  # of an operator
-        return f"O{form_of(kind.values)}" if any(kind.values) else "N"
-    if isinstance(kind, types.BaseTuple):
-        return f"({''.join(map(form_of, kind))})"
-    if isinstance(kind, types.Array):
-        return f"A{kind.ndim}"
-    if isinstance(kind, types.Boolean):
-        return "?"
-    if isinstance(kind, types.Integer):
-        letter = "bhiq"[kind.bitwidth.bit_length() - 4]
-        return letter if kind.signed else letter.upper()
-    if isinstance(kind, types.Float):
-        return "f" if kind.bitwidth == 32 else "d"
-    if isinstance(kind, types.NoneType):
-        return "N"
-    raise TypeError(f"values of {kind} are not laid out in words")
-
-
-def _type_of(form: str) -> Any:
-    """Return the type of an answer of a format: none, a number or a flat tuple of numbers."""
-    if form == "N":
-        return types.none
-    fields = [numba.from_dtype(np.dtype(letter)) for letter in form.strip("()")]
-    return types.Tuple(fields) if form[0] == "(" else fields[0]
 
 
 # --- names of kernels -------------------------------------------------------------------------------------------------
