@@ -3,7 +3,6 @@
 import sys
 import warnings
 from collections.abc import Iterable
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,8 +29,10 @@ def record(names: Iterable[str]) -> Asked:
     pack.find = find  # type: ignore[assignment]
     warnings.simplefilter("ignore")
     for name in names:
-        with suppress(Exception):  # no method takes every dtype
+        try:
             call(*CALLS[name])
+        except Exception as error:  # no method takes every dtype
+            print(f"{name}: {str(error)[:100]}".partition("\n")[0], file=sys.stderr)
     return asked
 
 

@@ -100,22 +100,15 @@ def digest(content: bytes) -> str:
 @lru_cache(maxsize=1)
 def _opened() -> Any:
     """Return the library for this processor, and the module that calls kernels; None without a pack for it."""
-    try:
-        index = json.loads((FOLDER / INDEX).read_bytes())
-    except FileNotFoundError:
+    if not FOLDER.joinpath(INDEX).exists():
         return None
-    except (OSError, ValueError) as error:
-        return _passed_over(error)
     try:
-        return _open(index)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        return _passed_over(error)
-
-
-def _passed_over(error: Exception) -> None:
-    logging.getLogger(__name__).warning(
-        "the compiled kernels in %s are passed over, and compiled here instead: %s", FOLDER, error
-    )
+        return _open(json.loads(FOLDER.joinpath(INDEX).read_bytes()))
+    except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
+        logging.getLogger(__name__).warning(
+            "the compiled kernels in %s are passed over: %s", FOLDER, error
+        )
+    return None
 
 
 def _open(index: Any) -> Any:
