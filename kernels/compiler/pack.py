@@ -58,6 +58,7 @@ class Kernel:
     address: int = 0
 
 
+@lru_cache(maxsize=4096)
 def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
     """Return what the pack has of a function for arguments of these types."""
     opened = _opened()
@@ -217,20 +218,24 @@ def _content(value: Any, within: tuple[Any, ...]) -> Iterator[str]:
         raise Foreign(value)
 
 
-WRITTEN = "<dask_gpuscan>"
-"""How the file of code begins that the package has written; the rest is its text."""
+_WRITTEN = "<dask_gpuscan wrote "
+
+
+def written(text: str, mode: str = "eval") -> CodeType:
+    """Compile Python that the package has written: its functions are known by the text."""
+    return compile(text, f"{_WRITTEN}{text}>", mode)
 
 
 def _place(code: CodeType) -> Iterator[str]:
     """Yield where the code of a function stands, and of written code also what is defined in it."""
-    if code.co_filename.startswith(WRITTEN):
+    yield f"{code.co_qualname} {code.co_firstlineno} {code.co_varnames[: code.co_argcount]}"
+    if code.co_filename.startswith(_WRITTEN):
         yield code.co_filename
         for each in code.co_consts:
             if isinstance(each, CodeType):
                 yield from _place(each)
-        return
-    yield _file(code.co_filename)
-    yield f"{code.co_qualname} {code.co_firstlineno} {code.co_varnames[: code.co_argcount]}"
+    else:
+        yield _file(code.co_filename)
 
 
 @lru_cache(maxsize=1024)

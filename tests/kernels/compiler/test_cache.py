@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from dask_gpuscan.kernels.compiler import cache as kernel_cache
-from dask_gpuscan.kernels.compiler.jit import OPTIONS, _KernelCache, cached_njit, sources
+from dask_gpuscan.kernels.compiler.jit import OPTIONS, _KernelCache, cached_njit
+from dask_gpuscan.kernels.compiler.pack import sources
 
 USE = """
 import numpy as np, dask_gpuscan
@@ -170,7 +171,7 @@ def test_shared_functions_are_compiled_for_the_keys_that_are_met_and_found_by_th
     assert by_key(tmp_path, "['i8', 'f4']") == [answer, answer, *more]  # at other addresses
     found = ["walk_tiles 1 0", "flag_differing 1 0", "flag_runs 1 0", "list_rows 1 0"]
     assert by_key(tmp_path, "['f4']") == [answer, *found]
-    edit = "jit.sources = lambda folder: 'an edit of some module'"
+    edit = "jit.pack.sources = lambda folder: 'an edit of some module'"
     assert by_key(tmp_path, "['f4']", edit) == [answer, *made]
 
 
