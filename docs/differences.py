@@ -51,6 +51,7 @@ COLUMNS: dict[str, pd.Series] = {
     ),
     "str": pd.Series(["c", None, "b", "b"], dtype="str"),
     "datetime64[us]": pd.Series(pd.to_datetime(DAYS)).astype("datetime64[us]"),
+    "date32[pyarrow]": pd.Series(DAYS, dtype=pd.ArrowDtype(pa.date32())),
     "timedelta64[us]": pd.Series(
         [timedelta(3), None, timedelta(2), timedelta(2)], dtype="timedelta64[us]"
     ),
@@ -60,7 +61,7 @@ COLUMNS: dict[str, pd.Series] = {
 """The columns, by what they are called; those of polars are made of Arrow's."""
 
 OF_POLARS = ("bool", "int8", "uint8", "int64", "float32", "double[pyarrow]", "int64[pyarrow]", "decimal[pyarrow]",
-             "str", "datetime64[us]", "timedelta64[us]")  # fmt: skip
+             "str", "datetime64[us]", "date32[pyarrow]", "timedelta64[us]")  # fmt: skip
 OF_CUDF = ("bool", "int8", "uint8", "int64", "float32", "float64", "str", "datetime64[us]", "timedelta64[us]",
            "ordered category")  # fmt: skip
 

@@ -148,7 +148,9 @@ class Backend(Protocol):
     def put(self, rows: Any, positions: Any) -> Any:
         """Return rows at other positions; see `kernels.put`."""
 
-    def shift(self, array: Any, shifted: Shifted, fill: Any, *, subtracts: bool) -> Any:
+    def shift(
+        self, array: Any, shifted: Shifted, fill: Any, *, subtracts: bool, exact: bool
+    ) -> Any:
         """Return rows moved along or, if it `subtracts`, what changed since; see `kernels.shift`."""
 
     def subtract(self, now: Any, earlier: Any, out: Any) -> bool:

@@ -13,7 +13,7 @@ NUMBERS = "iufc"
 """The kinds of dtypes that are subtracted."""
 
 
-def shift(array: Array, periods: int, fill: np.generic) -> Any:
+def shift(array: Array, periods: int, fill: np.generic, *, exact: bool = False) -> Any:
     """Return each row's value so many rows before; for a negative number, behind.
 
     Parameters
@@ -23,10 +23,13 @@ def shift(array: Array, periods: int, fill: np.generic) -> Any:
     periods : int
     fill : NumPy scalar
         What stands where there is no such row. The answer is of its dtype.
+    exact : bool, default False
+        Whether each of NumPy's integers must be the same number in float64, the dtype of `fill` then.
 
     Returns
     -------
     array
+        None if it must be `exact` and is not.
 
     Raises
     ------
@@ -43,13 +46,13 @@ def shift(array: Array, periods: int, fill: np.generic) -> Any:
     >>> shift(np.array([7, 8, 9]), 1, np.float64("nan"))
     array([nan,  7.,  8.])
     """
-    return _moved(array, periods, fill, False)
+    return _moved(array, periods, fill, False, exact)
 
 
-def difference(array: Array, periods: int, fill: np.generic) -> Any:
+def difference(array: Array, periods: int, fill: np.generic, *, exact: bool = False) -> Any:
     """Return each row's value less that of so many rows before; for a negative number, behind.
 
-    Values are subtracted in the array's own dtype: integers wrap around.
+    Values are subtracted in the array's own dtype, where integers wrap around, unless answers must be exact.
 
     Parameters
     ----------
@@ -57,10 +60,14 @@ def difference(array: Array, periods: int, fill: np.generic) -> Any:
         1-d, of numbers.
     periods : int
     fill : NumPy scalar
+    exact : bool, default False
+        Whether each difference of NumPy's integers must be the same number in float64, the dtype of `fill` then; or in
+        float32, where integers have at most 16 bits.
 
     Returns
     -------
     array
+        None if it must be `exact` and is not.
 
     Raises
     ------
@@ -78,16 +85,25 @@ def difference(array: Array, periods: int, fill: np.generic) -> Any:
     """
     if is_array(array) and array.dtype.kind not in NUMBERS:
         raise TypeError(f"rows must be numbers to be subtracted, found dtype {array.dtype}")
-    return _moved(array, periods, fill, True)
+    return _moved(array, periods, fill, True, exact)
 
 
-def _moved(array: Array, periods: int, fill: np.generic, subtracts: bool) -> Any:
+def _moved(array: Array, periods: int, fill: np.generic, subtracts: bool, exact: bool) -> Any:
     check_columns("rows", [array])
     check_integer("periods", periods)
     if not isinstance(fill, np.generic):
         raise TypeError(f"fill must be a NumPy scalar, found {shown(fill)}")
+    if exact and not (array.dtype.kind in "iu" and _holds(fill.dtype, array.dtype, subtracts)):
+        raise TypeError(
+            f"exact answers are of integers in float64, found {array.dtype} and {fill.dtype}"
+        )
     shifted = Shifted(len(array), int(periods))
-    return backend_of([array]).shift(array, shifted, fill, subtracts=subtracts)
+    return backend_of([array]).shift(array, shifted, fill, subtracts=subtracts, exact=exact)
+
+
+def _holds(floats: np.dtype, integers: np.dtype, subtracts: bool) -> bool:
+    """Return whether exact answers for integers can be of a dtype."""
+    return floats == np.float64 or (subtracts and floats == np.float32 and integers.itemsize <= 2)
 
 
 def subtract(now: Array, earlier: Array, out: Array) -> bool:

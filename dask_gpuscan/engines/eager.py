@@ -151,9 +151,9 @@ def narrow(obj: Any, names: Iterable[Hashable]) -> Any:
     return obj
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Tell whether two series have the same values."""
-    return bool(one.equals(other))
+def is_column(obj: Any, name: Hashable, series: Any) -> bool:
+    """Tell whether a series is a column of a frame, and no copy of it or other one with equal values."""
+    return bool(obj[name].equals(series) and library_of(obj).is_column(obj, series))
 
 
 def as_series(like: Any, values: Any) -> Any:

@@ -166,8 +166,8 @@ class Engine(Protocol):
     def choose(self, obj: Any, names: Iterable[Hashable]) -> Any:
         """Return a frame with these columns and no others; a series as it is."""
 
-    def is_same(self, one: Any, other: Any) -> bool:
-        """Tell whether two series are known to have the same values."""
+    def is_column(self, obj: Any, name: Hashable, series: Any) -> bool:
+        """Tell whether a series is known to be the column of a frame by this name."""
 
     def as_series(self, like: Any, values: Any) -> Any:
         """Return values, one a row, as a series of the library of a frame; raises a TypeError for what is none."""
@@ -202,12 +202,14 @@ def meta_of(obj: Any) -> Any:
 
 
 def as_taken(obj: Any) -> Any:
-    """Return a frame or series as engines take it: of the dtypes that its parts have, in this machine's byte order.
+    """Return a frame or series as engines take it: of the dtypes that its parts have, if these are computed on.
 
     Raises
     ------
     ValueError
         For a label that cannot name a column.
+    TypeError
+        For a column whose dtype cannot be cast to one that is computed on.
     """
     engine = engine_of(obj)
     obj = engine.accepted(obj)

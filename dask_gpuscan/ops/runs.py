@@ -24,7 +24,7 @@ from ..frames.protocol import Library
 from ..frames.registry import column_of, library_of, stored_numbers
 from .core.carry import DataFrameCarry
 from .core.flat_frame import flat_frame
-from .core.groups import INT64
+from .core.groups import INT64, fields_of
 
 
 @dataclass(frozen=True)
@@ -200,6 +200,18 @@ class OpenRuns(DataFrameCarry):
             return Open(0, None, 0)
         states = parts[0] if len(parts) == 1 else self.join(parts)
         return Open(rows, last.border, last.start, states)
+
+    def try_prefix(self, no_rows: Any, prefix: Any) -> None:
+        super().try_prefix(no_rows, prefix)
+        known = self.open_in(prefix).states  # which no rows never meet
+        own = self.states(no_rows, 0, 0) if known else ()
+        if [len(fields_of(one)) for one in known] != [len(fields_of(one)) for one in own]:
+            raise ValueError(f"{len(known)} states of an open run")
+
+    def open_in(self, aggregate: Any) -> Open:
+        """Return the open run of an aggregate."""
+        found: Open = aggregate
+        return found
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What every compilation goes through: one lock (Numba's own), and a report to the log and to the progress bar.
+"""What every compilation goes through: one lock (Numba's own), and a report: log, progress bar or terminal.
 
 No thread holds the lock at the moment of a fork. A forked child has one thread; a lock that another one held would
 never be released in it. So a fork waits for the compilation that is under way, whether it is ours or its user's. It is
@@ -10,7 +10,10 @@ A kernel is compiled once a machine, as it is found in the cache from then on.
 
 import contextlib
 import logging
+import multiprocessing
 import os
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +21,12 @@ from typing import Any
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock as compile_lock
 
-__all__ = ["Listener", "compile_lock", "hold_over_forks", "listening", "say_compiling"]
+from . import cache
+
+__all__ = ["Listener", "compile_lock", "compiling", "hold_over_forks", "listening", "say_compiling"]
+
+PATIENCE = 0.5
+"""Seconds that a user at a terminal waits for a kernel without being told."""
 
 
 def hold_over_forks() -> None:
@@ -46,14 +54,49 @@ def _release() -> None:
 Listener = Callable[[str], None]
 
 _listeners: list[Listener] = []
+_waits: list[threading.Timer] = []
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Hold the lock while a kernel is looked up or compiled; who waits for it is told no more afterwards."""
+    with compile_lock:
+        try:
+            yield
+        finally:
+            while _waits:
+                _waits.pop().cancel()
 
 
 def say_compiling(what: str, target: str) -> None:
-    """Say that a kernel is about to be compiled, as it is not in the cache."""
+    """Say that a kernel is about to be compiled, as it is not in the cache: within `compiling`.
+
+    Listeners and the log are told at once. Without listeners a line is printed for a user at a terminal or in a
+    notebook, if it takes long.
+    """
     message = f"compiling {what} for {target}, once"
     logging.getLogger("dask_gpuscan").info(message)
     for listener in tuple(_listeners):
         listener(message)
+    if not _listeners and _is_watched():
+        wait = threading.Timer(PATIENCE, _tell, [what, target])
+        wait.daemon = True
+        wait.start()
+        _waits.append(wait)
+
+
+def _is_watched() -> bool:
+    """Return whether a user waits for this process: none does for workers, or where standard error is a file."""
+    if os.environ.get("DASK_GPUSCAN_QUIET") or multiprocessing.parent_process() is not None:
+        return False
+    notebook = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return notebook is not None or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def _tell(what: str, target: str) -> None:
+    text = f"dask-gpuscan: compiling {what} for {target}; it is kept in {cache.folder()} for later calls"
+    with contextlib.suppress(OSError, ValueError):  # of a standard error that is closed
+        print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager

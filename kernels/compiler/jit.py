@@ -44,7 +44,7 @@ from numba.core.untyped_passes import (
 
 from . import cache as kernel_cache
 from . import pack
-from .compiling import compile_lock, hold_over_forks, say_compiling
+from .compiling import compiling, hold_over_forks, say_compiling
 
 if numba.config.DISABLE_JIT:
     raise ImportError(
@@ -185,7 +185,7 @@ def load_kernel(function: Any, arguments: tuple[Any, ...]) -> pack.Kernel:
     found = pack.find(function, arguments)
     if found is not None:
         return found
-    with compile_lock, _without_collections():
+    with compiling(), _without_collections():
         if arguments not in function.overloads:
             function.compile(arguments)
             _give_environments(function.overloads[arguments])

@@ -135,6 +135,10 @@ def state(op: Operator, value: State, dtypes: Sequence[Any], dtype: Any, name: s
     types_ = signature(op, dtypes, dtype)
     lifts = not types_.scalar_state and not isinstance(value, tuple) and op.inputs == 1
     if lifts and op.lift is not None and np.isscalar(value):
+        if np.asarray(value).dtype.kind not in (
+            "biufc" if types_.inputs[0].kind == "c" else "biuf"
+        ):
+            raise TypeError(f"{name} must be {types_.inputs[0]}, found {shown(value)}")
         value = op.lift(value)
     return as_state(value, types_, name)
 

@@ -249,6 +249,14 @@ def test_sums_of_float32(dtype, clustered):
             check("library" if by_pandas else "single", found, exact, last=24)
     found = frame[:3].gpuscan.groupby("k", clustered=clustered)["x"].cumsum()
     assert found.iloc[-1] == 16777218
+    many = pd.concat([frame] * 10_000, ignore_index=True)
+    of_many = many.gpuscan.groupby("k", clustered=clustered)["x"]
+    check(
+        "library" if dtype != "float32" and not clustered else "single",
+        of_many.sum(),
+        sums(pieces(many)),
+        last=24,
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float64", "Float64", "double[pyarrow]"])

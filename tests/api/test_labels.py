@@ -81,7 +81,7 @@ def check(call, data, partitions):
         raise
     expected = call(data)
     if expected.ndim == 1:
-        pd.testing.assert_series_equal(found, expected, check_dtype=False, check_names=False)
+        pd.testing.assert_series_equal(found, expected, check_dtype=False)
     else:
         pd.testing.assert_frame_equal(found, expected, check_dtype=False, check_freq=False)
     return True
@@ -107,11 +107,30 @@ def test_frames(label, of_strings, partitions):
 @pytest.mark.parametrize("name", SERIES)
 def test_series(name, label, partitions):
     data = pd.Series([3, 1, 1, 2, 2, 2, 3], name=LABELS[label])
-    if label == "surrogate":
-        with pytest.raises(ValueError, match=CHOSEN):
+    message = {"surrogate": CHOSEN, "NaN": "Dask does not keep nan as the name of a series"}.get(
+        label
+    )
+    if message is not None:
+        with pytest.raises(ValueError, match=message):
             SERIES[name](dd.from_pandas(data, npartitions=partitions))
     else:
         assert check(SERIES[name], data, partitions)
+
+
+@pytest.mark.parametrize("name", [NAN, np.float64("nan"), pd.NaT])
+@pytest.mark.parametrize("of", ["pandas", "dask", "stream"])
+def test_series_whose_name_is_not_equal_to_itself(of, name):
+    data = pd.Series([3, 1, 2], name=name)
+    if of == "dask":
+        with pytest.raises(
+            ValueError, match=r"Dask does not keep \S+ as the name of a series; rename it"
+        ):
+            dd.from_pandas(data, npartitions=2).gpuscan.cumsum()
+        return
+    found = (data if of == "pandas" else dask_gpuscan.stream([data[:1], data[1:]])).gpuscan.cumsum()
+    found = found if of == "pandas" else found.compute()
+    assert found.name is name or found.name != found.name
+    assert found.tolist() == [3, 4, 6]
 
 
 BOTH = {

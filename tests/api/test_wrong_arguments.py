@@ -67,6 +67,8 @@ CALLS = {
     "transform": lambda it, wrong: it.groupby("k").transform(wrong),
     "percentiles": lambda it, wrong: it.groupby("k").describe(wrong),
     "numeric_only of labels": lambda it, wrong: it.expanding().idxmax(wrong),
+    "numeric_only of scans in groups": lambda it, wrong: it.groupby("k").cumsum(wrong),
+    "initial": lambda it, wrong: it.groupby("k")["x"].cumsum(initial=wrong, dtype=float),
 }
 WRONG = {
     "object": object(),

@@ -99,6 +99,7 @@ DASK: dict[str, tuple[str, ...]] = {
         f"{_FRAMES}::test_ffill",
         f"{_FRAMES}::test_bfill",
         f"{_COLLECTION}::test_ffill_bfill_all_nan_partition",
+        f"{_COLLECTION}::test_drop_duplicates[",
         "dataframe.tests.test_rolling::test_rolling_partition_size",
         "dataframe.dask_expr.tests.test_rolling::test_rolling_raises",
         "dataframe.tseries.tests.test_resample::"
@@ -122,6 +123,10 @@ DASK: dict[str, tuple[str, ...]] = {
     "compares the names of graphs; ours cast integers that can be null to the floats of Dask": (
         "dataframe.dask_expr.tests.test_rolling::test_rolling_apis[min-",
         "dataframe.dask_expr.tests.test_rolling::test_rolling_apis[max-",
+    ),
+    "quantiles and nunique have groups in the order of their keys, and refuse sort=False": (
+        f"{_GROUPS}::test_groupby_reduction_split[",
+        f"{_GROUPS}::test_dataframe_aggregations_multilevel[",
     ),
     "equal values keep their order; pandas sorts otherwise unless it is told": (
         f"{_SHUFFLE}::test_set_index_sort_values_one_partition",

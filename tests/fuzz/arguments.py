@@ -159,6 +159,8 @@ ALSO_NAMED = {
     "on": ("time",),
     "condition": ("where",),
     "other": ("where", "cov", "corr"),
+    "time": ("gap",),  # None is the index, whose gaps are durations
+    "by": ("gap",),
 }
 """By which words else a message may name an argument."""
 

@@ -208,7 +208,7 @@ def _codes(data: Data, count: int, dtype: str, few: int, code: int) -> None:
     if count and not 0 <= code < few:
         codes[count // 2] = code
         refused(lambda: kernels.reduce_by_code(ADD, data.put(codes), data.put(x), few), "codes")
-    if not 0 <= code <= 2**31:  # so many may have room
+    if not 0 <= code < 2**40:  # so many may have room
         refused(lambda: kernels.reduce_by_code(ADD, data.put(narrow), data.put(x), code))
 
 

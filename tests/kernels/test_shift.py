@@ -133,6 +133,31 @@ def test_integers_that_are_floats(dtype):
         are_floats(np.array([1.0]))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("periods", [0, 1, -1])
+def test_exact_answers(dtype, periods):
+    nan, edges = np.float64("nan"), np.iinfo(dtype)
+    for number in (0, 2**53, 2**53 + 1, -(2**53) - 1, 2**60, edges.max, edges.min):
+        if edges.min <= number <= edges.max:
+            rows = np.repeat(np.array([1, number, 0], dtype), 50_000)
+            for move in (shift, difference):
+                found = move(rows, periods, nan, exact=True)
+                whole = rows.astype(object)
+                moved = np.roll(whole, periods)
+                right = whole - moved if move is difference else moved
+                right = right[max(periods, 0) : len(rows) + min(periods, 0)]
+                if any(int(float(x)) != x for x in set(right)):
+                    assert found is None
+                else:
+                    inner = found[max(periods, 0) : len(rows) + min(periods, 0)]
+                    assert (inner == right).all()
+                    assert np.isnan(found).sum() == abs(periods)
+    with pytest.raises(TypeError, match="exact answers are of integers in float64"):
+        shift(rows, 1, np.float32("nan"), exact=True)
+    with pytest.raises(TypeError, match="exact answers are of integers in float64"):
+        shift(np.ones(3), 1, nan, exact=True)
+
+
 def test_differences_as_floats():
     now, earlier = np.array([2**60 + 2, 7]), np.array([2**60, 9])
     out = np.empty(2)

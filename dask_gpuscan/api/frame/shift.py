@@ -225,7 +225,8 @@ def _offset(freq: Any) -> Any:
     except (TypeError, ValueError):
         found = None
     if found is None:
+        inferred = "; give index.inferred_freq" if isinstance(freq, str) and freq == "infer" else ""
         raise ValueError(
-            f"freq must be a duration or a rule of pandas such as '15min', 'D' or 'ME', found {shown(freq)}"
+            f"freq must be a duration or a rule of pandas such as '15min', 'D' or 'ME', found {shown(freq)}{inferred}"
         )
     return found

@@ -18,6 +18,7 @@ from ...ops.statistics.table import REDUCTIONS
 from ..arguments import named_reductions
 from ..frame.runs import with_default_index
 from ..types import FrameT, Obj, SeriesT
+from .columns import EVERY_COLUMN
 from .reductions import GroupByReductions
 
 NAMES = (*REDUCTIONS, *WHOLE_GROUPS)
@@ -94,7 +95,7 @@ class GroupByAgg(GroupByReductions[Obj, SeriesT, FrameT]):
     def _check_reductions(self, wanted: Sequence[tuple[Hashable, Hashable, str]]) -> None:
         """Check that columns and reductions are there."""
         known = self._columns()
-        if self._meta.ndim == 2 and self._selected is None:
+        if self._meta.ndim == 2 and self._selected is EVERY_COLUMN:
             known = names_of(self._meta)  # keys too, if they are named
         for _, column, name in wanted:
             if not is_name(column) or column not in known:

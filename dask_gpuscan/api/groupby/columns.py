@@ -22,6 +22,9 @@ from ..absent import NotIterable
 from ..arguments import check_choice_of_columns
 from ..types import FrameT, Methods, Obj, SeriesT
 
+EVERY_COLUMN: Any = ...
+"""What is selected where no column was chosen: None may be the name of one."""
+
 
 @dataclass(frozen=True)
 class Grouping:
@@ -68,7 +71,9 @@ class GroupOptions:
 class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that knows its frame."""
 
-    def __init__(self, grouping: Grouping, options: GroupOptions, selected: Any = None) -> None:
+    def __init__(
+        self, grouping: Grouping, options: GroupOptions, selected: Any = EVERY_COLUMN
+    ) -> None:
         self._grouping = grouping
         self._obj = grouping.obj
         self._meta: Any = meta_of(grouping.obj)
@@ -98,14 +103,14 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
 
     @property
     def _as_series(self) -> bool:
-        one = self._selected is not None and not isinstance(self._selected, list)
+        one = self._selected is not EVERY_COLUMN and not isinstance(self._selected, list)
         return bool(self._meta.ndim == 1 or one)
 
     def _columns(self, numeric_only: bool = False) -> list[Hashable]:
         """Names of the columns that are reduced or scanned."""
         if self._meta.ndim == 1:
             return [self._meta.name]
-        if self._selected is not None:
+        if self._selected is not EVERY_COLUMN:
             names = self._selected if isinstance(self._selected, list) else [self._selected]
         else:
             keys = (*self._by.columns, *self._grouping.hidden)

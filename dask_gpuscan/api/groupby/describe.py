@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...engines.run import engine_of, meta_of
+from ...frames.messages import column_title
 from ...frames.registry import columns_of, library_of, names_of
 from ...kernels.messages import shown
 from ...ops.core.columnwise import labelled_columns
@@ -140,7 +141,8 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
                 f"percentiles must be a list of numbers between 0 and 1, found {shown(percentiles)}"
             )
         parts, dtypes = [], []
-        for name in self._columns():
+        names = self._columns()
+        for name in names:
             dtype = self._described_as(name)
             if dtype is None:
                 continue
@@ -148,7 +150,10 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
                 parts.append(Part(label if self._as_series else (name, label), (name,), operation))
                 dtypes.append(dtype)
         if not parts:
-            raise TypeError("describe needs a column of numbers; use agg for others")
+            found = [f"{column_title(c)} of dtype {c.dtype}" for c in map(self._column, names)]
+            raise TypeError(
+                f"describe needs a column of numbers, found {', '.join(found) or 'none'}; cast one, or use agg"
+            )
         out = self._reduce_groups(parts, False, named=True)
         out = engine_of(out).map_partitions(out, _cast, dtypes)
         if not self._as_series:

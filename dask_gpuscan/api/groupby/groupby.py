@@ -16,7 +16,7 @@ from ..arguments import check_clustered, check_flags
 from ..frame.rank import GroupByRank
 from ..types import FrameT, Keys, Methods, Names, Obj, SeriesT
 from ..windows.group_resample import GroupByResample
-from .columns import Grouping, GroupOptions
+from .columns import EVERY_COLUMN, Grouping, GroupOptions
 from .describe import GroupByDescribe
 from .grouping import grouping_of
 from .values import GroupByValues
@@ -130,7 +130,7 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
             sort if sort is None else bool(sort),
             bool(as_index),
         )
-        selected = names_of(meta_of(grouping.obj))[0] if grouping.of_series else None
+        selected = names_of(meta_of(grouping.obj))[0] if grouping.of_series else EVERY_COLUMN
         return GroupBy(grouping, options, selected)
 
 
@@ -162,7 +162,7 @@ class GroupBy(
 
     def __repr__(self) -> str:
         by = ", ".join(map(repr, self._grouping.titles))
-        of = "" if self._selected is None else f" of {self._selected!r}"
+        of = "" if self._selected is EVERY_COLUMN else f" of {self._selected!r}"
         return f"<GroupBy{of} by {by}, {self._key_order.value}>"
 
     @overload

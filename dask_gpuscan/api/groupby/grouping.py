@@ -132,10 +132,9 @@ def _key_of(obj: Any, key: Any, columns: Sequence[Hashable]) -> _Key:
     has_labels = hasattr(key, "index") and not isinstance(key, pd.Index)
     key = as_taken(key) if has_labels else key
     title = getattr(key, "name", None)
-    if _is_column(title, columns) and columns.count(title) == 1:
-        column = obj[title]
-        if type(column) is type(key) and engine_of(key).is_same(column, key):
-            return _Key(title, title)  # a column of the frame, which is none of answers
+    is_its_name = _is_column(title, columns) and columns.count(title) == 1
+    if is_its_name and type(obj[title]) is type(key) and engine_of(key).is_column(obj, title, key):
+        return _Key(title, title)  # a column of the frame, which is none of answers
     if not has_labels:
         return _Key(title, column=lambda rows: engine_of(rows).as_series(meta_of(rows), key))
     return _Key(title, column=lambda _: key, by_label=True)

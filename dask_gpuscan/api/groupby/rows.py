@@ -20,7 +20,7 @@ from ..arguments import check_choice, check_column, check_count, check_flags
 from ..frame.resets import in_segments
 from ..frame.shift import ShiftedStatistics
 from ..types import FrameT, Obj, Reset, SeriesT, TopKeep
-from .columns import GroupByColumns
+from .columns import EVERY_COLUMN, GroupByColumns
 
 Place = int | slice
 """A row of each group, or a range of rows, as in an index of a list."""
@@ -312,7 +312,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
     def _frame(self) -> Any:
         """The rows that are grouped, with the columns that are chosen."""
         rows = self._grouping.rows
-        whole = self._selected is None or meta_of(rows).ndim == 1
+        whole = self._selected is EVERY_COLUMN or meta_of(rows).ndim == 1
         return rows if whole else rows[self._selected]
 
     def _rows(self, method: str, places: list[Place]) -> Any:

@@ -57,6 +57,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         reset: Any = None,
     ) -> Any:
         """Scan each column; `numeric_only` is None where a method has none."""
+        if numeric_only is not None:
+            check_flags(numeric_only=numeric_only)
         if reset is not None:
             return self._in_segments(
                 reset, lambda groups: groups._cumulate(label, op, options, numeric_only, bounds)

@@ -179,6 +179,7 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
 
     _label = "ewm"
     _named = ("sum", "mean", "var", "std")
+    _at_nulls = True
 
     def __init__(self, rows: Rows, weights: Weights, min_periods: Any, times: Any) -> None:
         self._rows, self._weights = rows, weights
@@ -192,9 +193,10 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
             self._decay = weights.of_times(self._times.unit)
 
     def _of_tables(self) -> Self:
-        """Return the same windows of a table that is read as a frame of pandas: without the weights of pandas alone."""
+        """Return the same windows of a table that is read as a frame of pandas, with weights and nulls as in polars."""
         found = copy(self)
         found._decay = replace(self._decay, as_pandas=False)
+        found._at_nulls = False
         return found
 
     def __repr__(self) -> str:
@@ -225,7 +227,8 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
     def _window(self, name: str, inputs: Inputs, **options: Any) -> ExpandingStatistic:
         op, row = ewm_operator(name, self._decay, **options), STATISTICS[name]
         label, least = f"ewm-{name}", self._min_periods
-        return ExpandingStatistic(label, op, least, inputs, row.of_none, row.weighted_enough)
+        enough, at_nulls = row.weighted_enough, self._at_nulls
+        return ExpandingStatistic(label, op, least, inputs, row.of_none, enough, at_nulls)
 
     def sum(self, numeric_only: bool = False) -> Obj:
         """Return the sum of weighted values; only with `adjust`.

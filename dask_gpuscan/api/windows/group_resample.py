@@ -20,7 +20,7 @@ from ...ops.time.group_edges import keyed_edges, keyed_rows, with_levels
 from ...ops.time.time_column import TimeColumn
 from ..absent import no_attribute
 from ..frame.asof import merge_asof
-from ..groupby.columns import Grouping, GroupOptions
+from ..groupby.columns import EVERY_COLUMN, Grouping, GroupOptions
 from ..groupby.sorted_values import GroupBySorted
 from ..types import Duration, FrameT, Obj, SeriesT, Side
 from .edges import EdgeRows, Edges, Way
@@ -172,7 +172,7 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
 
     def __repr__(self) -> str:
         by = ", ".join(map(repr, self._grouping.titles))
-        of = "" if self._selected is None else f" of {self._selected!r}"
+        of = "" if self._selected is EVERY_COLUMN else f" of {self._selected!r}"
         return f"<GroupResampler{of} by {by} and {self._buckets.freq.freqstr} of {self._time_column.title}>"
 
     @overload
@@ -205,7 +205,7 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
 
     def _columns(self, numeric_only: bool = False) -> list[Hashable]:
         names = super()._columns(numeric_only)
-        return [n for n in names if self._selected is not None or n != self._time_column.on]
+        return [n for n in names if self._selected is not EVERY_COLUMN or n != self._time_column.on]
 
     def _reduce_groups(
         self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False

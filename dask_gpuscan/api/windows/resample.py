@@ -29,7 +29,7 @@ from ..arguments import (
 )
 from ..frame.asof import merge_asof
 from ..frame.interpolate import checked_fill
-from ..groupby.columns import Grouping, GroupOptions
+from ..groupby.columns import EVERY_COLUMN, Grouping, GroupOptions
 from ..types import Duration, FrameT, Methods, Obj, SeriesT, Side
 from .edges import EdgeRows, Edges, Way
 
@@ -143,7 +143,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
     """
 
     def __init__(
-        self, obj: Any, time_column: TimeColumn, buckets: Buckets, selected: Any = None
+        self, obj: Any, time_column: TimeColumn, buckets: Buckets, selected: Any = EVERY_COLUMN
     ) -> None:
         by = By(() if time_column.on is None else (time_column.on,))
         super().__init__(Grouping(obj, obj, by, by.columns), GroupOptions(clustered=True), selected)
@@ -151,7 +151,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
         self._buckets = buckets
 
     def __repr__(self) -> str:
-        of = "" if self._selected is None else f" of {self._selected!r}"
+        of = "" if self._selected is EVERY_COLUMN else f" of {self._selected!r}"
         rule = self._buckets
         return f"<Resampler{of} by {rule.freq.freqstr} of {self._time_column.title}, closed={rule.closed!r}>"
 

@@ -196,6 +196,10 @@ def _wider_dtypes(node: Expr) -> Any:
 def _check_labels(obj: Any) -> None:
     empty = meta(obj)
     check_names(empty)
+    if empty.ndim == 1 and empty.name != empty.name:  # it is not equal to that of another partition
+        raise ValueError(
+            f"Dask does not keep {shown(empty.name)} as the name of a series; rename it first"
+        )
     mixed = empty.ndim == 2 and empty.columns.dtype == object
     for name in names_of(empty):
         is_null = name is None or name != name
@@ -210,9 +214,9 @@ is_sorted_by_index: Callable[[Any], bool] = attrgetter("known_divisions")
 """Tells whether known divisions say that equal labels of the index share a partition."""
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Tell whether two series are one expression, once a column of a frame is that of the frame it was taken from."""
-    return bool(one.expr.simplify()._name == other.expr.simplify()._name)
+def is_column(obj: Any, name: Hashable, series: Any) -> bool:
+    """Tell whether a column and a series are one expression, once each is of the frame that it was taken from."""
+    return bool(obj[name].expr.simplify()._name == series.expr.simplify()._name)
 
 
 def as_series(like: Any, values: Any) -> Any:

@@ -235,10 +235,10 @@ def choose(obj: Stream, names: Iterable[Hashable]) -> Stream:
 narrow = choose
 
 
-def is_same(one: Stream, other: Stream) -> bool:
-    """Tell whether two streams are the same column of one stream."""
-    (of, name), (of_other, other_name) = one.origin(), other.origin()
-    return of is of_other and name == other_name
+def is_column(obj: Stream, name: Hashable, series: Stream) -> bool:
+    """Tell whether a column of a stream and another stream are the same column of one stream."""
+    (of, own), (of_other, other) = obj[name].origin(), series.origin()
+    return of is of_other and own == other
 
 
 def as_series(like: Any, values: Any) -> Stream:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from ...frames.registry import library_of, names_of
+from ...ops.time.time_column import LateRowError
 from ...ops.windows.halo import joined_rows
 from .progress import shown
 from .sources.files import Place
@@ -17,7 +18,7 @@ from .sources.fragments import ChangedSourceError, Fragment
 from .sources.source import NO_MARK, Start, mark_of
 from .states.operations import Operation
 from .states.state import State
-from .steps import Each, Seen
+from .steps import Each, LookAhead, Seen
 
 Stream = Any
 """A `Stream`, whose methods call this module."""
@@ -46,6 +47,8 @@ class Pass:
         self.depends = [any(map(keeps_something, in_order(inputs))) for _, inputs in pairs]
         self.seen: list[Seen] = [None] * len(self.steps)
         self.rows, self.ended, self.is_read = 0, False, False
+        self._number = 0
+        """How many batches were read, for messages."""
         self.library = library_of(self.source.meta)
         before = self.source.state if state is None else state
         if before is not None:
@@ -130,6 +133,7 @@ class Pass:
                         "ends=False as long as rows follow"
                     )
                 answers = self._advance(frame, False)
+                self._number += 1
                 self.place = place
                 if place is None and len(frame):
                     self._last = frame
@@ -162,8 +166,15 @@ class Pass:
             if node._step is None:
                 batches[node] = frame
                 continue
-            inputs = [batches[one] for one in node._inputs]
-            batches[node], seen = node._step.advance(inputs, next(before), ends)
+            inputs, known = [batches[one] for one in node._inputs], next(before)
+            try:
+                batches[node], seen = node._step.advance(inputs, known, ends)
+            except LateRowError as error:
+                waits = " or before it" if isinstance(node._step, LookAhead) else ""
+                raise LateRowError(f"batch {self._number - ends}{waits}: {error}") from error
+            except Exception:
+                node._step.check_seen([one._meta for one in node._inputs], known)
+                raise
             behind.append(seen)
         self.seen = behind
         self.rows += len(frame)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from operator import getitem
 from typing import Any
 
+from ...frames.messages import first_line
 from ...frames.registry import is_rows, library_of
 from ...kernels.messages import shown
 from ...ops.core.carry import DataFrameCarry, OverlapCarry, Summary, TreeReduction
@@ -59,6 +60,12 @@ class Step:
             Whether no rows follow.
         """
         raise NotImplementedError
+
+    def check_seen(self, metas: Sequence[Any], seen: Seen) -> None:
+        """Raise a ValueError if what was seen is of other code, such as that of an earlier version.
+
+        `metas` are the inputs without rows.
+        """
 
     def finished(self, seen: Seen, rows: int | None) -> Seen:
         """Return what was seen once so many rows of its source are read, or all, for rows of others that follow."""
@@ -166,6 +173,17 @@ class LookBack(CarryStep):
     @property
     def has_end(self) -> bool:  # type: ignore[override]
         return self.carry.final is not None
+
+    def check_seen(self, metas: Sequence[Any], seen: Seen) -> None:
+        if seen is None:
+            return
+        try:
+            self.carry.try_prefix(metas[0], seen)
+        except Exception as error:  # whatever kernels say of other numbers
+            raise ValueError(
+                f"state of {self.label} is not one of this version ({first_line(error)}): an earlier one kept other "
+                f"numbers. Begin anew, in a new directory or table"
+            ) from error
 
     def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
         carry, (batch,) = self.carry, batches

@@ -420,9 +420,10 @@ class Stream(RowMethods, TableMethods):
             if node._step is None:
                 found[node] = collection
                 continue
-            inputs = [found[one] for one in node._inputs]
+            inputs, before = [found[one] for one in node._inputs], next(seen)
+            node._step.check_seen([one._meta for one in node._inputs], before)
             same = node._rows is node._inputs[0]._rows
-            found[node] = node._step.on_collection(inputs, next(seen), same)
+            found[node] = node._step.on_collection(inputs, before, same)
         return found[self]
 
     @property

@@ -298,5 +298,8 @@ class CudfOrdering:
             column.is_monotonic_decreasing if decreasing else column.is_monotonic_increasing
         )
 
+    def is_column(self, frame: cudf.DataFrame, key: cudf.Series) -> bool:
+        return frame[key.name]._column is key._column
+
     def as_key(self, values: Any) -> cudf.Series:
         return cudf.Series(values)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -12,19 +9,7 @@ import pyarrow.compute as pc
 
 from ...kernels.messages import shown
 from .layouts import PandasArray, bare
-
-_STORED: tuple[tuple[Callable[[Any], bool], Callable[[Any], pa.DataType]], ...] = (
-    (pa.types.is_string_view, lambda _: pa.large_string()),
-    (pa.types.is_binary_view, lambda _: pa.large_binary()),
-    (pa.types.is_list_view, lambda kind: pa.list_(kind.value_type)),
-    (pa.types.is_large_list_view, lambda kind: pa.large_list(kind.value_type)),
-    (lambda kind: isinstance(kind, pa.BaseExtensionType), lambda kind: kind.storage_type),
-)
-"""Types that few functions of Arrow take, and the types in which their values are stored instead."""
-
-
-def _stored(kind: pa.DataType) -> pa.DataType:
-    return next((stored(kind) for is_one, stored in _STORED if is_one(kind)), kind)
+from .native import stored, without_views_of_lists
 
 
 def array_of_arrow(column: pa.ChunkedArray, keeps_order: bool = False) -> PandasArray:
@@ -42,33 +27,16 @@ def array_of_arrow(column: pa.ChunkedArray, keeps_order: bool = False) -> Pandas
     kind = column.type
     # pyarrow cannot join an empty chunk that begins behind the end of its buffers
     column = pa.chunked_array([c for c in column.chunks if len(c)] or column.chunks[:1], kind)
-    if pa.types.is_run_end_encoded(kind):
-        decoded = [pc.run_end_decode(chunk) for chunk in column.chunks]
-        return array_of_arrow(pa.chunked_array(decoded, kind.value_type))
-    if pa.types.is_dictionary(kind):
+    if isinstance(kind, pa.BaseExtensionType):
+        column = column.cast(kind.storage_type)
+    column = without_views_of_lists(stored(column))
+    if pa.types.is_dictionary(column.type):
         return _array_of_dictionary(column, keeps_order)
-    stored = _stored(kind)
-    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-        column = pa.chunked_array([_listed(chunk, stored) for chunk in column.chunks], stored)
-    return pd.arrays.ArrowExtensionArray(column if stored == kind else column.cast(stored))
-
-
-def _listed(views: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return views of lists as lists; pyarrow's cast gives other items where views are sliced or out of order."""
-    is_large = pa.types.is_large_list(kind)
-    lengths = views.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    return (pa.LargeListArray if is_large else pa.ListArray).from_arrays(
-        pa.array(offsets, pa.int64() if is_large else pa.int32()),
-        views.flatten(),
-        kind,
-        mask=views.is_null(),
-    )
+    return pd.arrays.ArrowExtensionArray(column)
 
 
 def _array_of_dictionary(column: pa.ChunkedArray, keeps_order: bool) -> PandasArray:
-    kind, values = column.type, _stored(column.type.value_type)
-    column = column.cast(pa.dictionary(kind.index_type, values, kind.ordered))
+    kind, values = column.type, column.type.value_type
     if kind.ordered and not pa.types.is_time(values):
         column = in_one_order(column)
     elif not (pa.types.is_string(values) or pa.types.is_large_string(values)):

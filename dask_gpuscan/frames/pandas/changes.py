@@ -89,8 +89,10 @@ class PandasChanges:
             return with_nulls(
                 kernels.shift(values, periods, np.False_), _rest(shifted, len(values))
             )
-        check_floats(values[shifted.of])
-        return kernels.shift(values, periods, FLOAT64.type("nan"))
+        found = kernels.shift(values, periods, FLOAT64.type("nan"), exact=True)
+        if found is None:
+            check_floats(values[shifted.of])
+        return found
 
     def subtract(self, array: PandasArray, earlier: PandasArray) -> PandasArray:
         array = bare(array)
@@ -132,10 +134,12 @@ class PandasChanges:
         if values.dtype.kind == "b":
             changed = values ^ kernels.shift(values, periods, np.False_)
             return with_nulls(changed, _rest(shifted, len(array)))
-        out = np.empty(len(array), _changes_of(values.dtype))
-        _subtract(values[shifted.to], values[shifted.of], out[shifted.to])
-        out[shifted.rest] = np.nan
-        return out
+        dtype = _changes_of(values.dtype)
+        found = kernels.difference(values, periods, dtype.type("nan"), exact=True)
+        if found is None:  # which is an error
+            now, earlier = values[shifted.to], values[shifted.of]
+            _subtract(now, earlier, np.empty(len(now), dtype))
+        return found
 
     def relative(self, array: PandasArray, earlier: PandasArray) -> PandasArray:
         return (_column(array) / _column(earlier) - 1).array

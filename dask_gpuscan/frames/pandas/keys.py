@@ -20,6 +20,7 @@ from ..types import DType, GroupIds, Values, View
 from .arrow import one_chunk
 from .decimals import is_decimal
 from .layouts import AnyColumn, PandasArray, bare, holds_text, layout_of, series_of, with_null
+from .schema import AVERAGES, is_date
 from .sortable import decoded, is_dictionary, is_narrow_decimal, sortable, wide_decimals
 from .texts import Texts, factorize_text
 
@@ -243,7 +244,11 @@ class PandasGrouping:
             return False
         if any(_may_wrap_around(dtype, len(arrays[0])) for dtype in dtypes):
             return False
-        if not (all(dtype in WIDE_NUMBERS for dtype in dtypes) and all(map(_has_own_ids, arrays))):
+        if any(map(is_date, dtypes)) and any(m in AVERAGES for m in methods):
+            return False
+        widens = any(method in WIDENED for method in methods)
+        known = WIDE_NUMBERS if widens else (*WIDE_NUMBERS, FLOAT32)
+        if not (all(dtype in known for dtype in dtypes) and all(map(_has_own_ids, arrays))):
             return True
         rows = len(arrays[0])
         if rows >= MANY:
@@ -296,6 +301,9 @@ _NO_NUMBER = object()
 
 WIDE_NUMBERS = tuple(map(np.dtype, ("int64", "uint64", "float64")))
 """The dtypes of columns whose reductions have the same dtypes in pandas as here, whatever their values."""
+
+FLOAT32, WIDENED = np.dtype(np.float32), ("mean", "var", "std", "sem")
+"""One more such dtype, but for these methods, which kernels answer in float64 and pandas in float32."""
 
 PLAIN = pd.DataFrame, pd.Series
 

@@ -16,6 +16,7 @@ from pandas.api.extensions import ExtensionDtype
 from ... import kernels
 from ...kernels import NAT, InBand, bitmap, byte_mask
 from ..types import Column, DType, Layout, Missing, NullStorage, Values, View
+from .native import storable
 
 PandasArray: TypeAlias = Any
 """The array under a series: of NumPy or of pandas."""
@@ -280,6 +281,13 @@ def is_real(dtype: DType) -> bool:
     return is_number(dtype) and dtype.kind != "c"
 
 
+def is_native(dtype: DType) -> bool:
+    """Return whether columns of a dtype are computed on as they are; `as_native` says what others become."""
+    if isinstance(dtype, pd.ArrowDtype):
+        return bool(storable(dtype.pyarrow_dtype) == dtype.pyarrow_dtype)
+    return not isinstance(dtype, np.dtype) or dtype.isnative
+
+
 def holds_null(dtype: DType) -> bool:
     """Return whether columns of a dtype can have nulls."""
     if isinstance(dtype, pd.IntervalDtype):
@@ -347,17 +355,6 @@ def column_at(frame: pd.DataFrame, place: int, name: Hashable) -> PandasColumn:
 
 LABELS: dict[int, tuple[ref[pd.Index], list[Hashable]]] = {}
 """What `names_in` has returned, by the address of labels that are alive, and never change: texts are slow to read."""
-
-
-def is_native(dtype: DType) -> bool:
-    """Return whether a dtype has the byte order of this machine; those of pandas and Arrow have."""
-    return not isinstance(dtype, np.dtype) or dtype.isnative
-
-
-def in_native_order(values: Any) -> Any:
-    """Return an array, an index or a series in the byte order of this machine."""
-    native = is_native(values.dtype)
-    return values if native else values.astype(values.dtype.newbyteorder("="))
 
 
 def names_in(labels: pd.Index) -> list[Hashable]:

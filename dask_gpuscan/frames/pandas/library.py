@@ -13,7 +13,7 @@ import pyarrow as pa
 from ... import kernels
 from ...kernels import BUILT_IN
 from ...kernels.messages import shown
-from ..messages import check_one_level, refuse_categories
+from ..messages import check_one_level, column_title, refuse_categories
 from ..protocol import Library
 from ..registry import LIBRARY_OF, columns_of, of_levels
 from ..types import DType, Scalar, T, Values, View
@@ -39,7 +39,6 @@ from .layouts import (
     every_dtype,
     holds_null,
     holds_text,
-    in_native_order,
     is_native,
     layout_of,
     masked_parts,
@@ -49,6 +48,7 @@ from .layouts import (
     with_null,
 )
 from .lists import PandasLists
+from .native import as_native
 from .nulls import from_masked, to_masked, to_nullable, with_nulls
 from .ordering import PandasOrdering, time_keys
 from .schema import PandasDTypes
@@ -108,10 +108,13 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def native(self, frame: pd.DataFrame) -> pd.DataFrame:
         dtypes = [frame.dtype] if frame.ndim == 1 else every_dtype(frame)
-        if all(map(is_native, [*dtypes, frame.index.dtype])):
+        index = frame.index
+        if all(map(is_native, [*dtypes, index.dtype])):
             return frame
-        arrays = [in_native_order(bare(self.array(column))) for column in columns_of(frame)]
-        return self.rebuild(frame, arrays, in_native_order(frame.index))
+        arrays = [as_native(bare(self.array(c)), column_title(c)) for c in columns_of(frame)]
+        if not is_native(index.dtype):
+            index = pd.Index(as_native(bare(index.array), "the index"), name=index.name)
+        return self.rebuild(frame, arrays, index)
 
     def no_rows(self, frame: pd.DataFrame) -> pd.DataFrame:
         return frame.iloc[:0]

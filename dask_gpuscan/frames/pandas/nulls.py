@@ -38,9 +38,11 @@ def with_nulls(values: Values, missing: Values | None = None) -> Values:
     if values.dtype.kind == "b":
         found = values.astype(object)
     else:
-        found = kernels.shift(values, 0, FLOAT64.type(0))  # which converts on all cores
-        if not kernels.are_floats(values):
+        fill = FLOAT64.type(0)
+        found = kernels.shift(values, 0, fill, exact=True)  # which converts on all cores
+        if found is None:
             check_floats(values if missing is None else values[~missing])
+            found = kernels.shift(values, 0, fill)
     if missing is not None:
         found[missing] = np.nan
     return found

@@ -19,11 +19,13 @@ from .layouts import (
     AnyColumn,
     PandasArray,
     PandasColumn,
-    in_native_order,
+    bare,
+    is_native,
     layout_of,
     one_array,
     series_of,
 )
+from .native import as_native
 from .nulls import masked
 from .sortable import (
     decoded,
@@ -89,8 +91,16 @@ class PandasOrdering:
             column.is_monotonic_decreasing if decreasing else column.is_monotonic_increasing
         )
 
+    def is_column(self, frame: pd.DataFrame, key: pd.Series) -> bool:
+        return key.name in frame.groupby(key, observed=True).exclusions
+
     def as_key(self, values: Any) -> pd.Series:
-        return in_native_order(pd.Series(values, dtype=getattr(values, "dtype", None)))
+        key = pd.Series(values, dtype=getattr(values, "dtype", None))
+        return (
+            key
+            if is_native(key.dtype)
+            else pd.Series(as_native(bare(key.array), "a key"), key.index, name=key.name)
+        )
 
 
 def _ranks(array: PandasArray) -> tuple[Values, Nulls]:

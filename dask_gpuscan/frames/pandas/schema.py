@@ -33,6 +33,11 @@ OF_DECIMALS: dict[str, Callable[[Any], DType]] = {
 }
 """The dtypes of reductions of decimals, by those of the column."""
 
+AVERAGES = ("mean", "median", "quantile")
+"""Methods whose answers lie between elements: of dates without a time, they are times."""
+
+_TIMES: DType = pd.ArrowDtype(pa.timestamp("us"))
+
 _NOT_OF_DATES = ("sum", "prod", "var", "cumsum", "cumprod")
 
 
@@ -67,12 +72,13 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
         raise TypeError(f"pandas has no {method} of groups for dtype {dtype}; {HINT}") from error
 
 
-def _is_date_or_time(dtype: DType) -> bool:
-    """Return whether a dtype is of Arrow's dates without a time, or of its times of a day."""
-    if not isinstance(dtype, pd.ArrowDtype):
-        return False
-    kind = dtype.pyarrow_dtype
-    return bool(pa.types.is_date(kind) or pa.types.is_time(kind))
+def is_date(dtype: DType) -> bool:
+    """Return whether a dtype is of Arrow's dates without a time."""
+    return isinstance(dtype, pd.ArrowDtype) and bool(pa.types.is_date(dtype.pyarrow_dtype))
+
+
+def _is_time_of_day(dtype: DType) -> bool:
+    return isinstance(dtype, pd.ArrowDtype) and bool(pa.types.is_time(dtype.pyarrow_dtype))
 
 
 @lru_cache(maxsize=1024)
@@ -82,11 +88,18 @@ def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
         return np.dtype(np.int64)
     if is_decimal(dtype) and method in OF_DECIMALS:  # of narrow ones pandas has not all
         return OF_DECIMALS[method](dtype)
-    if method in ("cummax", "cummin") and _is_date_or_time(dtype):  # which pandas has of no groups
-        return dtype
+    if method in AVERAGES and is_date(dtype):  # pandas leaves out the half of a day
+        return _TIMES
+    if method in ("cummax", "cummin") and (is_date(dtype) or _is_time_of_day(dtype)):
+        return dtype  # which pandas has of no groups
     if method == "nunique":
         dtype = numbered_dtype(dtype)
-    answer = _asked_of_groups(method, dtype, **options)
+    try:
+        answer = _asked_of_groups(method, dtype, **options)
+    except TypeError:
+        if method != "rank" or isinstance(dtype, pd.CategoricalDtype):
+            raise
+        return answer_dtype(method, dtype)  # pandas ranks more values among all rows than in groups
     if method in SUMS and answer == np.dtype(
         np.float16
     ):  # pandas makes its sums of single precision

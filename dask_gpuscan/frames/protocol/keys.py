@@ -93,5 +93,8 @@ class Ordering(Protocol):
         Raises a TypeError or a NotImplementedError for values that have no order.
         """
 
+    def is_column(self, frame: Frame, key: Frame) -> bool:
+        """Return whether the library takes a series, which has the labels of a frame, for its column of that name."""
+
     def as_key(self, values: Any) -> Column:
         """Return the answer of a user's function for a key as a column."""

@@ -70,6 +70,10 @@ class Carry(Summary, Labelled):
         answer, aggregate = self.apply(partition, prefix), self.aggregate(partition)
         return answer, aggregate if prefix is None else self.combine([prefix, aggregate])
 
+    def try_prefix(self, no_rows: Any, prefix: Any) -> None:
+        """Raise an error of any kind if the aggregate of rows before is not one of this carry."""
+        self.follow(no_rows, prefix)
+
 
 class FrameOperation:
     """What an operation on frames says before there are rows."""

@@ -20,6 +20,7 @@ from ..core.operation import StateReduction
 from ..runs import EndedRuns
 from ..scan.host_scan import host_of
 from ..scan.value_scan import HostScalar
+from ..statistics.inputs import cast_to_answer
 from .library_reduction import ArrayReduction
 
 _ADD = BUILT_IN["add"]
@@ -112,8 +113,8 @@ def rounded_means(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class OfFloats(StateReduction):
-    """A reduction of the floats that are nearest to decimals."""
+class CastReduction(StateReduction):
+    """A reduction of columns that are cast to the dtype of its answer."""
 
     reduction: Any
 
@@ -121,16 +122,14 @@ class OfFloats(StateReduction):
     def name(self) -> str:
         return str(self.reduction.name)
 
-    def _floats(self, columns: Sequence[Any]) -> list[Any]:
-        library = library_of(columns[0])
-        dtype = library.group_dtype(self.name, columns[0].dtype)
-        return [library.as_column(library.cast(library.array(c), dtype), c.name) for c in columns]
+    def _cast(self, columns: Sequence[Any]) -> list[Any]:
+        return [cast_to_answer(self.name, column) for column in columns]
 
     def dtype(self, columns: Sequence[Any]) -> Any:
-        return self.reduction.dtype(self._floats(columns))
+        return self.reduction.dtype(self._cast(columns))
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
-        found: Callable[[], States] = self.reduction.aggregate(self._floats(columns), groups)
+        found: Callable[[], States] = self.reduction.aggregate(self._cast(columns), groups)
         return found
 
     def combine(self, states: Sequence[States]) -> States:
@@ -144,7 +143,7 @@ class OfFloats(StateReduction):
     def finalize_runs(
         self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
     ) -> Any:
-        return self.reduction.finalize_runs(self._floats(columns), states, runs, carried)
+        return self.reduction.finalize_runs(self._cast(columns), states, runs, carried)
 
     def finalize(self, columns: Sequence[Any], states: States) -> Any:
-        return self.reduction.finalize(self._floats(columns), states)
+        return self.reduction.finalize(self._cast(columns), states)

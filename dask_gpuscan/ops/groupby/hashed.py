@@ -65,7 +65,7 @@ def in_order(library: Library, columns: Sequence[Any], order: Any) -> list[Any]:
     """Return columns with their rows in an order; without an order, the columns themselves."""
     if order is None:
         return list(columns)
-    return [library.as_column(library.take(library.array(c), order)) for c in columns]
+    return [library.as_column(library.take(library.array(c), order), c.name) for c in columns]
 
 
 def put_back(library: Library, array: Any, order: Any) -> Any:

@@ -251,8 +251,9 @@ def reduce_by_library(
 ) -> Any:
     """Return what a method of the group-by answers for one column by its name, or for several in a list."""
     names = chosen if isinstance(chosen, list) else [chosen]
-    if (obj.ndim == 2 and isinstance(chosen, tuple)) or not _is_right(obj, [method]):
-        return None  # pandas takes a tuple for a list of names
+    is_name_apart = obj.ndim == 2 and (chosen is None or isinstance(chosen, tuple))
+    if is_name_apart or not _is_right(obj, [method]):
+        return None  # pandas takes a tuple for a list of names, and None for no name
 
     def ask(groups: Any) -> Any:
         return getattr(groups, method)(**options)

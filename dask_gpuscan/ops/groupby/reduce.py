@@ -34,7 +34,7 @@ from ..scan.overflow import refuse
 from ..scan.plan import FLOAT64, scan_plan
 from ..statistics.groups import Reduction, seeing
 from ..statistics.table import REDUCTIONS, REPRODUCIBLE, STATISTICS
-from .decimals import DecimalMean, DecimalSum, OfFloats
+from .decimals import CastReduction, DecimalMean, DecimalSum
 from .library_reduction import CountChanges, FirstLastReduction, LibraryReduction, nulled
 
 
@@ -66,7 +66,7 @@ class ReduceColumn(StateReduction):
         answer: DType = INT64
         if reduction.library_has:
             answer = library.group_dtype(reduction.dtype_of or reduction.name, dtypes[0])
-        if reduction.of == "values" and not in_kernels(library, dtypes[0]):
+        if not _is_reduced(reduction, library, dtypes[0]):
             raise TypeError(f"dtype {dtypes[0]} cannot be reduced this way; {HINT}")
         return answer
 
@@ -98,10 +98,10 @@ class ReduceColumn(StateReduction):
             answers = library.layout(answer)
             assert answers is not None
             dtype = answers.storage(answer)
-            if dtype.kind == "f":
+            if dtype.kind in "fc":
                 if reduction.of_floats is not None:
                     op = reduction.of_floats[dtype.itemsize < FLOAT64.itemsize]
-                dtype = FLOAT64
+                dtype = FLOAT64 if dtype.kind == "f" else np.dtype(np.complex128)
             values = view.values
             if op.in_order:
                 op, values, dtype = kernels.carry_inputs(op, values, dtype, dtype)
@@ -318,6 +318,12 @@ def in_kernels(library: Library, dtype: Any) -> bool:
     return times or (library.is_number(dtype) and dtype.kind != "c")
 
 
+def _is_reduced(reduction: Reduction, library: Library, dtype: Any) -> bool:
+    """Return whether kernels make a reduction of columns of a dtype; of complex numbers they make sums."""
+    adds = reduction.of_floats is not None and library.is_number(dtype)
+    return reduction.of != "values" or adds or in_kernels(library, dtype)
+
+
 def _view(library: Library, column: Any) -> View:
     layout = library.layout(column.dtype)
     assert layout is not None
@@ -360,14 +366,18 @@ def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
             return DecimalMean(DecimalSum(REDUCTIONS["sum"]), _VALUES)
         if reduction.name in ("var", "std", "sem"):
             floats = library.group_dtype(reduction.name, dtype)
-            return OfFloats(reduction_of(library, floats, reduction))
-    if reduction.of == "values" and not in_kernels(library, dtype):
+            return CastReduction(reduction_of(library, floats, reduction))
+    if not _is_reduced(reduction, library, dtype):
         if reduction.picks is not None:
             return FirstLastReduction(reduction)
         if reduction.compares:
             return CountChanges(reduction)
         if reduction.by_library:
             return LibraryReduction(reduction)
+    if reduction.times is not None and dtype.kind in "mM" and in_kernels(library, dtype):
+        answer = library.group_dtype(reduction.name, dtype)
+        if answer != dtype:  # of dates without a time
+            return CastReduction(reduction_of(library, answer, reduction))
     if not library.is_number(dtype):
         checked = reduction.checked_times if library.raises_on_overflow(dtype) else None
         reduction = checked or reduction.times or reduction

@@ -22,6 +22,7 @@ from ...kernels.messages import shown
 from ...kernels.scalars import is_number
 from ..core.groups import INT64
 from ..statistics.groups import FLOAT64
+from ..statistics.inputs import cast_to_answer
 from .spec import GroupBySpec
 from .whole_groups import CodeRuns, ListOfValues, WholeGroupReduction
 
@@ -72,7 +73,7 @@ class SortedReduction(WholeGroupReduction):
         return self._wrapped(columns, answers, None)
 
     def _answers(self, column: Any, array: Any, starts: Values) -> Any:
-        found = self._sorted(library_of(column), array, starts)
+        found = self._sorted(column, array, starts)
         values, missing = self.answer(found, self.dtype([column]))
         if not found.may_lack or (missing is not None and not bool(missing.any())):
             missing = None
@@ -84,8 +85,9 @@ class SortedReduction(WholeGroupReduction):
         assert layout is not None
         return layout.wrap(values.astype(layout.storage(dtype)), missing, dtype)
 
-    def _sorted(self, library: Library, array: Any, starts: Values) -> SortedValues:
-        xp, column = library.xp, library.as_column(array)
+    def _sorted(self, column: Any, array: Any, starts: Values) -> SortedValues:
+        library = library_of(column)
+        xp, column = library.xp, library.as_column(array, column.name)
         missing, values = library.missing(column), self.numbers(column)
         offsets = xp.append(starts, xp.asarray([len(values)], INT64))
         counts = offsets[1:] - offsets[:-1]
@@ -183,7 +185,8 @@ class Quantiles(SortedReduction):
         return dtype if dtype == np.uint64 and found == INT64 else found
 
     def numbers(self, column: Any) -> Values:
-        return stored_numbers(column)
+        is_time = column.dtype.kind in "mM"
+        return stored_numbers(cast_to_answer(self.method, column) if is_time else column)
 
     def kth(self, xp: Any, starts: Values, counts: Values) -> Callable[[], Values]:
         def places() -> Values:

@@ -61,15 +61,18 @@ def together(numbered: NumberedRows, columns: Sequence[Any]) -> GroupedRows:
     library, ids = numbered.library, numbered.ids
     most = kernels.most_arranged(ids.array)
     flat, arrays = flat_columns(columns) if most else ([], [])
+    names = [column.name for column in columns]
     if most and all(c.layout is not None for c in flat) and all(a.itemsize <= 8 for a in arrays):
         dense = dense_ids(ids) if ids.groups <= SPARSE else None
         if dense is not None and dense.groups <= most:
             codes, met = dense.array, dense.first_rows
             starts, arrays = kernels.arrange_by_code(codes, dense.groups, arrays, check=False)
-            moved = [library.as_column(c.wrapped(arrays)) for c in flat]
+            moved = [
+                library.as_column(c.wrapped(arrays), n) for c, n in zip(flat, names, strict=True)
+            ]
             return GroupedRows(moved, AdjacentGroups.at(starts, len(codes)), met)
         codes, rows, arrays = kernels.sort_by_code(ids.array, ids.groups, arrays, check=False)
-        moved = [library.as_column(c.wrapped(arrays)) for c in flat]
+        moved = [library.as_column(c.wrapped(arrays), n) for c, n in zip(flat, names, strict=True)]
         groups = AdjacentGroups(Keys([codes], [None]))
         return GroupedRows(moved, groups, rows[groups.first_rows].astype(INT64, copy=False))
     order, sorted_keys = numbered.sorted()

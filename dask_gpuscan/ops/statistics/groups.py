@@ -100,9 +100,10 @@ def if_counted(numbers: Any, s: States) -> Any:
 
 
 def corrected(numbers: Any, total: Any, error: Any) -> Any:
-    """Return sums with what they have lost; see `compensated.corrected`."""
-    found = total + error
-    return numbers.where((found != found) | (found == total), total, found)
+    """Return sums of groups with what they have lost, which infinite ones have not; none of them is -0.0."""
+    found = numbers.asarray(total + error)
+    numbers.copyto(found, numbers.asarray(total), where=found != found)
+    return found
 
 
 def total(numbers: Any, s: States) -> Any:

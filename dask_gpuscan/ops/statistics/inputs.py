@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.messages import HINT, column_title
+from ...frames.messages import HINT, column_title, first_line
 from ...frames.registry import library_of, stored_numbers
 from ...kernels import Operator
 
@@ -28,6 +28,24 @@ def _times(column: Any) -> Any:
     if library_of(column).missing(column) is not None:
         raise ValueError("times must have no null")
     return stored_numbers(column).astype(np.float64)
+
+
+def cast_to_answer(name: str, column: Any) -> Any:
+    """Return a column in the dtype of an answer: dates as times to be averaged, decimals as floats.
+
+    Raises
+    ------
+    OverflowError
+        For a date that is out of the range of times.
+    """
+    library = library_of(column)
+    dtype = library.group_dtype(name, column.dtype)
+    if dtype == column.dtype:
+        return column
+    try:
+        return library.as_column(library.cast(library.array(column), dtype), column.name)
+    except ValueError as error:
+        raise OverflowError(f"{name} of {column_title(column)}: {first_line(error)}") from error
 
 
 VALUES: Inputs = ((0, "values"),)

@@ -111,6 +111,9 @@ class ResampleReduce(AdjacentReduce):
         open_ = super().combine([a.open for a in aggregates])
         return OpenBucket(open_, reduce(Span.then, [a.span for a in aggregates]))
 
+    def open_in(self, aggregate: Any) -> Open:
+        return aggregate.open  # type: ignore[no-any-return]
+
     def apply(self, partition: Any, prefix: Any) -> Any:
         library = library_of(partition)
         prefix = prefix or OpenBucket(Open(0, None, 0), Span())

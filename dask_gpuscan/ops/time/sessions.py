@@ -31,7 +31,7 @@ from ..core.groups import (
 )
 from ..core.operation import Needs
 from ..core.sorted_groups import SortedGroups
-from .time_column import times_of
+from .time_column import LateRowError, time_in, times_of
 
 NUMBER = "session"
 """Name of the session numbers."""
@@ -143,7 +143,7 @@ class CountGaps:
             first = times[0].item()
             before = prior[2] + self._is_wide(prior[1], first)
             if first < prior[1]:
-                self._refuse(columns, slice(0, 1))
+                self._refuse(columns, np.zeros_like(times[:1], INT64))
         out, met = self._scan(times, heads, before)
         if met & _LATE:
             self._refuse(columns, 1 + np.flatnonzero(_late(times, times, heads)))
@@ -202,9 +202,12 @@ class CountGaps:
     def _refuse(self, columns: Sequence[Any], rows: Any) -> None:
         """Raise if any of the rows, which are earlier than those before them, belongs to a group."""
         null = any_null(columns[1:])
-        if null is None or not bool(null[rows].all()):
-            raise ValueError(
-                f"time: column {self.time!r} must not decrease (within each key of by); sort by it first"
+        late = rows if null is None else rows[~null[rows]]
+        if len(late):
+            time = time_in(columns[0], stored_numbers(columns[0])[late[0]].item())
+            raise LateRowError(
+                f"time: column {self.time!r} must not decrease (within each key of by), and {time} comes after a "
+                f"later one; sort by it first"
             )
 
 

@@ -80,10 +80,21 @@ def times_at(dtype: DType, unit: str, *stored: int) -> pd.DatetimeIndex:
     return index if zone is None else index.tz_localize("UTC").tz_convert(zone)
 
 
+class LateRowError(ValueError):
+    """Says that a row is earlier than one before it; a stream says in which batch."""
+
+
 def decrease(column: Column, later: int, earlier: int) -> str:
     """Return what says that of two times of a column the second one, an earlier one, comes after the first."""
-    one, other = times_at(column.dtype, library_of(column).time_unit(column.dtype), later, earlier)
+    one, other = (time_in(column, time) for time in (later, earlier))
     return f"{other} comes after {one}"
+
+
+def time_in(column: Column, stored: Any) -> Any:
+    """Return a time of a column that is given as a number, for messages."""
+    library = library_of(column)
+    times = library.to_pandas(times_of(column, library.xp.array([stored])))
+    return pd.Series(times).iloc[0]
 
 
 def numbers_of(times: Column) -> Values:
@@ -99,8 +110,14 @@ def times_of(column: Any, stored: Any) -> Any:
     return layout.wrap(stored.astype(layout.storage(column.dtype)), None, column.dtype)
 
 
-def check_order(time_column: TimeColumn, times: Values, heads: Values | None) -> None:
-    """Raise a ValueError if times decrease, or do so within groups, whose first rows `heads` marks."""
-    if not kernels.is_sorted(times, heads):
-        within = "" if heads is None else " within a group"
-        raise ValueError(f"{time_column.title} must not decrease{within}; sort by it first")
+def check_order(time_column: TimeColumn, frame: Any, times: Values, heads: Values | None) -> None:
+    """Raise a LateRowError if times decrease, or do so within groups, whose first rows `heads` marks."""
+    if kernels.is_sorted(times, heads):
+        return
+    late = times[1:] < times[:-1]
+    at = int((late if heads is None else late & ~heads[1:]).argmax())
+    where = decrease(time_column.column(frame), times[at].item(), times[at + 1].item())
+    within = "" if heads is None else " within a group"
+    raise LateRowError(
+        f"{time_column.title} must not decrease{within}, and {where}; sort by it first"
+    )

@@ -20,6 +20,7 @@ from ...kernels import BUILT_IN
 from ..core.groups import INT64
 from ..groupby.decimals import rounded_means
 from ..statistics.groups import SUM_OF_TIMES, mean_of_times
+from ..statistics.inputs import cast_to_answer
 from ..statistics.table import WINDOWS
 
 _ADD = BUILT_IN["add"]
@@ -51,15 +52,15 @@ def exact_window(name: str, column: Any) -> ExactMean | DecimalWindow | None:
 
 @dataclass(frozen=True)
 class ExactMean:
-    """Means of times, rounded towards zero."""
+    """Means of times, rounded towards zero; those of dates are times."""
 
     def dtype(self, column: Any) -> DType:
-        """Return the dtype of the answer; raises a TypeError for dates, whose means are times."""
+        """Return the dtype of the answer."""
         return library_of(column).group_dtype("mean", column.dtype)
 
     def answer(self, column: Any, combine: Combine, least: int) -> Array:
         """Return the means of windows, null where one has fewer values than `least`."""
-        library = library_of(column)
+        library, column = library_of(column), cast_to_answer("mean", column)
         layout = library.layout(column.dtype)
         assert layout is not None
         view = layout.view(library.array(column))
@@ -68,13 +69,14 @@ class ExactMean:
 
 
 def mean_array(column: Any, states: tuple[Values, ...], least: int) -> Array:
-    """Return the means of times, given the states of their sums."""
+    """Return the means of a column of times or dates, given the states of their sums."""
     library = library_of(column)
-    layout = library.layout(column.dtype)
+    dtype = library.group_dtype("mean", column.dtype)
+    layout = library.layout(dtype)
     assert layout is not None
     values, _ = mean_of_times(library.xp, states)
-    values = values.astype(layout.storage(column.dtype), copy=False)
-    return layout.wrap(values, states[0] < max(least, 1), column.dtype)
+    values = values.astype(layout.storage(dtype), copy=False)
+    return layout.wrap(values, states[0] < max(least, 1), dtype)
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def decimal_answers(
 
 def median_of_times(column: Any, windows: kernels.Windows, least: int) -> Array:
     """Return the medians of times in windows, rounded towards zero: between the two in the middle."""
-    library = library_of(column)
+    library, column = library_of(column), cast_to_answer("median", column)
     layout, xp, valid = library.layout(column.dtype), library.xp, library.valid(column)
     assert layout is not None
     stored = stored_numbers(column)

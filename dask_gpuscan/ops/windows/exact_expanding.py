@@ -21,6 +21,7 @@ from ..scan.host_scan import HostScan, host_of
 from ..scan.kernel_scan import ScanArguments
 from ..scan.value_scan import HostScalar, Start
 from ..statistics.groups import SUM_OF_TIMES
+from ..statistics.inputs import cast_to_answer
 from ..statistics.table import REDUCTIONS
 from .exact import DecimalWindow, decimal_answers, holds_decimals, holds_times, mean_array
 
@@ -133,7 +134,7 @@ class _MeansOfTimes:
 
 
 def _view(column: Any) -> Any:
-    library = library_of(column)
+    library, column = library_of(column), cast_to_answer("mean", column)
     layout = library.layout(column.dtype)
     assert layout is not None
     return layout.view(library.array(column))

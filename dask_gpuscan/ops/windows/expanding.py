@@ -7,7 +7,7 @@ is exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,8 @@ class ExpandingStatistic:
         The operator's answer for no observations; by default null.
     enough : int, optional
         How many observations always have a number as their answer; by default, that depends on their values.
+    at_nulls : bool, default True
+        Whether a row that is no observation has the answer of those so far; else it is null.
     """
 
     label: str
@@ -55,6 +57,7 @@ class ExpandingStatistic:
     inputs: Inputs = VALUES
     of_none: float | None = None
     enough: int | None = None
+    at_nulls: bool = field(default=True, repr=False)  # states are the same
     reverse = False
     needs = Needs.STATES
 
@@ -105,13 +108,16 @@ class ExpandingStatistic:
         if prior is not None and self._counts:
             prior, count = prior[:-1], prior[-1]
         library = library_of(columns[0])
-        numbers = self._numbers(library, arrays, prior is None) if groups.is_one else None
+        of_all = groups.is_one and self.at_nulls
+        numbers = self._numbers(library, arrays, prior is None) if of_all else None
         state = None if prior is None else state_of(prior)
         out = groups.scan(self.op, state_of(arrays), carry_in=state)
+        if not self.at_nulls:
+            out[~observed(arrays, self.inputs)] = np.nan
         if self._counts and groups.is_one:
             _, few = self._observed_in(arrays, int(count or 0))
             out[:few] = np.nan
-            known = self.enough is not None and self.enough <= self.min_periods
+            known = of_all and self.enough is not None and self.enough <= self.min_periods
             return library.from_floats(out, slice(few, len(out)) if known else None)
         if self._counts:
             before = count if count is None or is_array(count) else np.int64(count)

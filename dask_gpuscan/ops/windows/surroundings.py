@@ -211,7 +211,7 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
                 around = [part.times for part in filled]
                 times = around[0] if len(around) == 1 else library.xp.concatenate(around)
                 assert times is not None
-                check_order(extent.time_column, times, None)
+                check_order(extent.time_column, partition, times, None)
             edges, arrays = Edges(library, before, own, after, times), []
             for operation, columns in self.pairs(partition):
                 arrays.append(edges.answers(operation, columns))
@@ -360,7 +360,7 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
                 around = [*around, after]
             seen = joined(around)
             with named_keys(self.by.series(partition)):
-                arranged = _Arranged(self, library, seen)
+                arranged = _Arranged(self, partition, seen)
             null = arranged.null
             if null is not None:
                 null = null[first : first + len(partition)]
@@ -378,8 +378,9 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
 class _Arranged:
     """Rows with those of each group together, unless operations take codes; `null` tells which are in no group."""
 
-    def __init__(self, carry: GroupOverlap, library: Library, seen: RowArrays) -> None:
+    def __init__(self, carry: GroupOverlap, partition: Any, seen: RowArrays) -> None:
         assert seen.keys is not None
+        library = library_of(partition)
         series = [library.as_column(array) for array in seen.keys]
         self.null = ungrouped = any_null(series) if carry.dropna else None
         order = None
@@ -399,7 +400,7 @@ class _Arranged:
         groups, times = AdjacentRows(keys), seen.times
         if carry.extent.time_column is not None and times is not None:
             times = times if order is None else kernels.take(times, order, check=False)
-            check_order(carry.extent.time_column, times, groups.heads)
+            check_order(carry.extent.time_column, partition, times, groups.heads)
         self.rows = WindowRows(
             library, seen.count, 0, seen.count, groups, times, order=order, ungrouped=ungrouped
         )

@@ -18,7 +18,7 @@ from ...operators.inference import Form
 from ...operators.operator import Operator
 from ...operators.signature import Signature, State, StateForm, as_state
 from ...options import ScanOptions
-from ..core.elements import load, store
+from ..core.elements import fetch, load, store
 from ..core.engine import TICKET
 from ..core.launch import (
     CONTROL,
@@ -83,7 +83,7 @@ def by_code(
     )
     (codes,) = contiguous((codes,))
     source = inputs_of(op, work, values, options)
-    tables = tables_for(len(codes), groups, by_chunk=not (write or work.sequential))
+    tables = tables_for(len(codes), groups, not (write or work.sequential), work.state)
     table = _states(work, tables, carry_in, carry_codes)
     out, output = None, None
     if write:
@@ -102,12 +102,14 @@ def by_code(
         every = [list(field) for field in found]
         states = fold(op, every[0] if work.scalar_state else list(zip(*every, strict=True)))
     else:
-        near = [np.ascontiguousarray(field[0]) for field in found]
+        near = [field[0] for field in found]
         states = near[0] if work.scalar_state else tuple(near)
     if not occurring:
         return out, states, None
     met = codes_with_rows(codes, groups)
-    return out, states[met] if work.scalar_state else tuple([s[met] for s in states]), met
+    if len(met) < groups:
+        states = states[met] if work.scalar_state else tuple([s[met] for s in states])
+    return out, states, met
 
 
 def _states(
@@ -115,9 +117,9 @@ def _states(
 ) -> list[np.ndarray]:
     """Return the states before the first row, one array a field."""
     carried = () if carry_in is None else carry_parts(work, carry_in)
-    if carried and carry_codes is None and all(np.shape(c) == (tables.size,) for c in carried):
-        return [np.array(c, d) for c, d in zip(carried, work.state, strict=True)]
-    table = [np.full(tables.size, x, d) for x, d in zip(work.start, work.state, strict=True)]
+    table = tables.fields(work.state)
+    for field, identity in zip(table, work.start, strict=True):
+        tables.states(field)[:] = identity
     for field, states in zip(table, carried, strict=False):
         first, *_ = tables.states(field)
         first[slice(len(states)) if carry_codes is None else carry_codes] = states
@@ -193,11 +195,20 @@ def _codes_work(
     return work_types(op, dtypes, options), kernel
 
 
+FAR = 1 << 14
+"""Groups from which on their states are fetched ahead: fewer stay in a core's cache."""
+
+AHEAD = 32
+"""Rows ahead of which states are fetched. Sums of 4 million float64 by 10^6 codes on a core, milliseconds: 62 without,
+56 at 8 rows, 37 at 16, 30 at 32, 28 at 64; sums that leave out what rounding lost 30 without, 19 at 32."""
+
+
 @cached_njit
 def walk_codes(source, output, codes, table, groups, shares, control):
     """Scan rows in their order, each from the state of its group to the next one; without `output` only reduce."""
     source, output, codes, table = borrow(source), borrow(output), borrow(codes), borrow(table)
     shares, control = borrow(shares), borrow(control)
+    far = groups >= FAR
     while True:
         share = take_ticket(control, TICKET)
         if share >= shares.tickets:
@@ -206,6 +217,9 @@ def walk_codes(source, output, codes, table, groups, shares, control):
         begin, end = positions_of(shares, share, len(codes))
         for position in range(begin, end):
             at = row_at(shares, position)
+            if far:
+                ahead = codes[np.uintp(row_at(shares, min(position + AHEAD, end - 1)))]
+                fetch(table, offset + np.int64(ahead) * shares.gap)
             code = np.int64(codes[np.uintp(at)])
             if code < 0 or code >= groups:
                 shares.wrong[share] = at

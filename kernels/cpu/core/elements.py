@@ -58,6 +58,23 @@ def store(typing_context, arrays, i, value):
 
 
 @intrinsic
+def fetch(typing_context, arrays, i):
+    """Have element `i` of an array or of a tuple of arrays brought into the cache; there may be no such element."""
+
+    def codegen(context, builder, signature, args):
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        to_write_and_keep_near = [ir.Constant(word, x) for x in (1, 3, 1)]
+        for kind, array in zip(kinds(arrays), parts(builder, arrays, args[0]), strict=True):
+            place = builder.bitcast(_place(context, builder, kind, array, args[1]), byte)
+            builder.call(call, [place, *to_write_and_keep_near])
+        return context.get_dummy_value()
+
+    return types.none(arrays, types.intp), codegen
+
+
+@intrinsic
 def cast(typing_context, like, value):
     """Convert a scalar or tuple to the types of `like`."""
     answer = types.unliteral(like)

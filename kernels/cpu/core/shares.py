@@ -17,6 +17,7 @@ import numpy as np
 from numba import types
 
 from ...compiler.jit import OPTIONS, cached_njit
+from ...operators.inference import Form
 from .engine import STATUS, TICKET
 from .launch import CONTROL, PARALLEL, WORD, Kernel, array_type, empty, entry, helpers_for, run_team
 from .memory import borrow, take_ticket
@@ -128,19 +129,33 @@ class Tables(NamedTuple):
         """Items of all tables."""
         return self.number * self.stride
 
+    def fields(self, dtypes: Form) -> list[np.ndarray]:
+        """Return new arrays of that size for the fields of states: side by side in one, or each in its own."""
+        if not are_beside(dtypes):
+            return [np.empty(self.size, dtype) for dtype in dtypes]
+        items = np.empty(self.size + len(dtypes) - 1, dtypes[0])
+        return [items[k : k + self.size].view(dtype) for k, dtype in enumerate(dtypes)]
+
     def states(self, field: np.ndarray) -> np.ndarray:
         """Return the states in an array of that size, a row for each table."""
         return field.reshape(self.number, self.stride)[:, : self.groups * self.gap : self.gap]
 
 
-def tables_for(rows: int, groups: int, by_chunk: bool = False) -> Tables:
-    """Return how states of groups are kept while so many rows are walked.
+def are_beside(dtypes: Form) -> bool:
+    """Return whether the fields of a state are side by side in memory, and take one cache line instead of several."""
+    return len({dtype.itemsize for dtype in dtypes}) == 1
+
+
+def tables_for(rows: int, groups: int, by_chunk: bool = False, dtypes: Form = (WORD,)) -> Tables:
+    """Return how states of groups, with fields of such dtypes, are kept while so many rows are walked.
 
     There is one table if groups are too many or rows too few, though there could be one `by_chunk`.
     """
+    gap = len(dtypes) if are_beside(dtypes) else 1
     if by_chunk and rows >= 2 * CHUNK and groups <= TABLE:
-        return Tables(groups, -(-rows // CHUNK), groups + APART, 1)
-    gap = APART if groups <= CLOSE and _team_for(rows, groups) >= TEAM else 1
+        return Tables(groups, -(-rows // CHUNK), groups * gap + APART, gap)
+    if groups <= CLOSE and _team_for(rows, groups) >= TEAM:
+        gap = max(APART, gap)
     return Tables(groups, 1, groups * gap, gap)
 
 

@@ -26,14 +26,19 @@ EXACT = 1 << 53
 """Up to here, and down to its negative, every integer is a float64."""
 
 FEW = 1 << 15
-"""Rows that a thread subtracts at once, exactly: what it compares then is still in its cache."""
+"""Rows that a thread converts or subtracts at once, exactly: what it compares then is still in its cache."""
 
 
-def shift(array: np.ndarray, shifted: Shifted, fill: np.generic, *, subtracts: bool) -> np.ndarray:
+def shift(
+    array: np.ndarray, shifted: Shifted, fill: np.generic, *, subtracts: bool, exact: bool
+) -> np.ndarray | None:
     """Return rows moved along, or what changed since; see `kernels.shift`."""
     out = empty(len(array), fill.dtype)
     out[shifted.rest] = fill
     now, earlier, to = array[shifted.to], array[shifted.of], out[shifted.to]
+    if exact:
+        held = subtract(now, earlier, to) if subtracts else _convert(earlier, to)
+        return out if held else None
     waiting = iter(range(0, len(to), SLICE))
 
     def move(_: bool) -> None:
@@ -51,6 +56,16 @@ def shift(array: np.ndarray, shifted: Shifted, fill: np.generic, *, subtracts: b
 def subtract(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
     """Write exact differences of integers, and tell whether all fit; see `kernels.subtract`."""
     return _all_written(lambda part: _subtracted(now[part], earlier[part], out[part]), len(out))
+
+
+def _convert(integers: np.ndarray, out: np.ndarray) -> bool:
+    """Write integers as float64, and tell whether that holds them exactly."""
+
+    def write(part: slice) -> bool:
+        out[part] = integers[part]
+        return integers.dtype.itemsize < 8 or _are_floats(integers[part])
+
+    return _all_written(write, len(out))
 
 
 def are_floats(integers: np.ndarray) -> bool:

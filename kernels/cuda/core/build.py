@@ -22,7 +22,7 @@ from cuda.bindings import driver
 from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
 from ...compiler import cache as kernel_cache
-from ...compiler.compiling import compile_lock, say_compiling
+from ...compiler.compiling import compiling, say_compiling
 from ...operators.built_in import traits_of
 from ..codes.code_pass import code_source
 from ..columns.column_pass import ColumnPass, forms_of
@@ -131,7 +131,7 @@ def cubin(each: Pass, schedule: str, capability: Capability, fresh: bool = False
     """
     title, each = _title(each), as_bits(each)
     key = _key(each, schedule, capability)
-    with compile_lock:
+    with compiling():
         found = None if fresh else kernel_cache.read(key)
         if found is None:
             say_compiling(title, _architecture(capability))

@@ -41,8 +41,10 @@ def _difference() -> Any:
     )
 
 
-def shift(array: Any, shifted: Shifted, fill: np.generic, *, subtracts: bool) -> Any:
+def shift(array: Any, shifted: Shifted, fill: np.generic, *, subtracts: bool, exact: bool) -> Any:
     """Return rows moved along, or what changed since; see `kernels.shift`."""
+    if exact:
+        raise TypeError("exact answers are of NumPy arrays")
     out, same = cupy.empty(len(array), fill.dtype), array.dtype == fill.dtype
     if subtracts and same and len(array):
         blocks = -(-len(array) // (APART * AT_ONCE))

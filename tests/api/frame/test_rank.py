@@ -1,5 +1,7 @@
 """rank: pandas' answers on the whole data, of series, frames and groups, on whatever partitions."""
 
+from decimal import Decimal
+
 import dask
 import numpy as np
 import pandas as pd
@@ -8,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import dask_gpuscan
 from helpers.backends import Backend, same
 from helpers.strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
 from helpers.versions import older
@@ -181,3 +184,52 @@ def test_equal_nan_among_values_of_arrow():
             assert found.tolist() == expected.tolist()
     groups = pd.DataFrame({"k": [1, 1, 1, 2], "x": arrow})
     assert groups.gpuscan.groupby("k")["x"].rank().tolist() == [2.5, 2.5, 1.0, 1.0]
+
+
+ORDERED = (
+    *(pa.date32(), pa.date64(), pa.time32("ms"), pa.time64("ns"), pa.duration("s")),
+    *(pa.timestamp("ns", "UTC"), pa.decimal128(38, 3), pa.decimal256(76, 3), pa.string(), pa.binary()),
+)  # fmt: skip
+"""Dtypes of which pandas ranks most among all rows only."""
+
+RECEIVERS = {
+    "pandas": lambda frame: frame,
+    "in one": lambda frame: partitioned(frame, []),
+    "row by row": lambda frame: partitioned(frame, np.arange(len(frame)) / len(frame)),
+    "polars": lambda frame: pytest.importorskip("polars").from_pandas(frame),
+    "arrow": lambda frame: pa.Table.from_pandas(frame),
+}
+
+
+def in_order(numbers, dtype):
+    """Return values of a dtype that have the order of small numbers."""
+    if pa.types.is_string(dtype) or pa.types.is_binary(dtype):
+        values = [None if n is None else chr(ord("a") + n) for n in numbers]
+        return pa.array(values, pa.string()).cast(dtype)
+    if pa.types.is_decimal(dtype):
+        return pa.array([None if n is None else Decimal(n) / 8 for n in numbers], dtype)
+    day = 86_400_000 if dtype == pa.date64() else 1
+    width = pa.int32() if dtype.bit_width == 32 else pa.int64()
+    return pa.array([None if n is None else day * n for n in numbers], width).view(dtype)
+
+
+@pytest.mark.parametrize("dtype", ORDERED, ids=str)
+@pytest.mark.parametrize("receiver", RECEIVERS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"method": "dense", "pct": True, "ascending": False, "na_option": "top"},
+    ],
+)
+def test_all_that_has_an_order_is_ranked_in_groups(dtype, receiver, options):
+    if receiver == "polars" and dtype == pa.decimal256(76, 3):
+        pytest.skip("polars has no such decimals")
+    numbers = [3, None, 1, 3, 2, None, 1, 0]
+    frame = pd.DataFrame({"k": [1, 1, 2, 1, 1, 1, 2, 1]})
+    expected = frame.assign(v=pd.array(numbers, "Float64")).groupby("k")["v"].rank(**options)
+    frame["v"] = pd.arrays.ArrowExtensionArray(in_order(numbers, dtype))
+    groups = dask_gpuscan.on(RECEIVERS[receiver](frame)).groupby("k")
+    (found,) = dask.compute(groups.rank(**options)["v"])
+    found = found.to_pandas() if hasattr(found, "to_pandas") else found
+    same(found.astype("Float64"), expected.astype("Float64").rename("v"))

@@ -454,7 +454,7 @@ def test_labels_of_streams_are_shifted():
         (
             {"freq": "infer"},
             ValueError,
-            r"freq must be a duration or a rule of pandas .* found 'infer'",
+            r"freq must be a duration or a rule of pandas .* found 'infer'; give index",
         ),
         ({"freq": "nope"}, ValueError, "freq must be a duration"),
         ({"freq": 3.5}, ValueError, "freq must be a duration"),

@@ -253,6 +253,57 @@ def test_answers_of_labels_can_be_written():
     assert frame.index.tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("kind", [pa.date32(), pa.date64()], ids=str)
+def test_averages_of_dates_are_times(kind):
+    day, time = 86_400_000_000, pa.timestamp("us")
+    days, keys = [3, 0, None, 5, 4, -3, None], [1, 1, 1, 2, 2, 1, 3]
+    moments = pa.array([None if d is None else d * day for d in days], pa.int64()).view(time)
+    expected = {
+        "mean": [0, 9 * day // 2, None],
+        "median": [0, 9 * day // 2, None],
+        "quantile": [-9 * day // 4, 33 * day // 8, None],
+    }
+    table = pa.table({"k": keys, "x": moments.cast(kind)})
+    frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    frame["t"] = pd.date_range("2026-01-01", periods=7)
+    collection = dd.from_pandas(frame, npartitions=3)
+    for clustered in (False, None):
+        for source in (frame.gpuscan, collection.gpuscan, dask_gpuscan.on(table)):
+            groups = source.groupby("k", clustered=clustered)["x"]
+            for name, numbers in expected.items():
+                found = groups.quantile(0.125) if name == "quantile" else getattr(groups, name)()
+                found = found.compute() if hasattr(found, "compute") else found
+                found = found["x"] if isinstance(found, pa.Table) else pa.array(found)
+                assert found.type == time, name
+                assert found.cast(pa.int64()).to_pylist() == numbers, name
+    rows = dask_gpuscan.stream([frame[:2], frame[2:]])
+    for source in (frame, collection, rows):
+        means = source.gpuscan.groupby("k").agg(mean=("x", "mean"))["mean"]
+        means = means.compute() if hasattr(means, "compute") else means
+        assert pa.array(means).cast(pa.int64()).to_pylist() == expected["mean"]
+        buckets = source.gpuscan.resample("2D", on="t")["x"]
+        for answer in (buckets.mean(), buckets.median()):
+            answer = answer.compute() if hasattr(answer, "compute") else answer
+            assert pa.array(answer).cast(pa.int64()).to_pylist() == [
+                3 * day // 2,
+                5 * day,
+                day // 2,
+                None,
+            ]
+    for source in (frame, collection):
+        means = source.gpuscan.groupby("k")["x"].transform("mean")
+        means = means.compute() if hasattr(means, "compute") else means
+        assert means.dtype == pd.ArrowDtype(time)
+
+
+def test_a_mean_of_dates_beyond_the_range_of_times():
+    far = pa.array([2**31 - 1], pa.int32()).view(pa.date32())
+    frame = pa.table({"k": [1], "x": far}).to_pandas(types_mapper=pd.ArrowDtype)
+    for name in ("mean", "median"):
+        with pytest.raises(OverflowError, match=rf"{name} of column 'x': .* out of bounds"):
+            getattr(frame.gpuscan.groupby("k")["x"], name)()
+
+
 @pytest.mark.parametrize("kind", [pa.date32(), pa.date64(), pa.time32("s"), pa.time64("ns")])
 def test_running_extremes_of_dates_and_times_of_a_day(kind):
     days = [3, 1, None, 5, 4, 2]

@@ -729,3 +729,18 @@ def test_nan_of_arrow_is_a_number_whole_and_cut(method):
     assert not any(map(np.isinf, filter(None, expected)))
     if method in ("sum", "mean", "prod"):
         assert np.isnan(expected[:2]).all()
+
+
+@pytest.mark.parametrize("cut", [[], [0.3, 0.6], np.arange(12) / 12])
+@pytest.mark.parametrize("clustered", [None, True])
+def test_sums_of_complex_numbers_lose_nothing_where_partitions_meet(cut, clustered):
+    z = np.array([complex(1e16, -1e16)] + [1 + 1j] * 10 + [complex(np.nan, 1)])
+    df = pd.DataFrame({"k": 1, "z": z})
+    expected = df.groupby("k").sum()
+    assert expected["z"].tolist() == [complex(1e16 + 10, -1e16 + 10)]
+    for dtype in ("complex128", "complex64"):
+        rows = df.astype({"z": dtype})
+        whole = rows.gpuscan.groupby("k", clustered=clustered).sum()
+        lazy = partitioned(rows, cut).gpuscan.groupby("k", clustered=clustered).sum()
+        for found in (whole, lazy.compute()):
+            same(found, rows.groupby("k").sum(), rtol=0, atol=0)

@@ -53,11 +53,35 @@ OWN = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_column_of_the_frame_is_a_key_and_no_column_of_answers(kind, of):
     frame, key = OWN[of](given(kind, ROWS))
-    same(answer(frame.gpuscan.groupby(key).sum()), SUMS)
-    same(answer(frame.gpuscan.groupby([key]).sum()), SUMS)
+    expected = frame.groupby(key).sum() if kind[0] == "pandas" else SUMS
+    same(answer(frame.gpuscan.groupby(key).sum()), expected)
+    same(answer(frame.gpuscan.groupby([key]).sum()), expected)
     running = answer(frame.gpuscan.groupby(key).cumsum())
     assert running["x"].tolist() == [1.0, 2.0, 6.0, 9.0, 22.0]
-    assert list(running.columns) == ["x"]
+    assert list(running.columns) == list(expected.columns)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_key_that_is_equal_to_a_column_is_another_one(kind):
+    rows = given(kind, ROWS)
+    expected = ROWS.groupby(ROWS["k"] + 0).sum()
+    assert list(expected.columns) == ["k", "x"]
+    same(answer(rows.gpuscan.groupby(rows["k"] + 0).sum()), expected)
+    running = answer(rows.gpuscan.groupby([rows["k"] + 0, "x"]).cummax())
+    assert running["k"].tolist() == ROWS["k"].tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Int64", "str", "category", "int64[pyarrow]"])
+@pytest.mark.parametrize("column", [["k"], ["k", "x"]])
+def test_which_series_are_a_column_of_a_frame_is_what_pandas_says(dtype, column):
+    frame = ROWS.astype({"k": dtype})
+    for key in (
+        *(frame["k"], frame.loc[:, "k"], frame[column]["k"], frame.iloc[:, 0]),
+        *(frame["k"].copy(), frame["k"].copy(deep=False), frame["k"].rename("z")),
+        pd.Series(frame["k"].tolist(), frame.index, dtype=dtype, name="k"),
+    ):
+        expected = frame.groupby(key, observed=True).count()
+        assert list(frame.gpuscan.groupby(key).count().columns) == list(expected.columns)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -134,3 +158,16 @@ def test_columns_that_are_there_twice(method, level):
             getattr(rows.gpuscan.groupby(level=level), method)(),
             getattr(rows.groupby(level=level), method)(),
         )
+
+
+@pytest.mark.parametrize("clustered", [None, True])
+def test_a_column_that_is_named_none_is_chosen(clustered):
+    names = pd.Index([0, None, "y"], dtype=object)
+    frame = pd.DataFrame([[1, 2.0, 3], [1, 3.0, 4], [2, 4.0, 5]]).set_axis(names, axis=1)
+    found, expected = frame.gpuscan.groupby(0, clustered=clustered)[None], frame.groupby(0)[None]
+    for method in ("sum", "first", "median", "size", "cumsum", "shift", "rank", "ffill", "head"):
+        same(getattr(found, method)(), getattr(expected, method)())
+    same(found.agg(["max"]), expected.agg(["max"]))
+    same(found.transform("max"), expected.transform("max"))
+    assert found.rolling(2).sum().tolist()[1] == 5.0
+    assert repr(found).startswith("<GroupBy of None by 0")

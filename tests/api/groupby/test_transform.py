@@ -253,7 +253,7 @@ WRONG = [
     (lambda f: f.groupby("k").ngroup(3), ValueError, "ascending must be True or False"),
     (lambda f: f.groupby("k", sort=False)["x"].idxmax(), ValueError, "leave out sort=False"),
     (lambda f: f.groupby("k")["s"].idxmax(), TypeError, "idxmax of column 's'"),
-    (lambda f: f.groupby("k")["s"].describe(), TypeError, "needs a column of numbers"),
+    (lambda f: f.groupby("k")["s"].describe(), TypeError, "of numbers, found column 's' of dtype"),
     (
         lambda f: f.groupby("k")["x"].describe([2]),
         ValueError,

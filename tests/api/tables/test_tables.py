@@ -1,8 +1,9 @@
 """Tables of polars, pyarrow and others: the answers of pandas, in their own types, without an index."""
 
+import itertools
 import subprocess
 import sys
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -148,7 +149,7 @@ def test_windows_sessions_and_runs(kind):
     assert rows(g.rolling("2s", on="t").sum())["x"] == [1, 3, 2, 4, 9, 6]
     assert rows(g.expanding().max(numeric_only=True))["x"] == [1, 2, 2, 4, 5, 6]
     means = rows(g.ewm(alpha=0.5).mean(numeric_only=True))["x"]
-    assert means[:3] == [1, pytest.approx(5 / 3), pytest.approx(5 / 3)]
+    assert means[:3] == [1, pytest.approx(5 / 3), None]
     g = dask_gpuscan.on(make(TABLE))
     sessions = g.sessions("t", gap="1min", total=("x", "sum"))
     assert isinstance(sessions, table)
@@ -182,14 +183,15 @@ def recurrence(alpha: Fraction, of_pandas: bool) -> list[float | None]:
 @pytest.mark.parametrize("size", [1, 3, 7])
 @pytest.mark.parametrize("alpha", [Fraction(1, 2), Fraction(1, 4)])
 def test_a_mean_after_a_gap_is_that_of_the_library(alpha: Fraction, size: int) -> None:
-    def ends(receiver: Any) -> list[Any]:
-        windows = receiver.ewm(alpha=float(alpha), adjust=False)
-        found = windows.mean()
+    def means(receiver: Any) -> list[Any]:
+        found = receiver.ewm(alpha=float(alpha), adjust=False).mean()
         found = found.compute() if hasattr(found, "compute") else found
-        listed = list(
+        return list(
             found["x"].to_list() if hasattr(found["x"], "to_list") else found["x"].to_pylist()
         )
-        return [y for x, y in zip(GAPS, listed, strict=True) if x is not None]
+
+    def ends(receiver: Any) -> list[Any]:
+        return [y for x, y in zip(GAPS, means(receiver), strict=True) if x is not None]
 
     def met(of_pandas: bool) -> Any:
         return pytest.approx([y for y in recurrence(alpha, of_pandas) if y is not None], rel=1e-14)
@@ -204,6 +206,7 @@ def test_a_mean_after_a_gap_is_that_of_the_library(alpha: Fraction, size: int) -
     for methods in (pl.concat(tables).gpuscan, stream(tables).gpuscan, arrow):
         for receiver in (methods, methods.groupby("k")[["x"]]):
             assert ends(receiver) == met(False)
+            assert [y is None for y in means(receiver)] == [x is None for x in GAPS]
     own = pl.Series(GAPS).ewm_mean(alpha=float(alpha), adjust=False, ignore_nulls=False)
     assert [y for y in own if y is not None] == met(False)
     if not older("pandas", "3"):
@@ -216,6 +219,32 @@ def test_a_half_after_a_gap() -> None:
     assert pd.Series([1, None, 5]).gpuscan.ewm(**given).mean().iloc[-1] == 4.0
     assert pl.Series([1, None, 5]).gpuscan.ewm(**given).mean()[-1] == pytest.approx(11 / 3)
     assert pl.Series([1, None, 5]).gpuscan.ewm(**given, ignore_na=True).mean()[-1] == 3.0
+
+
+@pytest.mark.parametrize("name", ["mean", "var", "std"])
+def test_weighted_statistics_are_null_at_a_null_as_in_polars(name: str) -> None:
+    x = pl.Series("x", [None, *GAPS, 4.0, None])
+    frame = pl.DataFrame({"k": [1, 1, 2, 2, 1, 1, 2, 1, 2, 1], "x": x})
+    for adjust, passes_over, least in itertools.product((False, True), (False, True), (1, 2)):
+        given = {"alpha": 0.25, "adjust": adjust}
+        own = getattr(pl.col("x"), f"ewm_{name}")(
+            **given, ignore_nulls=passes_over, min_samples=least
+        )
+        expected = frame.select(whole=own, groups=own.over("k"))
+        given |= {"ignore_na": passes_over, "min_periods": least}
+        batches = stream([frame[:2], frame[2:6], frame[6:]])
+        for rows in (frame.gpuscan, dask_gpuscan.on(frame.to_arrow()), batches.gpuscan):
+            for title, receiver in (("whole", rows), ("groups", rows.groupby("k"))):
+                found = getattr(receiver.ewm(**given)["x"], name)()
+                found = found.compute() if hasattr(found, "compute") else found
+                assert pl.Series(found).to_list() == pytest.approx(expected[title].to_list())
+
+
+def test_weighted_means_over_times_are_null_at_a_null_as_in_polars() -> None:
+    x, day = pl.Series("x", GAPS), timedelta(days=1)
+    times = pl.Series([datetime(2026, 3, d) for d in (1, 2, 4, 5, 7, 8, 9)])
+    found = x.gpuscan.ewm(halflife="1D", times=times, adjust=False).mean()
+    assert found.to_list() == pytest.approx(x.ewm_mean_by(times, half_life=day).to_list())
 
 
 def test_columns_of_polars_are_keys_alone_and_in_lists():
@@ -627,7 +656,7 @@ def test_ways_to_the_answers_of_polars():
     numbers = pl.Series("x", [None, 1, None, 2, 5])
     mean = numbers.gpuscan.ewm(alpha=0.5, min_periods=1).mean()
     expected = numbers.ewm_mean(alpha=0.5)
-    assert mean.set(numbers.is_null(), None).to_list() == pytest.approx(expected.to_list())
+    assert mean.to_list() == pytest.approx(expected.to_list())
     frame = pl.DataFrame({"k": [1, 1, 2, 2], "t": [datetime(2026, 3, d) for d in (1, 2, 4, 5)]})
     frame = frame.with_columns(x=pl.Series([None, 7.0, 4.0, None]), n=pl.Series([4.0, nan, 1.0, 2]))
     sums = frame.gpuscan.rolling("1D", on="t", closed="left", min_periods=1)["x"].sum()

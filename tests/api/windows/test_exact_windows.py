@@ -110,22 +110,53 @@ def test_counts_and_what_times_have_not():
                     getattr(windows, name)()
 
 
-def test_dates():
-    days = (
-        pd.Series([1, 4, None, 3], dtype="Int64").astype("int32[pyarrow]").astype("date32[pyarrow]")
-    )
-    for rows in in_pieces(pd.DataFrame({"x": days})):
-        windows = rows["x"].gpuscan.rolling(2, min_periods=1)
-        assert computed(windows.max()).equals(days.iloc[[0, 1, 1, 3]].reset_index(drop=True))
-        assert pa.array(computed(windows.mean())).cast("int32").to_pylist() == [1, 2, 4, 3]
+DAYS = [1, 4, None, -7, 3, -2, 6]
+DAY = 86_400_000_000  # microseconds
 
 
-def test_times_of_polars():
+def dates(days, kind=pa.date32()):  # noqa: B008
+    """Return days since 1970 as dates of a type."""
+    each, stored = (1, pa.int32()) if kind == pa.date32() else (86_400_000, pa.int64())
+    numbers = pa.array([None if d is None else d * each for d in days], stored).view(kind)
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([numbers])))
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.date64()], ids=str)
+def test_means_and_medians_of_dates_are_times(kind):
+    frame = pd.DataFrame({"x": dates(DAYS, kind), "g": GROUPS})
+    moments = [None if d is None else d * DAY for d in DAYS]
+    for rows in in_pieces(frame):
+        x, groups = rows["x"].gpuscan, rows.gpuscan.groupby("g")["x"]
+        asked = (
+            (x.rolling(3, min_periods=2), 2, ROLLING),
+            (groups.rolling(2), 2, [rows[-2:] for rows in OF_GROUPS]),
+            (x.expanding(min_periods=2), 2, SO_FAR),
+            (groups.expanding(), 1, OF_GROUPS),
+        )
+        for windows, least, around in asked:
+            for name in ("mean", "median"):
+                found = computed(getattr(windows, name)())
+                assert found.dtype == pd.ArrowDtype(pa.timestamp("us"))
+                assert stored(found) == of_windows(moments, name, least, around), name
+            assert computed(windows.max()).dtype == frame["x"].dtype
+
+
+def test_dates_beyond_the_range_of_times():
+    for rows in in_pieces(pd.DataFrame({"x": dates([1, 2**31 - 1])})):
+        for windows in (rows["x"].gpuscan.rolling(2), rows["x"].gpuscan.expanding()):
+            for name in ("mean", "median"):
+                with pytest.raises(OverflowError, match=rf"{name} of column 'x': .* out of bounds"):
+                    computed(getattr(windows, name)())
+
+
+@pytest.mark.parametrize("dtype", ["Date", "Datetime", "Duration"])
+def test_times_of_polars(dtype):
     pl = pytest.importorskip("polars")
-    x = pl.Series("x", [1, 4, None, 6]).cast(pl.Datetime("us"))
-    for name in ("min", "max", "mean", "median"):
-        found = getattr(x.gpuscan.rolling(2, min_periods=1), name)()
-        assert found.equals(getattr(x, f"rolling_{name}")(2, min_samples=1)), name
+    x = pl.Series("x", DAYS).cast(getattr(pl, dtype))
+    for least in (0, 2):
+        for name in ("min", "max", "mean", "median"):
+            found = getattr(x.gpuscan.rolling(2, min_periods=least), name)()
+            assert found.equals(getattr(x, f"rolling_{name}")(2, min_samples=max(least, 1))), name
 
 
 # --- decimals --------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Batches that differ in what dtypes of pandas do not say, or are of another kind; and answers of their kind."""
 
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -183,3 +184,48 @@ def test_edges_of_buckets() -> None:
     once = stream(frame[i : i + 1] for i in range(3)).gpuscan.resample("1h").ffill()
     with pytest.raises(ValueError, match="give a list or files to read it twice"):
         once.compute()
+
+
+SECONDS = pd.Series([1, 2, 3, 4, 5, 2])
+TIMES = {
+    "times": pd.to_datetime(SECONDS, unit="s"),
+    "in a zone": pd.to_datetime(SECONDS, unit="s").dt.tz_localize("America/Santiago"),
+    "of Arrow": pd.to_datetime(SECONDS, unit="s").astype(pd.ArrowDtype(pa.timestamp("ms"))),
+    "durations": pd.to_timedelta(SECONDS, unit="s"),
+    "integers": SECONDS,
+    "floats": SECONDS + 0.25,
+}
+OF_TIMES = {
+    "resample": lambda rows: rows.gpuscan.groupby("k").resample("2s", on="t")["x"].sum(),
+    "rolling": lambda rows: rows.gpuscan.rolling("2s", on="t")["x"].sum(),
+    "rolling in groups": lambda rows: rows.gpuscan.groupby("k").rolling("2s", on="t")["x"].sum(),
+    "centered": lambda rows: rows.gpuscan.rolling("2s", on="t", center=True)["x"].sum(),
+    "sessions": lambda rows: rows.gpuscan.sessionize("t", gap="3s"),
+    "sessions of keys": lambda rows: rows.gpuscan.sessionize("t", "k", gap="3s"),
+    "counted sessions": lambda rows: rows.gpuscan.sessionize("t", "k", gap=3),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [
+        *(
+            (kind, method)
+            for kind in ("times", "in a zone", "of Arrow")
+            for method in [*OF_TIMES][:-1]
+        ),
+        ("durations", "sessions"),
+        ("integers", "counted sessions"),
+        ("floats", "counted sessions"),
+    ],
+)
+@pytest.mark.parametrize("cuts", [[2, 2, 4], [1, 3, 5], [5]])
+def test_late_rows_are_told_with_their_batch(kind, method, cuts):
+    frame = pd.DataFrame({"k": 1, "t": TIMES[kind], "x": range(6)})
+    batches = [frame[a:b] for a, b in zip([0, *cuts], [*cuts, 6], strict=True)]
+    late = re.escape(str(frame["t"].iloc[-1]))
+    with pytest.raises(
+        ValueError,
+        match=rf"^batch {len(cuts)}( or before it)?: .*must not decrease.* {late} comes after",
+    ):
+        OF_TIMES[method](stream(batches)).compute()

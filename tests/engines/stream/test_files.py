@@ -205,6 +205,21 @@ def test_arrow_ipc(tmp_path: Path) -> None:
         read(tmp_path)
 
 
+@pytest.mark.parametrize("batches", [0, 1, 2])
+@pytest.mark.parametrize("pattern", ["x.arrow", "", "*.arrow"])
+def test_the_streaming_format_is_named(tmp_path: Path, batches: int, pattern: str) -> None:
+    table = pa.table({"x": [1, 2]})
+    path = tmp_path / "x.arrow"
+    with pa.ipc.new_stream(path, table.schema) as writer:
+        for _ in range(batches):
+            writer.write_table(table)
+    with pytest.raises(ValueError, match=r"x\.arrow is in Arrow's streaming format.*open_stream"):
+        dask_gpuscan.stream(f"{tmp_path}/{pattern}").compute()
+    if batches:  # as the message says
+        opened = dask_gpuscan.stream(pa.ipc.open_stream(pa.memory_map(str(path))))
+        assert opened.compute().to_pydict() == {"x": [1, 2] * batches}
+
+
 def test_texts_are_texts(tmp_path: Path) -> None:
     """Files of several libraries have the same texts in other types."""
     kinds = (pa.string(), pa.large_string(), pa.string_view())

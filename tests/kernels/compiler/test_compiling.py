@@ -1,0 +1,84 @@
+"""Who waits for a compiler is told, if somebody watches."""
+
+import io
+import multiprocessing
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+from dask_gpuscan import operator
+from dask_gpuscan.kernels.compiler import compiling
+from dask_gpuscan.kernels.compiler.compiling import listening, say_compiling
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def at_terminal(monkeypatch):
+    """Return what stands a terminal in for standard error; pytest sets that anew before each test."""
+
+    def stand_in(patience=0.0):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        monkeypatch.setattr(compiling, "PATIENCE", patience)
+        return sys.stderr
+
+    return stand_in
+
+
+def _compile():
+    with compiling.compiling():
+        say_compiling("add of float64", "this CPU")
+        for wait in compiling._waits:
+            wait.join()
+
+
+def test_one_line_says_what_is_compiled_and_that_it_is_kept(at_terminal, monkeypatch):
+    terminal = at_terminal()
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", "/somewhere")
+    _compile()
+    assert terminal.getvalue() == (
+        "dask-gpuscan: compiling add of float64 for this CPU; it is kept in /somewhere for later calls\n"
+    )
+
+
+def test_a_users_operator_is_told_of(at_terminal, tmp_path, monkeypatch):
+    terminal = at_terminal()
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path))
+    offset = time.time()
+    mine = operator(lambda a, b: a + b, identity=0.0, lower=lambda s: s + offset, name="mine")
+    pd.Series([1.0, 2.0]).gpuscan.scan(mine)
+    assert "compiling mine of float64 for this CPU" in terminal.getvalue()
+
+
+def test_short_waits_are_not_told_of(at_terminal):
+    terminal = at_terminal(patience=60.0)
+    with compiling.compiling():
+        say_compiling("add of float64", "this CPU")
+        (wait,) = compiling._waits
+    wait.join(10)
+    assert not wait.is_alive()
+    assert not compiling._waits
+    assert terminal.getvalue() == ""
+
+
+def test_nothing_is_said_where_nobody_watches(at_terminal, monkeypatch):
+    terminal = at_terminal()
+    with listening(lambda message: None):  # a progress bar says it
+        _compile()
+    with monkeypatch.context() as patch:
+        patch.setenv("DASK_GPUSCAN_QUIET", "1")
+        _compile()
+    with monkeypatch.context() as patch:  # a worker
+        patch.setattr(multiprocessing, "parent_process", multiprocessing.current_process)
+        _compile()
+    assert terminal.getvalue() == ""
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    _compile()
+    assert sys.stderr.getvalue() == ""
+    monkeypatch.setattr(sys, "stderr", None)
+    _compile()
