@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo clicks test test-oldest test-newest foreign faults sanitize fuzz simulate threads spills routes check format docs dist bench bench-gpu clean
+.PHONY: help demo clicks test test-oldest test-newest foreign faults sanitize fuzz simulate threads spills routes check format docs pack dist bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
@@ -23,7 +23,8 @@ help:
 	@echo 'make check        formatting, lint rules, imports, types'
 	@echo 'make format       apply the formatting and the lint fixes that are safe'
 	@echo 'make docs         the documentation, into docs/_build/html'
-	@echo 'make dist         the sdist and the wheel, checked, into dist'
+	@echo 'make pack         machine code of the kernels of usual calls, into build/packed: PACK="--only cumsum --jobs 4"'
+	@echo 'make dist         the sdist, a wheel for every machine and one with that machine code, into dist'
 	@echo 'make bench        the benchmarks, into benchmarks/results'
 	@echo 'make bench-gpu    those of a GPU, on a machine with one and a driver for CUDA 13'
 	@echo 'make clean        remove what these targets made'
@@ -115,9 +116,13 @@ docs: .venv/docs/ready
 	.venv/docs/bin/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	@echo 'Open docs/_build/html/index.html'
 
-dist: .venv/dist/ready
+pack: .venv/dist/ready
+	.venv/dist/bin/python pack/build.py $(PACK)
+
+dist: pack
 	rm -rf dist
 	.venv/dist/bin/python -m build
+	.venv/dist/bin/python -m build --wheel
 	.venv/dist/bin/python -m twine check --strict dist/*
 
 bench: .venv/test/ready

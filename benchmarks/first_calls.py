@@ -3,6 +3,7 @@
     python benchmarks/first_calls.py                 # pandas frames; about ten minutes on two cores
     python benchmarks/first_calls.py --gpu --beside 2  # cuDF frames, on 16 cores
     python benchmarks/first_calls.py --only rank
+    python benchmarks/first_calls.py --pack build/packed  # with the kernels of `make pack`
 
 Each call has a process and a cache of its own. Its time is that of the first call less that of the second, without
 imports. On CPUs it is the processor's: a compiler runs on one thread, so that on an idle machine the user waits for as
@@ -23,6 +24,8 @@ from typing import Any
 
 from peers import RESULTS, Call, calls, make, make_texts
 from timing import Bench, Record, commit, machine, versions
+
+from dask_gpuscan.kernels.compiler import pack
 
 ROWS = 10**6
 LIMIT = 3000
@@ -63,21 +66,22 @@ def first_less_second(name: str, gpu: bool) -> float:
     return 1e3 * (seconds[0] - seconds[1])
 
 
-def in_a_process(name: str, gpu: bool) -> float:
+def in_a_process(name: str, given: argparse.Namespace) -> float:
     """Return the same for a process whose cache of kernels is empty."""
-    command = [sys.executable, __file__, "--call", name, *["--gpu"] * gpu]
+    options = [*["--gpu"] * given.gpu, *(["--pack", given.pack] if given.pack else [])]
+    command = [sys.executable, __file__, "--call", name, *options]
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "DASK_GPUSCAN_CACHE": cache}
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment)
     return float(done.stdout)
 
 
-def least_of(name: str, gpu: bool) -> float:
+def least_of(name: str, given: argparse.Namespace) -> float:
     """Return the least time of some first calls, or of one that is short."""
-    least = in_a_process(name, gpu)
+    least = in_a_process(name, given)
     for _ in range(REPEATS - 1):
         if least > LIMIT:
-            least = min(least, in_a_process(name, gpu))
+            least = min(least, in_a_process(name, given))
     return least
 
 
@@ -97,18 +101,22 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--beside", type=int, default=1, help="how many calls are measured at once")
     parser.add_argument("--call", help="the one call of a process")
+    parser.add_argument("--pack", type=Path, help="the folder of kernels that are compiled already")
     parser.add_argument("--output", type=Path)
     given = parser.parse_args()
+    if given.pack:
+        pack.FOLDER = given.pack
     if given.call:
         print(first_less_second(given.call, given.gpu))
         return
     bench = Bench(only=given.only, context=context(given.gpu))
     names = list(filter(bench.wanted, works()))
     with ThreadPoolExecutor(given.beside) as processes:
-        found = processes.map(lambda name: least_of(name, given.gpu), names)
+        found = processes.map(lambda name: least_of(name, given), names)
         for name, least in zip(names, found, strict=True):
             bench.record(name, "float64", ROWS, max(least, 0.0), target=f"ours_ms <= {LIMIT}")
-    bench.save(given.output or RESULTS / f"first_calls_{'gpu' if given.gpu else 'cpu'}.json")
+    kind = "gpu" if given.gpu else "pack" if given.pack else "cpu"
+    bench.save(given.output or RESULTS / f"first_calls_{kind}.json")
 
 
 if __name__ == "__main__":

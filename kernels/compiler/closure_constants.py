@@ -15,6 +15,7 @@ from numba.core import analysis, compiler, ir
 from numba.core import types as kinds
 
 from .function_fingerprint import Function, fingerprint
+from .pack import written
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +178,7 @@ def _template_code(
         f" return {own}template",
     ]
     namespace: dict[str, Any] = {}
-    exec("\n".join(text), namespace)
+    exec(written("\n".join(text), "exec"), namespace)
     return _replaced(namespace["make"].__code__, f"{own}inner", code)
 
 

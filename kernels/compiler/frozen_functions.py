@@ -41,7 +41,7 @@ def freeze(function: Function) -> Function:
     """
     held = tuple(_held(function).values())
     defaults = function.__defaults__ or ()
-    if function.__kwdefaults__ or any(True for _ in _named_globals(function)):
+    if function.__kwdefaults__ or any(True for _ in named_globals(function)):
         return _frozen(function)
     if not all(map(_is_constant, (*held, *defaults))):
         return _frozen(function)
@@ -139,7 +139,7 @@ def _rebuild(
     done[function] = copy  # for a function that calls itself
     for cell, (name, value) in zip(cells, _held(function).items(), strict=True):
         cell.cell_contents = made(name, value)
-    for name, value in _named_globals(function):
+    for name, value in named_globals(function):
         namespace[name] = made(name, value)
     if function.__defaults__ is not None:
         copy.__defaults__ = tuple(made("a default", value) for value in function.__defaults__)
@@ -158,7 +158,8 @@ def _written(value: Any) -> Any:
     return getattr(value, "py_func", value)
 
 
-def _named_globals(function: Function) -> Iterator[tuple[str, Any]]:
+def named_globals(function: Function) -> Iterator[tuple[str, Any]]:
+    """Yield the globals that a function's code names, and what they hold."""
     for name in global_names(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]

@@ -44,6 +44,7 @@ from numba.core.untyped_passes import (
 from numba.extending import overload
 
 from . import cache as kernel_cache
+from . import pack
 from .compiling import compiling, hold_over_forks, say_compiling
 from .function_fingerprint import OVERLOAD, fingerprint
 from .numba_internals import processor
@@ -192,13 +193,20 @@ def cached_njit(function: Any, options: dict[str, Any] = ENTRY) -> Any:
     return compiled
 
 
-def load_kernel(function: Any, arguments: tuple[Any, ...]) -> Any:
-    """Compile `function` for arguments of these types, or find it on disk."""
+def load_kernel(function: Any, arguments: tuple[Any, ...]) -> pack.Kernel:
+    """Find what calls `function` for arguments of these types in the pack or on disk, or compile it."""
+    found = pack.find(function, arguments)
+    if found is not None:
+        return found
     with compiling(), _without_collections():
         if arguments not in function.overloads:
             function.compile(arguments)
             _give_environments(function.overloads[arguments])
-    return function.overloads[arguments]
+    made = function.overloads[arguments]
+    address = 0
+    if not function.targetoptions["no_cfunc_wrapper"]:
+        address = made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name)
+    return pack.Kernel(made.entry_point, made.signature.return_type, address)
 
 
 def _give_environments(kernel: Any) -> None:

@@ -157,7 +157,7 @@ def _ask(op: Operator, role: str, *arguments: types.Type) -> types.Type:
     """
     kind = operator_type(op)
     try:
-        answer = load_kernel(_PROBES[role], (kind, *arguments)).signature.return_type
+        answer = load_kernel(_PROBES[role], (kind, *arguments)).answer
     except Exception as error:
         if any(kind.values):
             made = make_constant(op)  # unless another thread has

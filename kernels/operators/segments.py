@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compiler.pack import written
 from ..messages import shown
 from .operator import Operator
 
@@ -72,9 +73,8 @@ def segmented(op: Operator) -> Operator:
 def _segmented_lift(base: Any, inputs: int, is_tuple: bool) -> Callable[..., Any]:
     elements = ", ".join(f"x{i}" for i in range(inputs))
     state = elements if base is None else f"{'*' * is_tuple}base({elements})"
-    made: Callable[..., Any] = eval(f"lambda base: lambda head, {elements}: (head != 0, {state})")(
-        base
-    )
+    text = f"lambda base: lambda head, {elements}: (head != 0, {state})"
+    made: Callable[..., Any] = eval(written(text))(base)
     return made
 
 

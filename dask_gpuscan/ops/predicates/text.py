@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ...frames.messages import ColumnError
+from ...kernels.compiler.pack import written
 from ...kernels.messages import not_among
 from .parser import parse
 from .tree import Node, at, is_scalar, node_of, quoted, value_of
@@ -216,9 +217,7 @@ def _compiled_text(text: str, write: Writer) -> tuple[Callable[..., Any], list[A
 @functools.lru_cache(maxsize=256)
 def _function(source: str) -> Callable[..., Any]:
     """Return the function that `_compiled` wrote: of nothing but parameters, numbers and operators."""
-    function: Callable[..., Any] = eval(
-        compile(source, "<predicate>", "eval"), {"__builtins__": {}}
-    )
+    function: Callable[..., Any] = eval(written(source), {"__builtins__": {}})
     return function
 
 

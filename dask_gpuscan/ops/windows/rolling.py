@@ -15,6 +15,7 @@ from ...frames.messages import name_columns, naming
 from ...frames.registry import columns_of, library_of
 from ...frames.types import DType, GroupIds, Values
 from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
+from ...kernels.compiler.pack import written
 from ..core.groups import INT64
 from ..scan.plan import ScanPlan, scan_plan
 from ..statistics.inputs import (
@@ -270,7 +271,8 @@ def _counted(op: Operator, inputs: Inputs, least: int, counts: bool) -> Operator
     observed = " and ".join(f"{x} - {x} == 0.0" for x in values) or "True"
     given = ", ".join(named)
     state = given if op.lift is None else f"{'*' * is_tuple}lift({given})"
-    lift = eval(f"lambda lift: lambda {given}: (1.0 if {observed} else 0.0, {state})")(op.lift)
+    text = f"lambda lift: lambda {given}: (1.0 if {observed} else 0.0, {state})"
+    lift = eval(written(text))(op.lift)
 
     def combine_scalar(a: Any, b: Any) -> Any:
         return (a[0] + b[0], combine(a[1], b[1]))

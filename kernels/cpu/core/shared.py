@@ -49,9 +49,7 @@ def address(function: Any, number: str = "uint8") -> int:
         The name of a dtype.
     """
     words = [types.int64] * (function.py_func.__code__.co_argcount - 1)
-    found = load_kernel(function, (NumberType(getattr(numba, number)), *words))
-    pointer: int = found.library.get_pointer_to_function(found.fndesc.llvm_cfunc_wrapper_name)
-    return pointer
+    return load_kernel(function, (NumberType(getattr(numba, number)), *words)).address
 
 
 OF_WIDTH = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}

@@ -1,0 +1,251 @@
+"""Kernels that came with the package as machine code: a *pack*, one library for each level of processors.
+
+`make pack` writes it, and each kernel has a name there that is the same under every version of Python and Numba: of
+its function, and of the types of its arguments. What an operator's functions are is told by where they stand in the
+package and by what they capture, so that a user's own operators, which stand elsewhere, have no such name. A pack is
+for the sources that it was made of, and for no others.
+"""
+
+import ctypes
+import hashlib
+import json
+import logging
+import platform
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+from numba.core import types
+
+from .frozen_functions import named_globals
+
+FOLDER = Path(__file__).with_name("packed")
+"""Where the pack is, if there is one."""
+
+INDEX = "pack.json"
+"""The file that says what the pack is of: its system, the digest of its sources, and the digest of each file."""
+
+CALL = "call.abi3.so" if sys.platform != "win32" else "call.pyd"
+"""The module that calls kernels (call.c)."""
+
+_V2 = "sse3 ssse3 sse4.1 sse4.2 popcnt cx16"
+_V3 = f"{_V2} avx avx2 bmi bmi2 f16c fma lzcnt movbe"
+LEVELS: dict[str, str] = {
+    "x86-64-v4": f"{_V3} avx512f avx512bw avx512cd avx512dq avx512vl",
+    "x86-64-v3": _V3,
+    "x86-64-v2": _V2,
+    "generic": "",
+}
+"""Levels of processors, the best first, as LLVM names them and their features; for others than x86-64, the last."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A compiled function: what calls it, the type of its answer, and where it is, if it is called by address."""
+
+    entry_point: Any
+    answer: Any
+    address: int = 0
+
+
+@lru_cache(maxsize=4096)
+def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
+    """Return what the pack has of a function for arguments of these types."""
+    opened = _opened()
+    name = None if opened is None else name_of(function, arguments)
+    if opened is None or name is None:
+        return None
+    library, module = opened
+    try:
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+    except AttributeError:
+        return None
+    form = ctypes.c_char.in_dll(library, f"{name}_form")
+    takes, _, gives = ctypes.string_at(ctypes.byref(form)).decode().partition(" ")
+    if not gives:  # compiled code calls it
+        return Kernel(None, types.int64, address or 0)
+    return Kernel(module.kernel(address, takes, gives, np.ndarray), _type_of(gives))
+
+
+def _type_of(form: str) -> Any:
+    """Return the type of an answer of a format: none, a number or a flat tuple of numbers."""
+    if form == "N":
+        return types.none
+    fields = [numba.from_dtype(np.dtype(letter)) for letter in form.strip("()")]
+    return types.Tuple(fields) if form[0] == "(" else fields[0]
+
+
+# --- the library ------------------------------------------------------------------------------------------------------
+
+
+def system() -> str:
+    """Return what machine code is for, apart from the level of its processor."""
+    return f"{sys.platform} {platform.machine().lower()}"
+
+
+def digest(content: bytes) -> str:
+    """Return what a file is checked by."""
+    return hashlib.sha256(content).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _opened() -> Any:
+    """Return the library for this processor, and the module that calls kernels; None without a pack for it."""
+    if not FOLDER.joinpath(INDEX).exists():
+        return None
+    try:
+        return _open(json.loads(FOLDER.joinpath(INDEX).read_bytes()))
+    except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
+        logging.getLogger(__name__).warning(
+            "the compiled kernels in %s are passed over: %s", FOLDER, error
+        )
+    return None
+
+
+def _open(index: Any) -> Any:
+    if index["system"] != system():
+        raise ValueError(f"they are for {index['system']}, and this is {system()}")
+    if index["sources"] != sources(Path(__file__).parents[1]):
+        raise ValueError("they are of other sources")
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise ValueError("this Python has no stable ABI")
+    level = _level(index["files"])
+    for name in (level, CALL):
+        if digest((FOLDER / name).read_bytes()) != index["files"][name]:
+            raise ValueError(f"{name} is damaged")
+    loader = ExtensionFileLoader("call", str(FOLDER / CALL))
+    module = module_from_spec(spec_from_loader("call", loader))  # type: ignore[arg-type]
+    loader.exec_module(module)
+    return ctypes.CDLL(str(FOLDER / level)), module
+
+
+def _level(files: dict[str, str]) -> str:
+    """Return the library for the best level of processors that this one has."""
+    try:
+        has = llvm.get_host_cpu_features()
+    except RuntimeError:  # unknown to LLVM
+        has = {}
+    for level, features in LEVELS.items():
+        if library_of(level) in files and all(map(has.get, features.split())):
+            return library_of(level)
+    raise ValueError("none is for this processor")
+
+
+def library_of(level: str) -> str:
+    """Return the name of the library for a level of processors."""
+    return f"{level}.so"  # Windows would take a name without an ending for another one
+
+
+def sources(folder: Path) -> str:
+    """Return a digest of all modules that kernels of the CPU may be made of, but for operators that `ops` has."""
+    found = hashlib.sha256()
+    rooms = ("*.py", "compiler/*.py", "operators/*.py", "cpu/**/*.py")
+    for path in sorted(path for room in rooms for path in folder.glob(room)):
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+# --- names of kernels -------------------------------------------------------------------------------------------------
+
+
+class Foreign(Exception):
+    """What has no name in packs."""
+
+
+def name_of(function: Any, arguments: tuple[Any, ...]) -> str | None:
+    """Return the name of a kernel in packs; None if it uses functions that are not the package's."""
+    plain = function.py_func
+    try:
+        content = (plain.__module__, plain.__qualname__, [_type_name(kind) for kind in arguments])
+    except Foreign:
+        return None
+    return f"k{digest(repr(content).encode())[:24]}"
+
+
+def _type_name(kind: Any) -> str:
+    if hasattr(kind, "pack_name"):
+        return str(kind.pack_name())
+    if isinstance(kind, types.BaseTuple):
+        made: Any = getattr(kind, "instance_class", tuple)
+        return f"{made.__name__}({', '.join(map(_type_name, kind))})"
+    return str(kind.name)
+
+
+def content_name(*content: Any) -> str:
+    """Return a name of functions of the package, and of what they capture.
+
+    Raises
+    ------
+    Foreign
+        If one of them is a user's, or captures what has no such name.
+    """
+    return digest("\0".join(_content(content, ())).encode())
+
+
+def _content(value: Any, within: tuple[Any, ...]) -> Iterator[str]:
+    """Yield strings that tell `value` from any other content; `within` breaks recursion."""
+    value = getattr(value, "py_func", value)
+    if isinstance(value, FunctionType):
+        if value in within:
+            yield f"recursive {within.index(value)}"
+            return
+        yield from _place(value.__code__)
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        named = sorted(named_globals(value), key=lambda one: one[0])
+        for each in (value.__defaults__, value.__kwdefaults__, *cells, *named):
+            yield from _content(each, (*within, value))
+    elif isinstance(value, tuple):
+        yield f"tuple {len(value)}"
+        for each in value:
+            yield from _content(each, within)
+    elif isinstance(value, (np.ndarray, np.generic)):
+        yield f"{value.dtype} {value.shape} {value.tobytes().hex()}"
+    elif isinstance(value, (type, BuiltinFunctionType, np.ufunc, ModuleType)):
+        yield f"{getattr(value, '__module__', '')} {value.__name__}"
+    elif value is None or isinstance(value, (bool, int, float, complex, str)):
+        yield f"{type(value).__name__} {value!r}"
+    else:
+        raise Foreign(value)
+
+
+_WRITTEN = "<dask_gpuscan wrote "
+
+
+def written(text: str, mode: str = "eval") -> CodeType:
+    """Compile Python that the package has written: its functions are known by the text."""
+    return compile(text, f"{_WRITTEN}{text}>", mode)
+
+
+def _place(code: CodeType) -> Iterator[str]:
+    """Yield where the code of a function stands, and of written code also what is defined in it."""
+    yield f"{code.co_qualname} {code.co_firstlineno} {code.co_varnames[: code.co_argcount]}"
+    if code.co_filename.startswith(_WRITTEN):
+        yield code.co_filename
+        for each in code.co_consts:
+            if isinstance(each, CodeType):
+                yield from _place(each)
+    else:
+        yield _file(code.co_filename)
+
+
+@lru_cache(maxsize=1024)
+def _file(name: str) -> str:
+    """Return the name of a file of the package and a digest of what it holds."""
+    path = Path(name)
+    for root in (
+        Path(__file__).parents[1],
+        Path(sys.modules["dask_gpuscan"].__file__ or "").parent,
+    ):
+        if path.is_relative_to(root):
+            return f"{path.relative_to(root).as_posix()} {digest(path.read_bytes())}"
+    raise Foreign(name)

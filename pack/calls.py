@@ -1,0 +1,99 @@
+"""The calls whose kernels come with the package: every method, for every usual dtype, of few rows and of many."""
+
+import sys
+from functools import lru_cache, partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+sys.path.append(str(Path(__file__).parents[1] / "docs"))
+
+from support_calls import CALLS as METHODS
+from support_calls import Call
+
+DTYPES = ("float64", "int64", "float32", "int32", "bool", "datetime64[ns]", "timedelta64[ns]")
+NULLABLE = {"int64": "Int64", "int32": "Int32", "bool": "boolean"}
+"""What holds nulls of a dtype that has none."""
+
+ROWS = (7, 5000, 40_000, 300_000)
+"""Few rows take other ways than many, and many are counted, sorted and shared out in others still."""
+
+KEYS = ("adjacent", "scattered", "texts")
+"""Kinds of keys of groups."""
+
+PARTITIONS = 3
+
+
+FURTHER: dict[str, Call] = {
+    **{
+        f"Gpuscan.filter({text})": partial(lambda text, f: f.gpuscan.filter(text), text)
+        for text in ("x > 1", "x >= 1", "x < 1", "x == 1", "x > y", "x > 1 and y < 3")
+    },
+    "Gpuscan.filter(flags)": lambda f: f.gpuscan.filter(f["late"]),
+    "Gpuscan.sort_values(x)": lambda f: f.gpuscan.sort_values("x"),
+    "Gpuscan.sort_values(column)": lambda f: f["x"].gpuscan.sort_values(),
+    "Gpuscan.sort_values(k,x)": lambda f: f.gpuscan.sort_values(["k", "x"]),
+    "Gpuscan.drop_duplicates(x)": lambda f: f["x"].gpuscan.drop_duplicates(),
+    "Gpuscan.value_counts(x)": lambda f: f["x"].gpuscan.value_counts(),
+    "Gpuscan.rle(x)": lambda f: f["x"].gpuscan.rle(),
+    "GroupBy.sum(k,n)": lambda f: f.gpuscan.groupby(["k", "n"])["x"].sum(),
+    "GroupBy.cumsum(k,n)": lambda f: f.gpuscan.groupby(["k", "n"])["x"].cumsum(),
+    **{
+        f"Rolling.{name}(time)": partial(
+            lambda name, f: getattr(f.set_index("t")["x"].gpuscan.rolling("1min"), name)(), name
+        )
+        for name in ("sum", "mean", "min", "max", "std", "count")
+    },
+}
+"""Usual calls that are not in the table of methods."""
+
+
+@lru_cache(maxsize=4)
+def frame(dtype: str, rows: int, keys: str) -> Any:
+    """Return rows in the order of time, as `support_calls.frame` does, of any dtype."""
+    draw = np.random.default_rng(0)
+    key = np.arange(rows) // 5 if keys == "adjacent" else draw.integers(0, 100, rows)
+    numbers = [pd.Series(draw.integers(0, 1000, rows) % high) for high in (10, 1000)]
+    x, y = (each.astype("int64").astype(dtype.removesuffix("?")) for each in numbers)
+    if dtype.endswith("?"):
+        dtype = dtype[:-1]
+        x, y = (each.astype(NULLABLE.get(dtype, dtype)) for each in (x, y))
+        x[::7], y[3::7] = None, None
+    return pd.DataFrame(
+        {
+            "k": pd.Series(key).map("key {}".format).astype("str") if keys == "texts" else key,
+            "x": x,
+            "y": y,
+            "n": draw.integers(0, 10, rows),
+            "late": draw.random(rows) < 0.5,
+            "t": pd.Timestamp(2000, 1, 1) + pd.to_timedelta(np.arange(rows) * 20, "s"),
+        }
+    )
+
+
+def call(method: Call, dtype: str, rows: int, keys: str) -> None:
+    """Call a method of a frame, and of few rows in partitions too."""
+    given = frame(dtype, rows, keys)
+    method(given)
+    if rows == ROWS[0]:
+        answer = method(dd.from_pandas(given, npartitions=PARTITIONS))
+        for each in answer if isinstance(answer, tuple) else (answer,):
+            each.compute(scheduler="synchronous")
+
+
+def _calls() -> dict[str, tuple[Call, str, int, str]]:
+    found = {}
+    dtypes = [*DTYPES, *(f"{dtype}?" for dtype in DTYPES)]
+    for dtype, rows, keys in product(dtypes, ROWS, KEYS):
+        for name, method in (METHODS | FURTHER).items():
+            if "GroupBy." in name or keys == KEYS[0]:
+                found[f"{name} {dtype} {rows} {keys}"] = method, dtype, rows, keys
+    return found
+
+
+CALLS = _calls()
+"""What `call` takes for each call, by name."""

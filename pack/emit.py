@@ -1,0 +1,229 @@
+"""Makes an object file of a share of recorded kernels: ``python emit.py OBJECT RECORD SHARE SHARES``.
+
+Numba is told in its environment which processor they are for.
+
+What Numba makes of a kernel is optimised by Numba's own passes, so that its answers have the same bits. Around it comes
+an entry of the C calling convention, as `call.c` calls it.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, config, types
+from numba.np.arrayobj import get_itemsize, populate_array
+from record import function_of, load
+
+from dask_gpuscan.kernels.compiler import jit
+from dask_gpuscan.kernels.compiler.compiling import compile_lock
+
+WORD = ir.IntType(64)
+
+OUTSIDE = frozenset(
+    "malloc calloc free memcpy memmove memset sched_yield SwitchToThread "
+    "sqrt exp expm1 log log1p pow fma fmaf floor ceil trunc fmod frexp ldexp "
+    "NRT_MemInfo_alloc_aligned NRT_MemInfo_call_dtor".split()
+)
+"""What libraries may ask of the system, and of runtime.c."""
+
+
+class Unfit(Exception):
+    """A kernel that Numba compiles on each machine, and why."""
+
+
+class _Library(jit._EntryLibrary):
+    """LLVM code of a kernel and its entry, optimised, of which nothing but the entry is seen from outside."""
+
+    def _optimize_final_module(self) -> None:
+        for each in [*self._final_module.functions, *self._final_module.global_variables]:
+            if not each.is_declaration and each.name not in (self.name, f"{self.name}_form"):
+                each.linkage = "internal"
+        super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
+def module_of(name: str, function: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return the optimised LLVM code of a kernel with an entry of this name."""
+    allocates = function.targetoptions["_nrt"]
+    options = jit.LINKED_ALLOCATING if allocates else jit.OPTIONS
+    compiled = numba.njit(**options)(function.py_func)
+    compiled.compile(arguments)
+    made = compiled.overloads[arguments]
+    library = _Library(made.library.codegen, name)
+    code = library.create_ir_module(name)
+    entry = _shared_entry if not function.targetoptions["no_cfunc_wrapper"] else _entry
+    form = entry(made.target_context, code, name, made.fndesc, made.signature)
+    text = cgutils.make_bytearray(form.encode() + b"\0")
+    shown = cgutils.add_global_variable(code, text.type, f"{name}_form")
+    shown.initializer, shown.global_constant, shown.storage_class = text, True, _EXPORTED
+    with compile_lock:
+        library.add_linking_library(made.library)
+        library.add_ir_module(code)
+        library.finalize()
+    module = library._final_module
+    _check(module)
+    return module
+
+
+_EXPORTED = "dllexport" if sys.platform == "win32" else ""
+
+
+def _check(module: Any) -> None:
+    for each in module.global_variables:
+        if each.name.startswith((".const.picklebuf", "numba.dynamic.globals")):
+            raise Unfit("it raises errors, or holds addresses")
+    for each in module.functions:
+        if each.is_declaration and not each.name.startswith("llvm.") and each.name not in OUTSIDE:
+            raise Unfit(f"it calls {each.name}")
+
+
+def _function(code: Any, answer: Any, name: str, arguments: list[Any]) -> tuple[Any, Any]:
+    function = ir.Function(code, ir.FunctionType(answer, arguments), name)
+    function.storage_class = _EXPORTED
+    return function, ir.IRBuilder(function.append_basic_block())
+
+
+def _called(context: Any, builder: Any, fndesc: Any, signature: Any, given: list[Any]) -> Any:
+    callee = context.declare_function(builder.module, fndesc)
+    kinds = signature.args
+    return context.call_conv.call_function(builder, callee, signature.return_type, kinds, given)
+
+
+def _shared_entry(context: Any, code: Any, name: str, fndesc: Any, signature: Any) -> str:
+    """Add the entry of a function that compiled code calls by address, with words."""
+    kinds = [context.get_value_type(kind) for kind in signature.args]
+    function, builder = _function(code, WORD, name, kinds)
+    _, answer = _called(context, builder, fndesc, signature, function.args)
+    builder.ret(answer)
+    return "@ "
+
+
+def _entry(context: Any, code: Any, name: str, fndesc: Any, signature: Any) -> str:
+    """Add the entry of a kernel that Python calls; return the formats of its arguments and its answer."""
+    function, builder = _function(code, ir.IntType(32), name, [WORD.as_pointer()])
+    words = _Words(context, builder, function.args[0])
+    given = [words.read(kind) for kind in signature.args]
+    status, answer = _called(context, builder, fndesc, signature, given)
+    words.form += " "
+    words.write(signature.return_type, answer)
+    builder.ret(status.code)
+    return words.form
+
+
+class _Words:
+    """Code that reads values of Numba's types from words, one after another, and writes them.
+
+    `form` says how they lie there, as call.c reads it: numbers by their letters of NumPy.
+    """
+
+    def __init__(self, context: Any, builder: Any, start: Any) -> None:
+        self._context, self._builder, self._start, self._taken = context, builder, start, 0
+        self.form = ""
+
+    def _place(self) -> Any:
+        place = cgutils.gep(self._builder, self._start, self._taken)
+        self._taken += 1
+        return place
+
+    def _word(self) -> Any:
+        return self._builder.load(self._place())
+
+    def read(self, kind: Any) -> Any:
+        builder, context = self._builder, self._context
+        if hasattr(kind, "values"):  # an operator
+            made = cgutils.create_struct_proxy(kind)(context, builder)
+            self.form += "O" if any(kind.values) else "N"
+            if any(kind.values):
+                made.values = self.read(kind.values)
+            return made._getvalue()
+        if isinstance(kind, types.BaseTuple):
+            self.form += "("
+            parts = [self.read(each) for each in kind]
+            self.form += ")"
+            return context.make_tuple(builder, kind, parts)
+        if isinstance(kind, types.Array):
+            return self._read_array(kind)
+        self.form += _letter(kind)
+        if isinstance(kind, types.NoneType):
+            return context.get_dummy_value()
+        if isinstance(kind, types.Float):
+            number = builder.bitcast(self._word(), ir.DoubleType())
+            return number if kind.bitwidth == 64 else builder.fptrunc(number, ir.FloatType())
+        word, value = self._word(), context.get_value_type(kind)
+        return word if value == WORD else builder.trunc(word, value)
+
+    def _read_array(self, kind: Any) -> Any:
+        builder, context = self._builder, self._context
+        self.form += f"A{kind.ndim}"
+        made = context.make_array(kind)(context, builder)
+        data = builder.inttoptr(self._word(), context.get_data_type(kind.dtype).as_pointer())
+        shape = cgutils.pack_array(builder, [self._word() for _ in range(kind.ndim)])
+        strides = cgutils.pack_array(builder, [self._word() for _ in range(kind.ndim)])
+        size = context.get_constant(types.intp, get_itemsize(context, kind))
+        populate_array(made, data, shape, strides, size, meminfo=None)
+        return made._getvalue()
+
+    def write(self, kind: Any, value: Any) -> None:
+        """Write none, a number or a tuple of numbers."""
+        if not isinstance(kind, types.BaseTuple):
+            self._write_number(kind, value)
+            return
+        self.form += "("
+        for each, part in zip(kind, cgutils.unpack_tuple(self._builder, value), strict=True):
+            self._write_number(each, part)
+        self.form += ")"
+
+    def _write_number(self, kind: Any, value: Any) -> None:
+        builder = self._builder
+        self.form += _letter(kind)
+        if isinstance(kind, types.NoneType):
+            return
+        if isinstance(kind, types.Float):
+            number = value if kind.bitwidth == 64 else builder.fpext(value, ir.DoubleType())
+            value = builder.bitcast(number, WORD)
+        elif value.type != WORD:
+            value = (builder.sext if getattr(kind, "signed", False) else builder.zext)(value, WORD)
+        builder.store(value, self._place())
+
+
+_LETTERS = {np.dtype(letter).name: letter for letter in "?bhiqBHIQfd"} | {"none": "N"}
+
+
+def _letter(kind: Any) -> str:
+    letter = _LETTERS.get(str(types.unliteral(kind)))
+    if letter is None:
+        raise Unfit(f"words do not hold {kind}")
+    return letter
+
+
+def emit(asked: Any) -> bytes:
+    """Return an object file of kernels; say on the standard error which are left out."""
+    whole = llvm.parse_assembly("")
+    for name, (module, qualname, arguments) in asked.items():
+        try:
+            whole.link_in(module_of(name, function_of(module, qualname), arguments))
+        except Exception as error:
+            reason = str(error).strip().partition("\n")[0] or repr(error)
+            print(f"left out: {qualname} {arguments}: {reason}", file=sys.stderr)
+    target = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=config.CPU_NAME, features=config.CPU_FEATURES, opt=3, reloc="pic", codemodel="small"
+    )
+    builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_merge_functions_pass()
+    passes.add_constant_merge_pass()
+    passes.run(whole, builder)
+    return target.emit_object(whole)  # type: ignore[no-any-return]
+
+
+if __name__ == "__main__":
+    asked = load(Path(sys.argv[2]))
+    shares = slice(int(sys.argv[3]), None, int(sys.argv[4]))
+    names = sorted(asked)[shares]
+    Path(sys.argv[1]).write_bytes(emit({name: asked[name] for name in names}))
