@@ -142,9 +142,10 @@ class _Walk:
         yield self.digest(value)
         if type(value) is types.ModuleType and value.__name__.split(".")[0] not in _LIBRARIES:
             for name in dict.fromkeys(names(code)):
-                if hasattr(value, name):
+                taken = getattr(value, name, value)
+                if taken is not value:
                     yield name
-                    yield from self._used(getattr(value, name), code)
+                    yield from self._used(taken, code)
 
 
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(...)})

@@ -25,6 +25,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.datamodel import default_manager
 from numba.core.environment import lookup_environment
 from numba.core.pythonapi import _unboxers
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.typed_passes import (
     InlineOverloads,
@@ -254,6 +255,8 @@ class _KernelCache(_Cache):
         content = kernel_cache.read(self._key(sig))
         if content is None:
             return None
+        if b"NRT_" in content:  # it makes arrays; who compiles does this before
+            rtsys.initialize(target_context)
         try:
             found = CompileResult._rebuild(target_context, *pickle.loads(content))
         except Exception as error:  # whole, but a module of its operator cannot be imported here

@@ -13,7 +13,7 @@ import logging
 import platform
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.machinery import ExtensionFileLoader
@@ -172,9 +172,13 @@ def name_of(function: Any, arguments: tuple[Any, ...]) -> str | None:
     return f"k{digest(repr(content).encode())[:24]}"
 
 
+NAMES: dict[type, Callable[[Any], str]] = {}
+"""What names types of Numba that the package has made, by their classes."""
+
+
 def _type_name(kind: Any) -> str:
-    if hasattr(kind, "pack_name"):
-        return str(kind.pack_name())
+    if type(kind) in NAMES:
+        return NAMES[type(kind)](kind)
     if isinstance(kind, types.BaseTuple):
         made: Any = getattr(kind, "instance_class", tuple)
         return f"{made.__name__}({', '.join(map(_type_name, kind))})"

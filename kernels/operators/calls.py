@@ -26,7 +26,7 @@ from ..compiler.frozen_functions import rebuild
 from ..compiler.function_fingerprint import Registry
 from ..compiler.jit import LINKED_ALLOCATING, overloaded
 from ..compiler.numba_internals import cgutils, struct_value
-from ..compiler.pack import content_name
+from ..compiler.pack import NAMES, content_name
 from .operator import ROLES, Code, Operator
 
 _known = Registry()
@@ -48,10 +48,6 @@ class OperatorType(types.Type):
         each = [[numba.from_dtype(x.dtype) for x in values] for values in code.values]
         self.values = types.Tuple([types.Tuple(kinds) for kinds in each])
         super().__init__(name=f"Operator({code.token})")
-
-    def pack_name(self) -> str:
-        """Return how packs of kernels call it; raises `Foreign` for one with functions of a user's."""
-        return _pack_name(self.token)
 
 
 def operator_type(op: Operator) -> OperatorType:
@@ -89,13 +85,17 @@ def as_constant_as(op: Operator, other: Operator) -> Operator:
 
 
 @lru_cache(maxsize=4096)
-def _pack_name(token: str) -> str:
-    code = _known[token]
+def _pack_name(kind: OperatorType) -> str:
+    """Return how packs of kernels call an operator; raises `Foreign` for one with functions of a user's."""
+    code = _known[kind.token]
     return content_name(*(code.functions[role] for role in ROLES), *map(_names, code.values))
 
 
 def _names(values: tuple[Any, ...]) -> tuple[str, ...]:
     return tuple([x.dtype.name for x in values])
+
+
+NAMES[OperatorType] = _pack_name
 
 
 @register_model(OperatorType)

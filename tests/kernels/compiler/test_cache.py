@@ -144,6 +144,33 @@ def test_addresses_of_a_process_are_not_kept(cache):
     assert not cache.exists()
 
 
+ALLOCATING = """
+import numpy as np, pandas as pd, dask_gpuscan
+from dask_gpuscan import operator
+
+def last_two(a, b):
+    both = np.empty(2)
+    both[0], both[1] = a, b
+    return both[1] + 0.0 * both[0]
+
+mine = operator(last_two, identity=0.0, check=False)
+x = pd.Series([3.0, 1.0, 2.0])
+print(WHAT)
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "answer"),
+    [
+        ("x.gpuscan.rolling(2).rank().tolist()", "[nan, 1.0, 2.0]"),
+        ("x.gpuscan.scan(mine).tolist()", "[3.0, 1.0, 2.0]"),
+    ],
+)
+def test_kernels_that_make_arrays_are_found_where_nothing_is_compiled(tmp_path, what, answer):
+    for _ in range(2):
+        assert use(tmp_path, ALLOCATING.replace("WHAT", what)) == [answer]
+
+
 # --- what an entry is found by --------------------------------------------------------------------
 
 BY_KEY = """
