@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -375,9 +376,10 @@ def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
         if reduction.by_library:
             return LibraryReduction(reduction)
     if reduction.times is not None and dtype.kind in "mM" and in_kernels(library, dtype):
-        answer = library.group_dtype(reduction.name, dtype)
-        if answer != dtype:  # of dates without a time
-            return CastReduction(reduction_of(library, answer, reduction))
+        with suppress(TypeError):  # which is raised later, with the name of the column
+            answer = library.group_dtype(reduction.name, dtype)
+            if answer != dtype:  # of dates without a time
+                return CastReduction(reduction_of(library, answer, reduction))
     if not library.is_number(dtype):
         checked = reduction.checked_times if library.raises_on_overflow(dtype) else None
         reduction = checked or reduction.times or reduction
