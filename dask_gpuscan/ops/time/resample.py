@@ -80,7 +80,8 @@ def with_empty(
         return array
     if answer is None:
         taken = library.take(array, rows, nulls=True)
-        return library.first_last(taken) if part.operation.name in ("first", "last") else taken
+        picks = part.operation.name in ("first", "last") and taken.dtype == columns[0].dtype
+        return library.first_last(taken) if picks else taken
     return library.take(library.concatenate([answer, array]), rows + 1)
 
 

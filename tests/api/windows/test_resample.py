@@ -90,6 +90,18 @@ def test_durations_as_pandas(backend, x, at, method, rule, closed, label):
     agrees(backend, x, at, method, rule, closed=closed, label=label)
 
 
+@pytest.mark.parametrize("method", OPENS)
+def test_flags_are_nan_in_buckets_without_rows(method):
+    times = pd.to_datetime(["2026-03-28 22:00", "2026-03-28 22:59"])
+    x = pd.Series([False, True], index=times)
+    for each in (x, partitioned(x, [0.5])):
+        found = getattr(each.gpuscan.resample("15min"), method)()
+        found = found.compute() if isinstance(found, dd.Series) else found
+        assert found.dtype == object
+        assert found.iloc[[0, 3]].tolist() == [False, True]
+        assert all(isinstance(value, float) for value in found.iloc[1:3])  # as pandas shifts them
+
+
 @given(
     x=series(("float64",)),
     at=cuts(),
