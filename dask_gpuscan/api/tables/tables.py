@@ -320,18 +320,25 @@ def bridged(source: TableSource, name: str, member: Any) -> Any:
 
     @functools.wraps(member)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = {key: unwrapped(value) for key, value in kwargs.items()}
-        return source.answer(name, member(*map(unwrapped, args), **given))
+        given = {key: unwrapped(value, source.frame) for key, value in kwargs.items()}
+        return source.answer(name, member(*[unwrapped(a, source.frame) for a in args], **given))
 
     return call
 
 
-def unwrapped(argument: Any) -> Any:
-    """Return a table, a column, a list with columns or a dtype as an object of pandas; any other argument as it is."""
+def unwrapped(argument: Any, frame: Any = None) -> Any:
+    """Return a table, a column, a list with columns or a dtype as an object of pandas; any other argument as it is.
+
+    A column with the name and the values of one of a frame is that one: each look at a table makes another object.
+    """
     if isinstance(argument, (list, tuple)) and any(map(is_table, argument)):
-        return [unwrapped(each) for each in argument]
+        return [unwrapped(each, frame) for each in argument]
     if is_table(argument):
-        return TableSource(known_table(argument)).frame
+        found = TableSource(known_table(argument)).frame
+        if getattr(frame, "ndim", 1) == 2 and found.ndim == 1 and found.name in frame.columns:
+            own = frame[found.name]
+            return own if own.equals(found) else found
+        return found
     if _is_polars(argument):
         argument = _dtype_of_polars(argument)
     return pd.ArrowDtype(argument) if isinstance(argument, pa.DataType) else argument
