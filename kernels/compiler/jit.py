@@ -9,7 +9,7 @@ import hashlib
 import logging
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,6 +47,7 @@ from numba.extending import overload
 from . import cache as kernel_cache
 from . import pack
 from .compiling import compiling, hold_over_forks, say_compiling
+from .forms import engine_of, formed, linked, operators_of
 from .function_fingerprint import OVERLOAD, fingerprint
 from .numba_internals import processor
 
@@ -78,6 +79,21 @@ class _EntryLibrary(JITCodeLibrary):
 
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
+
+
+class _FormedLibrary(_EntryLibrary):
+    """An engine, and operators' functions that are inlined in it. It is simplified, so one run of passes is enough."""
+
+    inlined: list[str]
+
+    def _optimize_final_module(self) -> None:
+        for name in self.inlined:
+            function = self._final_module.get_function(name)
+            if not function.is_declaration:
+                function.linkage = "internal"
+                function.add_function_attribute("alwaysinline")
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
 
 
 class _LinkedLibrary(_EntryLibrary):
@@ -187,10 +203,14 @@ def overloaded(function: Any) -> Any:
 # --- entries and their cache ------------------------------------------------------------------------------------------
 
 
-def cached_njit(function: Any, options: dict[str, Any] = ENTRY) -> Any:
-    """Compile a function of the engine lazily, and keep its machine code on disk."""
+def cached_njit(function: Any, options: dict[str, Any] = ENTRY, linked: bool = True) -> Any:
+    """Compile a function of the engine lazily, and keep its machine code on disk.
+
+    Operators are `linked` into it, unless it is small.
+    """
     compiled = numba.njit(**options)(function)
-    compiled._cache = _KernelCache(compiled)
+    engine = numba.njit(**{**options, "pipeline_class": _LinkedCompiler})(function)
+    compiled._cache = _KernelCache(compiled, engine if linked else None)
     return compiled
 
 
@@ -208,6 +228,18 @@ def load_kernel(function: Any, arguments: tuple[Any, ...]) -> pack.Kernel:
     if not function.targetoptions["no_cfunc_wrapper"]:
         address = made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name)
     return pack.Kernel(made.entry_point, made.signature.return_type, address)
+
+
+def answer_of(function: Any, arguments: tuple[Any, ...], ask: Callable[[], Any]) -> Any:
+    """Return the type that a kernel answers with, without its machine code: from the pack, from disk, or by `ask`."""
+    found = pack.find(function, arguments)
+    if found is not None:
+        return found.answer
+    known = function._cache.answers
+    if arguments not in known:
+        with compiling(), _without_collections():
+            known[arguments] = function._cache.answer(arguments, ask)
+    return known[arguments]
 
 
 def _give_environments(kernel: Any) -> None:
@@ -237,8 +269,9 @@ def _without_collections() -> Iterator[None]:
 class _KernelCache(_Cache):
     """What a dispatcher asks for machine code before it compiles, and gives it to afterwards."""
 
-    def __init__(self, function: Any) -> None:
-        self._function = function
+    def __init__(self, function: Any, engine: Any) -> None:
+        self._function, self._engine = function, engine
+        self.answers: dict[Any, Any] = {}
         self._name = function.__qualname__
 
     @property
@@ -249,7 +282,29 @@ class _KernelCache(_Cache):
         found = self._found(sig, target_context)
         if found is None:
             say_compiling(_description(self._name, sig), "this CPU")
+            found = self._linked(tuple(sig), target_context)
+            if found is not None:
+                self.save_overload(sig, found)
         return found
+
+    def _linked(self, arguments: Any, target_context: Any) -> Any:
+        """Return a kernel that is linked of an engine and operators; None if it has none, or is not to be had so."""
+        operators = operators_of(arguments)
+        if not operators or self._engine is None:
+            return None
+        taken = formed(arguments, operators)
+        key = self._key(taken, "engine")
+        try:
+            kept = kernel_cache.read(key)
+            if kept is None:
+                kept = engine_of(self._engine, operators, taken)
+                kernel_cache.write(key, kept)
+            library = _FormedLibrary(target_context.codegen(), self._name)
+            library.enable_object_caching()
+            return linked(kept, operators, arguments, target_context, library)
+        except Exception as error:  # whatever is wrong with the operator is said of the whole
+            logging.getLogger(__name__).info("%s is compiled as a whole: %r", self._name, error)
+            return None
 
     def _found(self, sig: Any, target_context: Any) -> Any:
         content = kernel_cache.read(self._key(sig))
@@ -271,11 +326,21 @@ class _KernelCache(_Cache):
         if not compiled.library.has_dynamic_globals:
             kernel_cache.write(self._key(sig), dumps(compiled._reduce()))
 
-    def _key(self, sig: Any) -> str:
+    def answer(self, arguments: Any, ask: Callable[[], Any]) -> Any:
+        """Return the type of the answer, which is kept."""
+        key = self._key(arguments, "type")
+        content = kernel_cache.read(key)
+        if content is None:
+            answer = ask()
+            kernel_cache.write(key, dumps(answer))
+            return answer
+        return pickle.loads(content)
+
+    def _key(self, sig: Any, kind: str = "cpu") -> str:
         """Return what the entry is found by: it differs between kernels of different machine code."""
         reached = fingerprint(self._function, *_reached_by_types(sig))
         content = repr((_environment(), self._function.__module__, self._name, reached))
-        return f"{hashlib.sha256(content.encode()).hexdigest()}.cpu"
+        return f"{hashlib.sha256(content.encode()).hexdigest()}.{kind}"
 
     def enable(self) -> None: ...
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numba
 from numba import types
+from numba.core.registry import cpu_target
 from numba.extending import (
     NativeValue,
     intrinsic,
@@ -22,6 +23,7 @@ from numba.extending import (
     unbox,
 )
 
+from ..compiler.forms import Form, Linkable
 from ..compiler.frozen_functions import rebuild
 from ..compiler.function_fingerprint import Registry
 from ..compiler.jit import LINKED_ALLOCATING, overloaded
@@ -35,7 +37,7 @@ _constant: set[str] = set()
 """The tokens of code that is compiled with its numbers as constants, because it cannot be otherwise."""
 
 
-class OperatorType(types.Type):
+class OperatorType(Linkable):
     """The Numba type of operators with the same code: its name holds the content of that.
 
     Its values are the numbers that the code takes, a tuple of them for each function. Its title, the name of the first
@@ -47,7 +49,15 @@ class OperatorType(types.Type):
         self.title = title
         each = [[numba.from_dtype(x.dtype) for x in values] for values in code.values]
         self.values = types.Tuple([types.Tuple(kinds) for kinds in each])
+        self.functions = frozenset(role for role in ROLES if code.functions[role] is not None)
         super().__init__(name=f"Operator({code.token})")
+
+    def compiled(self, name: str, kinds: tuple[Any, ...]) -> Any:
+        """Return what is compiled of a function, for arguments of these types after its numbers."""
+        given = (*self.values[ROLES.index(name)], *kinds)
+        function = _compiled(self.token, name)
+        function.compile(given)
+        return function.overloads[given]
 
 
 def operator_type(op: Operator) -> OperatorType:
@@ -98,6 +108,7 @@ def _names(values: tuple[Any, ...]) -> tuple[str, ...]:
 NAMES[OperatorType] = _pack_name
 
 
+@register_model(Form)
 @register_model(OperatorType)
 class _OperatorModel(models.StructModel):
     def __init__(self, manager: Any, kind: Any) -> None:
@@ -109,6 +120,7 @@ def _typeof_operator(op: Operator, context: Any) -> OperatorType:
     return operator_type(op)
 
 
+@unbox(Form)
 @unbox(OperatorType)
 def _unbox_operator(kind: Any, obj: Any, c: Any) -> Any:
     made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
@@ -161,11 +173,7 @@ def converted(context, builder, like, kind, value):
 @lru_cache(maxsize=4096)
 def _compiled(token: str, role: str) -> Any:
     function = _known[token].functions[role]
-    return (
-        None
-        if function is None
-        else rebuild(function, numba.njit(boundscheck=True, **LINKED_ALLOCATING))
-    )
+    return rebuild(function, numba.njit(boundscheck=True, **LINKED_ALLOCATING))
 
 
 def resolve(typing_context, function, arguments):
@@ -191,12 +199,21 @@ def resolve(typing_context, function, arguments):
     return inner.return_type, generate
 
 
+def asked(op, role, arguments):
+    """Return the type that a function of an operator answers with, for arguments of these types."""
+    kinds_ = kinds(arguments[0]) if role == "lift" else arguments
+    return _call(cpu_target.typing_context, role, op, kinds_)[0]
+
+
 def _call(typing_context, role, op, kinds_):
     """Return the type that a function of an operator answers with, and what generates a call of it."""
     place = ROLES.index(role)
-    taken = list(op.values[place])
-    function = _compiled(op.token, role)
-    answer, generate = resolve(typing_context, function, (*taken, *kinds_))
+    taken = tuple(op.values[place])
+    if isinstance(op, Form):
+        answer, generate = op.resolve(role, tuple(kinds_), taken)
+    else:
+        function = _compiled(op.token, role)
+        answer, generate = resolve(typing_context, function, (*taken, *kinds_))
 
     def call(context, builder, value, given):
         values = cgutils.create_struct_proxy(op)(context, builder, value).values
@@ -220,7 +237,7 @@ def combine(typing_context, op, a, b):
 @intrinsic
 def lift(typing_context, op, element):
     """State of one element."""
-    if _compiled(op.token, "lift") is None:
+    if "lift" not in op.functions:
         return element(op, element), lambda context, builder, signature, args: args[1]
     answer, call = _call(typing_context, "lift", op, kinds(element))
 
@@ -233,7 +250,7 @@ def lift(typing_context, op, element):
 @intrinsic
 def lower(typing_context, op, state):
     """Element that a scan writes for a state."""
-    if _compiled(op.token, "lower") is None:
+    if "lower" not in op.functions:
         return state(op, state), lambda context, builder, signature, args: args[1]
     answer, call = _call(typing_context, "lower", op, (state,))
 

@@ -11,15 +11,16 @@ import re
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numba
 import numpy as np
 from numba import types
 
-from ..compiler.jit import cached_njit, load_kernel
+from ..compiler.jit import answer_of, cached_njit, load_kernel
 from ..compiler.numba_internals import as_dtype
-from .calls import combine, lift, lower, make_constant, operator_type
+from .calls import asked, combine, lift, lower, make_constant, operator_type
 from .operator import BUILT_IN, Operator
 
 Form = tuple[np.dtype, ...]
@@ -69,19 +70,22 @@ def lowered(op: Operator, state: types.Type) -> types.Type:
     return state if op.lower is None else _ask(op, "lower", state)
 
 
-@cached_njit
+_probe = partial(cached_njit, linked=False)
+
+
+@_probe
 def probe_lift(op, element):
     """Lift an element."""
     return lift(op, element)
 
 
-@cached_njit
+@_probe
 def probe_combine(op, a, b):
     """Combine two states."""
     return combine(op, a, b)
 
 
-@cached_njit
+@_probe
 def probe_lower(op, state):
     """Lower a state."""
     return lower(op, state)
@@ -157,7 +161,7 @@ def _ask(op: Operator, role: str, *arguments: types.Type) -> types.Type:
     """
     kind = operator_type(op)
     try:
-        answer = load_kernel(_PROBES[role], (kind, *arguments)).answer
+        answer = answer_of(_PROBES[role], (kind, *arguments), lambda: asked(kind, role, arguments))
     except Exception as error:
         if any(kind.values):
             made = make_constant(op)  # unless another thread has
