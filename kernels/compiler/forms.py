@@ -18,6 +18,7 @@ from numba.core.compiler import CompileResult
 from numba.core.environment import Environment
 from numba.core.serialize import dumps
 
+from . import cache as kernel_cache
 from .function_fingerprint import Registry
 from .numba_internals import cgutils
 
@@ -185,15 +186,41 @@ def _names(fndesc: Any) -> list[str]:
 
 
 def linked(
-    kept: bytes, operators: list[Linkable], arguments: tuple[Any, ...], context: Any, library: Any
+    engine: Any,
+    operators: list[Linkable],
+    arguments: tuple[Any, ...],
+    key_of: Any,
+    context: Any,
+    library: Any,
 ) -> Any:
-    """Link the functions of operators into an engine, in an empty library; return what a compiler would.
+    """Link the functions of operators into an engine; return what a compiler would.
+
+    Parameters
+    ----------
+    engine
+        The dispatcher of the kernel without machine code.
+    operators
+        Those among the arguments.
+    arguments
+        The types of the kernel's arguments.
+    key_of : callable
+        Returns the key of what is kept for types of arguments.
+    context
+        Numba's target.
+    library
+        An empty one, for the kernel.
 
     Raises
     ------
     Unlinkable
         If a function answers with another type than that of the operator that the engine was made with.
-    """
+    """  # fmt: skip
+    forms = formed(arguments, operators)
+    key = key_of(forms, "engine")
+    kept = kernel_cache.read(key)
+    if kept is None:
+        kept = engine_of(engine, operators, forms)
+        kernel_cache.write(key, kept)
     fndesc, consts, answer, asked, code = pickle.loads(kept)
     module = llvm.parse_bitcode(code)
     before = _names(fndesc)

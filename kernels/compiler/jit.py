@@ -4,6 +4,7 @@ Numba's own cache loads whatever its files hold, and an index and its files can 
 each kernel as an entry of its own, which is checked before anything is made of it.
 """
 
+import contextlib
 import gc
 import hashlib
 import logging
@@ -23,6 +24,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.compiler_machinery import register_pass
 from numba.core.datamodel import default_manager
+from numba.core.dispatcher import _FunctionCompiler
 from numba.core.environment import lookup_environment
 from numba.core.pythonapi import _unboxers
 from numba.core.runtime import rtsys
@@ -47,7 +49,7 @@ from numba.extending import overload
 from . import cache as kernel_cache
 from . import pack
 from .compiling import compiling, hold_over_forks, say_compiling
-from .forms import engine_of, formed, linked, operators_of
+from .forms import linked, operators_of
 from .function_fingerprint import OVERLOAD, fingerprint
 from .numba_internals import processor
 
@@ -209,8 +211,10 @@ def cached_njit(function: Any, options: dict[str, Any] = ENTRY, linked: bool = T
     Operators are `linked` into it, unless it is small.
     """
     compiled = numba.njit(**options)(function)
-    engine = numba.njit(**{**options, "pipeline_class": _LinkedCompiler})(function)
-    compiled._cache = _KernelCache(compiled, engine if linked else None)
+    compiled._cache = _KernelCache(compiled)
+    if linked:
+        engine = numba.njit(**{**options, "pipeline_class": _LinkedCompiler})(function)
+        compiled._compiler = _LinkingCompiler(compiled._compiler, compiled._cache, engine)
     return compiled
 
 
@@ -269,8 +273,8 @@ def _without_collections() -> Iterator[None]:
 class _KernelCache(_Cache):
     """What a dispatcher asks for machine code before it compiles, and gives it to afterwards."""
 
-    def __init__(self, function: Any, engine: Any) -> None:
-        self._function, self._engine = function, engine
+    def __init__(self, function: Any) -> None:
+        self._function = function
         self.answers: dict[Any, Any] = {}
         self._name = function.__qualname__
 
@@ -282,32 +286,10 @@ class _KernelCache(_Cache):
         found = self._found(sig, target_context)
         if found is None:
             say_compiling(_description(self._name, sig), "this CPU")
-            found = self._linked(tuple(sig), target_context)
-            if found is not None:
-                self.save_overload(sig, found)
         return found
 
-    def _linked(self, arguments: Any, target_context: Any) -> Any:
-        """Return a kernel that is linked of an engine and operators; None if it has none, or is not to be had so."""
-        operators = operators_of(arguments)
-        if not operators or self._engine is None:
-            return None
-        taken = formed(arguments, operators)
-        key = self._key(taken, "engine")
-        try:
-            kept = kernel_cache.read(key)
-            if kept is None:
-                kept = engine_of(self._engine, operators, taken)
-                kernel_cache.write(key, kept)
-            library = _FormedLibrary(target_context.codegen(), self._name)
-            library.enable_object_caching()
-            return linked(kept, operators, arguments, target_context, library)
-        except Exception as error:  # whatever is wrong with the operator is said of the whole
-            logging.getLogger(__name__).info("%s is compiled as a whole: %r", self._name, error)
-            return None
-
     def _found(self, sig: Any, target_context: Any) -> Any:
-        content = kernel_cache.read(self._key(sig))
+        content = kernel_cache.read(self.key(sig))
         if content is None:
             return None
         if b"NRT_" in content:  # it makes arrays; who compiles does this before
@@ -324,19 +306,20 @@ class _KernelCache(_Cache):
     def save_overload(self, sig: Any, compiled: Any) -> None:
         # Globals that are dynamic are addresses, which are others in another process.
         if not compiled.library.has_dynamic_globals:
-            kernel_cache.write(self._key(sig), dumps(compiled._reduce()))
+            kernel_cache.write(self.key(sig), dumps(compiled._reduce()))
 
     def answer(self, arguments: Any, ask: Callable[[], Any]) -> Any:
         """Return the type of the answer, which is kept."""
-        key = self._key(arguments, "type")
+        key = self.key(arguments, "type")
         content = kernel_cache.read(key)
-        if content is None:
-            answer = ask()
-            kernel_cache.write(key, dumps(answer))
-            return answer
-        return pickle.loads(content)
+        with contextlib.suppress(Exception):  # whole, and not a type
+            if content is not None:
+                return pickle.loads(content)
+        answer = ask()
+        kernel_cache.write(key, dumps(answer))
+        return answer
 
-    def _key(self, sig: Any, kind: str = "cpu") -> str:
+    def key(self, sig: Any, kind: str = "cpu") -> str:
         """Return what the entry is found by: it differs between kernels of different machine code."""
         reached = fingerprint(self._function, *_reached_by_types(sig))
         content = repr((_environment(), self._function.__module__, self._name, reached))
@@ -347,6 +330,26 @@ class _KernelCache(_Cache):
     def disable(self) -> None: ...
 
     def flush(self) -> None: ...
+
+
+class _LinkingCompiler(_FunctionCompiler):
+    """What a dispatcher compiles with: it links operators into an engine, which is kept on disk."""
+
+    def __init__(self, plain: Any, cache: _KernelCache, engine: Any) -> None:
+        vars(self).update(vars(plain))
+        self._kept, self._engine = cache, engine
+
+    def _compile_core(self, args: Any, return_type: Any) -> Any:
+        operators = operators_of(args)
+        if operators:
+            context, name = self.targetdescr.target_context, self.py_func.__qualname__
+            library = _FormedLibrary(context.codegen(), name)
+            library.enable_object_caching()
+            try:
+                return linked(self._engine, operators, args, self._kept.key, context, library)
+            except Exception as error:  # whatever is wrong with an operator is said of the whole
+                logging.getLogger(__name__).info("%s is compiled as a whole: %r", name, error)
+        return super()._compile_core(args, return_type)
 
 
 def _description(name: str, sig: Any) -> str:

@@ -11,6 +11,7 @@ from numba.np.numpy_support import as_dtype
 __all__ = [
     "as_dtype",
     "cgutils",
+    "cpu_target",
     "load_item",
     "populate_array",
     "processor",

@@ -13,7 +13,6 @@ from typing import Any
 
 import numba
 from numba import types
-from numba.core.registry import cpu_target
 from numba.extending import (
     NativeValue,
     intrinsic,
@@ -27,7 +26,7 @@ from ..compiler.forms import Form, Linkable
 from ..compiler.frozen_functions import rebuild
 from ..compiler.function_fingerprint import Registry
 from ..compiler.jit import LINKED_ALLOCATING, overloaded
-from ..compiler.numba_internals import cgutils, struct_value
+from ..compiler.numba_internals import cgutils, cpu_target, struct_value
 from ..compiler.pack import NAMES, content_name
 from .operator import ROLES, Code, Operator
 

@@ -122,7 +122,7 @@ def entry_of(function, kind) -> str:
     """Compile a function, and return the key under which it is kept."""
     compiled = cached_njit(function)
     compiled.compile((kind,))
-    return compiled._cache._key((kind,))
+    return compiled._cache.key((kind,))
 
 
 def test_whole_entries_that_are_not_the_kernel_are_made_anew(cache):
@@ -216,7 +216,7 @@ def test_an_entry_is_found_by_function_types_processor_and_configuration(monkeyp
     for target, checks in itertools.product(targets, (None, 1)):
         monkeypatch.setattr(jit, "processor", lambda target=target: target)
         monkeypatch.setattr(numba.config, "BOUNDSCHECK", checks)
-        keys |= {f._cache._key(sig) for f in functions for sig in kinds}
+        keys |= {f._cache.key(sig) for f in functions for sig in kinds}
     assert len(keys) == 24
 
 
@@ -280,7 +280,7 @@ def key_in(text: str) -> str:
     module: dict[str, Any] = {"__name__": "module"}
     exec(compile(text, "module.py", "exec"), module)
     work = numba.types.NamedTuple([numba.int64], module["Work"])
-    return module["kernel"]._cache._key((work, numba.int64))
+    return module["kernel"]._cache.key((work, numba.int64))
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # what is longer fails 
 def test_a_kernel_that_is_half_written_is_not_kept(tmp_path):
     pytest.importorskip("resource")
     assert use(tmp_path, FULL + USE) == MADE
-    assert list(tmp_path.iterdir()) == []
+    assert {entry.suffix for entry in tmp_path.iterdir()} <= {".type"}  # which fits
 
 
 def test_kernels_are_found_in_a_folder_that_cannot_be_written_to(kept):
