@@ -45,13 +45,17 @@ def library() -> Any:
 
 ATTRIBUTES: dict[str, Callable[[], Any]] = {
     "_cache": lambda: numba.njit(lambda: None),
+    "_compiler": lambda: numba.njit(lambda: None),
+    "_compile_core": lambda: numba.njit(lambda: None)._compiler,
     "_rebuild": lambda: compiler.CompileResult,
     "_reduce": lambda: compiler.CompileResult,
     "_getvalue": lambda: cgutils.create_struct_proxy(types.Tuple([types.int64])),
     "_engine": lambda: library().codegen,
+    "_module_pass_manager": lambda: library().codegen,
     "set_env": lambda: library().codegen,
     "magic_tuple": lambda: library().codegen,
     "_cached_cc": lambda: pytest.importorskip("numba_cuda_mlir.tools"),
+    "_ensure_finalized": library,
     "_final_module": library,
     "_shared_module": library,
 }
