@@ -176,7 +176,8 @@ def engine_of(function: Any, operators: list[Linkable], arguments: tuple[Any, ..
     passes.run(module, builder)
     asked = [_symbols[f.name] for f in module.functions if f.is_declaration and f.name in _symbols]
     held = (fndesc, made.environment.consts, made.signature.return_type, asked, module.as_bitcode())
-    return dumps(held)
+    kept: bytes = dumps(held)
+    return kept
 
 
 def _names(fndesc: Any) -> list[str]:

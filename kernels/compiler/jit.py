@@ -336,7 +336,7 @@ class _LinkingCompiler(_FunctionCompiler):
     """What a dispatcher compiles with: it links operators into an engine, which is kept on disk."""
 
     def __init__(self, plain: Any, cache: _KernelCache, engine: Any) -> None:
-        vars(self).update(vars(plain))
+        self.__dict__.update(plain.__dict__)
         self._kept, self._engine = cache, engine
 
     def _compile_core(self, args: Any, return_type: Any) -> Any:
