@@ -45,3 +45,6 @@ def test_states_of_libraries_whose_integers_may_be_null(scan, rows, expected):
     (found,) = replace(part.operation, answers=answers).last(columns, of_one_group(PANDAS, states))
     assert found.dtype == "Int64"
     assert found.tolist() == [expected]
+    answers = tuple([replace(one, dtype=pd.CategoricalDtype()) for one in answers])
+    with pytest.raises(TypeError, match="scans of category have no answers in pandas"):
+        replace(part.operation, answers=answers).last(columns, of_one_group(PANDAS, states))

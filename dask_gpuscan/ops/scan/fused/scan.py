@@ -190,10 +190,11 @@ class FusedScan:
 
     def _wrapped(self, columns: Sequence[Any], answer: Answer, out: Any, missing: Any) -> Any:
         library = library_of(columns[0])
-        # of another library, whose integers may be null, if it is of a state that has moved
+        # that of another library, whose integers may be null, where a state has moved
         dtype = answer.dtype if missing is None else library.masked(answer.dtype)
         layout = library.layout(dtype)
-        assert layout is not None
+        if layout is None:
+            raise TypeError(f"scans of {dtype} have no answers in pandas; save the state as it is")
         array = layout.wrap(out, missing, dtype)
         if answer.shown == answer.dtype:
             return array
