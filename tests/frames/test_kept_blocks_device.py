@@ -1,5 +1,7 @@
 """Blocks of memory of RMM for CuPy: those that are not large are used again, and others are not kept."""
 
+from functools import cache
+
 import pytest
 
 pytest.importorskip("cudf")
@@ -18,11 +20,10 @@ def pool_of(size):
 
 @pytest.fixture(autouse=True)
 def own_pools(monkeypatch):
-    """Blocks that arrays of other tests still use are in other pools."""
-    pools = kept_blocks._pools.__wrapped__(0)
-    monkeypatch.setattr(kept_blocks, "_pools", lambda device: pools)
+    """Blocks that arrays of other tests still use are in other pools; a test's own are made when it asks for one."""
+    monkeypatch.setattr(kept_blocks, "_pools", cache(kept_blocks._pools.__wrapped__))
     yield
-    for _, _, pool in pools:
+    for _, _, pool in kept_blocks._pools(0):
         pool.free_all_blocks()
 
 
@@ -75,22 +76,21 @@ def test_others_come_from_rmm(monkeypatch, size, kept):
 
 @pytest.mark.parametrize("size", [1 << 25, 1 << 20, 4096])
 def test_what_is_kept_is_given_back_where_memory_ends(monkeypatch, size):
-    asked, all_of = [], kept_blocks.rmm_cupy_allocator
+    asked, all_of, kept = [], kept_blocks.rmm_cupy_allocator, 1 << 19
 
     def scarce(size):
         asked.append(size)
-        if len(asked) == 1:
+        if len(asked) == 2:
             raise MemoryError
         return all_of(size)
 
-    pool = pool_of(1 << 22)
-    kept_blocks.allocate(1 << 19)  # and given back at once
-    assert pool.free_bytes() > 0
-    monkeypatch.setattr(kept_blocks, "rmm_cupy_allocator", scarce)
-    if size < 1 << 25:  # pools ask as well
-        monkeypatch.setattr(kept_blocks, "_pools", kept_blocks._pools.__wrapped__)
+    monkeypatch.setattr(kept_blocks, "rmm_cupy_allocator", scarce)  # which pools ask as well
+    kept_blocks.allocate(kept)  # and given back at once
+    pool = pool_of(kept)
+    assert pool.free_bytes() == kept
     assert kept_blocks.allocate(size).ptr
-    assert asked == [size] * 2
+    assert asked == [kept, size, size]
+    assert pool.free_bytes() == 0
 
 
 def test_no_bytes():

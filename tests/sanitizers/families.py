@@ -84,7 +84,7 @@ def _rolling(on: Any) -> Iterator[Any]:
 
 def _order(on: Any) -> Iterator[Any]:
     median = Quantile(0.5, "linear")
-    for before in (9, 99, 299, 999, 2999):
+    for before in (2, 6, 9, 30, 40, 99, 199, 299, 999, 2999):  # all shapes
         for asked in (median, Rank(), Distinct()):
             yield kernels.order_statistics(asked, on(_values()), RowWindows(before), least=1)
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -383,6 +384,12 @@ def lowered(library: Any, op: Operator, states: States) -> Any:
     values = states if len(states) > 1 else states[0]
     _, out = kernels.reduce_by_key(on_states(op, states), [rows], values, starts=False, lower=True)
     return out
+
+
+def at_identity(states: States, identity: Any) -> Any:
+    """Tell of which states all fields are those of the identity."""
+    pairs = zip(states, fields_of(identity), strict=True)
+    return reduce(and_, [field == part for field, part in pairs])
 
 
 def merged(op: Operator, states: States, groups: ReducibleGroups) -> States:

@@ -28,6 +28,7 @@ from ..core.groups import (
     OneGroup,
     ReducibleGroups,
     States,
+    at_identity,
     fields_of,
     folded,
     lowered,
@@ -245,8 +246,9 @@ class KernelScan(ScanBase):
         values = lowered(plan.library, plan.op, fields_of(state))
         missing = parts.null
         if plan.has_nulls and plan.op.null_identity and initial is None:
-            nothing = plan.op.identity_for(*plan.storages)
-            missing = (values == nothing) | (values != values)
+            identity = plan.op.identity_for(*plan.storages)
+            nothing = at_identity(fields_of(state), identity) | (values != values)
+            missing = nothing if missing is None else missing | nothing
         values = values.astype(plan.kernel_dtype, copy=False)
         return plan.wrapped(values, missing if plan.has_nulls else None, columns)
 

@@ -10,6 +10,7 @@ import numpy as np
 from ... import kernels
 from ...frames.messages import HINT, column_title, first_line
 from ...frames.registry import library_of, stored_numbers
+from ...frames.types import DType
 from ...kernels import Operator
 
 Inputs = tuple[tuple[int, str], ...]
@@ -30,8 +31,16 @@ def _times(column: Any) -> Any:
     return stored_numbers(column).astype(np.float64)
 
 
-def cast_to_answer(name: str, column: Any) -> Any:
+def cast_to_answer(name: str, column: Any, dtype: DType | None = None) -> Any:
     """Return a column in the dtype of an answer: dates as times to be averaged, decimals as floats.
+
+    Parameters
+    ----------
+    name : str
+        Of the statistic.
+    column : Column
+    dtype : dtype, optional
+        Of the answer, if it is not that of groups.
 
     Raises
     ------
@@ -39,7 +48,7 @@ def cast_to_answer(name: str, column: Any) -> Any:
         For a date that is out of the range of times.
     """
     library = library_of(column)
-    dtype = library.group_dtype(name, column.dtype)
+    dtype = dtype or library.group_dtype(name, column.dtype)
     if dtype == column.dtype:
         return column
     try:

@@ -15,7 +15,7 @@ __shared__ double ordered[ROWS + 1];         // the last is read, but not used
 __shared__ Code codes[ROWS];                 // while rows are put in order, the row of each value
 __shared__ Word words[(LEVELS + 1) * STRIDE];  // on the last level, a row has a 1 if it has no value
 __shared__ unsigned zeros[LEVELS];
-__shared__ alignas(16) unsigned of_warps[WARPS];  // so that it is read alone, in vectors
+__shared__ alignas(sizeof(unsigned) * WARPS) unsigned of_warps[WARPS];  // so that it is read alone, in vectors
 
 __device__ int lane() { return threadIdx.x % 32; }
 __device__ int warp() { return threadIdx.x / 32; }
@@ -92,7 +92,9 @@ template <class Combine> __device__ unsigned before_thread(unsigned own, Combine
   __syncthreads();
   unsigned before = __shfl_up_sync(ALL, all, 1);
   if (lane() == 0) before = 0;
-  for (int w = 0; w < warp(); ++w) before = combine(of_warps[w], before);
+#pragma unroll
+  for (int w = 0; w < WARPS; ++w)  // not up to warp(): the rest of such a loop is read in vectors, past the end
+    if (w < warp()) before = combine(of_warps[w], before);
   return before;
 }
 

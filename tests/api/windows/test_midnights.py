@@ -9,12 +9,13 @@ from zoneinfo import ZoneInfo
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 import dask_gpuscan
 from dask_gpuscan import stream
+
+pl = pytest.importorskip("polars")
 
 DAYS = {
     "America/Santiago": date(2024, 9, 8),  # begins at 1:00

@@ -14,7 +14,7 @@ CAPABILITIES = sorted({on for on, _ in EVERY})
 
 
 def compiled(source, capability, given=()):
-    """The machine code, and how many bytes of registers and arrays are in memory."""
+    """The machine code, how many bytes of registers and arrays are in memory, and how many of shared memory it has."""
     log = io.StringIO()
     macros = [each[2:].split("=") for each in given if each.startswith("-D")]
     options = ProgramOptions(
@@ -23,12 +23,14 @@ def compiled(source, capability, given=()):
         ptxas_options=["-v"],
     )
     code = Program(source, "c++", options).compile("cubin", logs=log).code
-    return code, set(re.findall(r"(\d+) bytes (?:spill|stack)", log.getvalue()))
+    said = log.getvalue()
+    (shared,) = re.findall(r"(\d+) bytes smem", said) or ["0"]
+    return code, set(re.findall(r"(\d+) bytes (?:spill|stack)", said)), int(shared)
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES)
 def test_a_wavelet_matrix(capability):
-    code, spilt = compiled(sorted_windows.source("wavelet"), capability)
+    code, spilt, _ = compiled(sorted_windows.source("wavelet"), capability)
     for name in (b"count_zeros", b"part_rows", b"quantiles", b"ranks", b"count_again"):
         assert b".text." + name in code
     assert spilt == {"0"}
@@ -44,8 +46,11 @@ def test_a_wavelet_matrix(capability):
 )
 def test_values_in_order(kernel, capability, schedule):
     name, shape = kernel
-    code, spilt = compiled(
+    code, spilt, shared = compiled(
         sorted_windows.source(name), capability, sorted_windows.options(name, shape)
     )
     assert b".text." + name.encode() in code
     assert spilt == {"0"}
+    # the compiler reads what is left of a loop in vectors of 16 bytes, and none may lie across the end
+    assert shared
+    assert shared % 16 == 0

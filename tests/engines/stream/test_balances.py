@@ -117,6 +117,9 @@ ALL: dict[str, Method] = {
     "fused": lambda d: d.gpuscan.scan(
         {"a": (dask_gpuscan.add, "n"), "b": (dask_gpuscan.maximum, "n")}
     ),
+    "fused nullable": lambda d: d.gpuscan.scan(
+        {"a": (dask_gpuscan.add, "i"), "b": (dask_gpuscan.maximum, "i")}
+    ),
     "row numbers": lambda d: d.gpuscan.row_number(),
 }
 
@@ -160,6 +163,30 @@ def test_dtypes_of_keys_and_values(name: str, tmp_path: Path) -> None:
             found = found.sort_values(by, ignore_index=True).astype({by: expected[by].dtype})
             same(of_values(found, expected), expected)
             assert one.to_arrow()[f"groupby-{method}"].num_rows == len(found)
+
+
+NONE_YET = ["maximum", "minimum", "first", "last", "welford"]
+"""Operators that have no answer before the first value."""
+
+
+@pytest.mark.parametrize("name", [*NONE_YET, "fused"])
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "Int64", "Float64", "int64[pyarrow]", "double[pyarrow]"]
+)
+def test_groups_without_values_have_no_answer(dtype: str, name: str, tmp_path: Path) -> None:
+    def scan(d: Any) -> Any:
+        groups = d.gpuscan.groupby("k")
+        if name == "fused":
+            return groups.scan({each: (getattr(dask_gpuscan, each), "x") for each in NONE_YET})
+        return groups[["x"]].scan(getattr(dask_gpuscan, name))
+
+    values = pd.array([3, None, 0, None, 1, 0], "Int64").astype(dtype)
+    frame = pd.DataFrame({"k": [0, 1, 2, 1, 0, 2], "x": values})
+    answers, state = ended(scan, frame)
+    expected = last_of(answers, [frame["k"]])
+    for one in (state, read(state, tmp_path)):
+        (found,) = one.to_pandas().values()
+        same(found.sort_values("k", ignore_index=True), expected)
 
 
 def test_sessions_have_their_last_time(tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 
 import dask.dataframe as dd
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import dask_gpuscan
 from dask_gpuscan import stream
+
+pl = pytest.importorskip("polars")
 
 FRAME = pd.DataFrame({"x": [1, 2, 3, 4, 5], "k": [1, 1, 2, 2, 2]})
 NO_ROWS = pa.schema({"x": pa.int64(), "k": pa.string()}).empty_table()

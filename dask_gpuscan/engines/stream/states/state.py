@@ -153,9 +153,9 @@ class State:
         - Scans without groups: one row.
         - Windows, `shift` and `diff`: the rows that are kept, with their keys and times.
 
-        Columns have the names and dtypes of the answers, "value" if they have none; fused scans have the answer for the
-        last row, null if it was left out. Runs and buckets that are open, as-of merges and rows that wait for later
-        ones are not listed.
+        Columns have the names and dtypes of the answers, "value" if they have none; fused scans of several columns have
+        the answer for the last row, null if it was left out. Runs and buckets that are open, as-of merges and rows that
+        wait for later ones are not listed.
 
         See Also
         --------

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -255,6 +256,7 @@ def _fused(planned: list[Planned], columns: Columns, rows: Compiled | None) -> P
             exclusive=flags if len(set(flags)) > 1 else flags[0],
             has_nulls=bool(first.marks.nulls),
             keeps_nan=any(one.plan.keeps_nan for one in planned),
+            valued=_valued(planned),
         )
         return MultiOutput(names, scan.names, scan, places)
     used = [*([rows] if rows else []), *(found for one in planned for found in one.inputs)]
@@ -295,6 +297,17 @@ def _fused(planned: list[Planned], columns: Columns, rows: Compiled | None) -> P
     op = fused_operator(lanes, elements, calls, **functions)
     sources = tuple(dict.fromkeys(n for of in inputs for n in of.columns))
     return MultiOutput(names, sources, FusedScan(op, sources, reads, answers, reverse), places)
+
+
+def _valued(planned: Sequence[Planned]) -> tuple[tuple[int, int] | None, ...]:
+    """Return the fields of each entry's state, in the state of all, if without a value its answer is null."""
+    ends = accumulate(one.lane.width for one in planned)
+    return tuple(
+        (end - one.lane.width, end)
+        if one.marks.nulls and one.plan.op.null_identity and one.entry.options.initial is None
+        else None
+        for one, end in zip(planned, ends, strict=True)
+    )
 
 
 def _masked(of: Input, columns: Columns) -> bool:

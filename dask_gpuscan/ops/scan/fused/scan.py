@@ -7,7 +7,7 @@ needs more than an operator's functions, such as products of floating-point numb
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from ...core.groups import (
     OneGroup,
     ReducibleGroups,
     States,
+    at_identity,
     fields_of,
     folded,
     lowered,
@@ -189,9 +190,12 @@ class FusedScan:
 
     def _wrapped(self, columns: Sequence[Any], answer: Answer, out: Any, missing: Any) -> Any:
         library = library_of(columns[0])
-        layout = library.layout(answer.dtype)
-        assert layout is not None
-        array = layout.wrap(out, missing, answer.dtype)
+        # that of another library, whose integers may be null, where a state has moved
+        dtype = answer.dtype if missing is None else library.masked(answer.dtype)
+        layout = library.layout(dtype)
+        if layout is None:
+            raise TypeError(f"scans of {dtype} have no answers in pandas; save the state as it is")
+        array = layout.wrap(out, missing, dtype)
         if answer.shown == answer.dtype:
             return array
         with naming("scan", columns):
@@ -207,6 +211,8 @@ class OfOneColumn(FusedScan):
     """Whether answers at nulls are null."""
     keeps_nan: bool = False
     """Whether a state shows that a NaN was among the elements."""
+    valued: tuple[tuple[int, int] | None, ...] = field(default=(), repr=False)
+    """For each answer that is null until there is a value, the part of the state that is the identity's until then."""
 
     def _views(self, columns: Sequence[Any]) -> list[Any]:
         library = library_of(columns[0])
@@ -218,6 +224,18 @@ class OfOneColumn(FusedScan):
         """Begin to reduce each group."""
         inputs = Inputs(library_of(columns[0]).in_band(self._views(columns)))
         return groups.reduce(self.op, inputs.values, nulls=inputs.nulls)
+
+    def last(self, columns: Sequence[Any], states: States) -> list[Any]:
+        """Arrays of the answers after all rows of each group, of which nulls change none."""
+        outs = lowered(library_of(columns[0]), self.op, states)
+        identity, found = fields_of(self.op.identity), []
+        for answer, out, own in zip(self.answers, outs, self.valued, strict=True):
+            missing = None
+            if own is not None:
+                fields = slice(*own)
+                missing = at_identity(states[fields], identity[fields]) | (out != out)
+            found.append(self._wrapped(columns, answer, out, missing))
+        return found
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> list[Any]:
         """Arrays of the answers of rows."""
