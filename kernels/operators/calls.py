@@ -250,7 +250,7 @@ def lower(typing_context, op, state):
 def identity_of(typing_context, op, identity):
     """The identity, which is given: as constants where it is no function of dtypes, so that compilers leave it out.
 
-    Sums of 4 million float64 by 1,000 codes, with NaN as nulls, on a core without AVX-512: 1.5 ns a row, 3.3 without.
+    Sums of 4 million float64 by 1,000 codes, with NaN as nulls, on a core without AVX-512: 1.6 ns a row, 3.3 without.
     """
     answer = types.unliteral(identity)
 
