@@ -35,6 +35,9 @@ class Linkable(types.Type):
     values: types.Type
     """The type of the numbers that its functions take."""
 
+    identity: tuple[Any, ...] | None
+    """Its identity, if that is a constant in what is compiled."""
+
     def compiled(self, name: str, kinds: tuple[Any, ...]) -> Any:
         """Return what is compiled of a function, for arguments of these types after its numbers."""
         raise NotImplementedError
@@ -69,9 +72,11 @@ class Form(types.Type):
 
     def __init__(self, place: int, like: Linkable, numbers: tuple[str, ...]) -> None:
         self.place, self.functions, self.values = place, like.functions, like.values
+        self.identity = like.identity
         self.title = "any operator"
         has = ", ".join(sorted(like.functions))
-        super().__init__(name=f"Form({place}, {has}, {like.values}, {', '.join(numbers)})")
+        content = f"{place}, {has}, {like.values}, {like.identity}, {', '.join(numbers)}"
+        super().__init__(name=f"Form({content})")
 
     def resolve(self, name: str, kinds: tuple[Any, ...], taken: tuple[Any, ...]) -> tuple[Any, Any]:
         """Return the type that a function answers with, and what generates a call of it."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..compiler.function_fingerprint import fingerprint
 from ..nulls import NAT
+from . import compensated
 from .numerics import quotient, share
 from .operator import BUILT_IN as BUILT_IN  # from here to everyone
 from .operator import Operator
@@ -185,6 +186,8 @@ class Traits:
         Whether its states are sums of digits (`reproducible`), which may follow a count of what was combined.
     skips_infinite : bool, default False
         Whether infinite numbers and NaN leave such states as they are.
+    commutes : bool, default False
+        Whether states may be combined in any order, so that lanes of rows can lie side by side.
     as_bits : str, default ""
         Kinds of dtypes whose bits its functions treat as they treat unsigned integers.
     """
@@ -196,6 +199,7 @@ class Traits:
     int128_identity: int | tuple[int, bool] | None = None
     adds_digits: bool = False
     skips_infinite: bool = False
+    commutes: bool = False
     as_bits: str = ""
 
 
@@ -210,6 +214,7 @@ TRAITS: dict[Operator, Traits] = {
     ),
     **{op: Traits(adds_digits=True) for op in (add_reproducible, SIGNED, MEAN)},
     **{op: Traits(adds_digits=True, skips_infinite=True) for op in (FINITE_SUM, FINITE_MEAN)},
+    **{op: Traits(commutes=True) for op in (compensated.SUM, compensated.MEAN)},
     segmented(multiply): Traits(is_product=True),
     minimum: Traits(exact=ANY, int128_identity=(1 << 127) - 1),
     maximum: Traits(exact=ANY, int128_identity=-(1 << 127)),

@@ -29,7 +29,8 @@ def lost(a: Any, b: Any, total: Any) -> Any:
 def corrected(total, error):
     """Return a sum with what it has lost; one without a loss keeps its sign, and an infinite one has none."""
     found = total + error
-    return total if (found != found) | (found == total) else found
+    # one comparison, which NaN fails: a choice by two would be a branch
+    return found if abs(found - total) > 0.0 else total
 
 
 def _wide(x):

@@ -20,6 +20,7 @@ from dask_gpuscan.kernels import (
     scan_by_key,
 )
 from dask_gpuscan.kernels.cpu.core.engine import TILE
+from dask_gpuscan.kernels.operators.compensated import MEAN, SUM
 
 LENGTHS = [0, 1, 5, TILE - 1, TILE, TILE + 1, 5 * TILE + 3]
 
@@ -242,7 +243,7 @@ def test_same_bits_in_any_thread(backend):
 
     def both():
         scanned = scan_by_key(BUILT_IN["add"], [k], y)[0]
-        return [scanned, reduce_by_key(BUILT_IN["add"], [k], y)[1]]
+        return [scanned, reduce_by_key(BUILT_IN["add"], [k], y)[1], *reduce_by_key(SUM, [k], y)[1]]
 
     with ThreadPoolExecutor(4) as pool:
         jobs = [pool.submit(both) for _ in range(6)]
@@ -250,6 +251,42 @@ def test_same_bits_in_any_thread(backend):
     for answer in answers:
         for one, other in zip(answer, answers[0], strict=True):
             assert backend.to_numpy(one).tobytes() == backend.to_numpy(other).tobytes()
+
+
+@pytest.mark.parametrize("mean", [1, 20, 90, 500, 40_000])
+@pytest.mark.parametrize("kind", ["none", "in band", "bytes", "bits"])
+@pytest.mark.parametrize("op", [SUM, MEAN], ids=["sum", "mean"])
+def test_sums_keep_what_rounding_takes(backend, mean, kind, op):
+    n = 3 * TILE + 77
+    key, small = keys_and_values(n, mean, seed=5)
+    rng = np.random.default_rng(6)
+    whole = np.where(rng.random(n) < 0.5, small, rng.choice([-(2**60), 2**60], n))
+    valid = (rng.random(n) < 0.7) | (kind == "none")
+    x = np.where(valid, whole, np.nan if kind == "in band" else 1e300)
+    bits = np.packbits(np.concatenate([np.zeros(3, bool), valid]), bitorder="little")
+    nulls = {
+        "none": None,
+        "in band": InBand(),
+        "bytes": byte_mask(backend.array(~valid)),
+        "bits": bitmap(backend.array(bits), 3),
+    }[kind]
+    _, states = reduce_by_key(op, [backend.array(key)], backend.array(x), nulls=nulls)
+    *counts, totals, losses = (backend.to_numpy(field) for field in states)
+    for i, (start, end) in enumerate(zip(*runs(key), strict=True)):
+        seen = valid[start:end]
+        expected = sum(whole[start:end][seen].tolist())  # of Python's integers
+        assert int(totals[i]) + int(losses[i]) == expected
+        assert [count[i] for count in counts] in ([], [seen.sum()])
+
+
+def test_an_infinite_sum_has_no_loss(backend):
+    key = np.repeat(np.arange(4), 300)
+    x = np.ones(len(key))
+    x[[40, 340, 350, 640]] = np.inf, -np.inf, np.inf, np.nan
+    _, sums = reduce_by_key(SUM, [backend.array(key)], backend.array(x), starts=True, lower=True)
+    np.testing.assert_array_equal(backend.to_numpy(sums), [np.inf, np.nan, np.nan, 300.0])
+    out, _ = scan_by_key(SUM, [backend.array(key)], backend.array(x))
+    np.testing.assert_array_equal(backend.to_numpy(out)[299::300], [np.inf, np.nan, np.nan, 300.0])
 
 
 def test_bad_input():

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from ...compiler.jit import OPTIONS
-from ...operators.calls import answer, combine, lift
+from ...operators.calls import answer, combine, identity_of, lift
 from ...operators.operator import Operator
 from ...operators.signature import State
 from ...options import Exclusive
@@ -46,7 +46,7 @@ class Output(NamedTuple):
 def state_of(source, element, at):
     """Return the state of an element, which is the one at this position; the identity if it is missing."""
     state = cast(source.identity, lift(source.op, element))
-    return source.identity if is_null(source.nulls, element, at) else state
+    return identity_of(source.op, source.identity) if is_null(source.nulls, element, at) else state
 
 
 @numba.njit(**OPTIONS)
@@ -63,7 +63,7 @@ def scan_step(source, output, state, at):
     element = load(source.xs, at)
     lifted = cast(source.identity, lift(source.op, element))
     missing = is_null(source.nulls, element, at)
-    lifted = source.identity if missing else lifted
+    lifted = identity_of(source.op, source.identity) if missing else lifted
     after = cast(source.identity, combine(source.op, state, lifted))
     if output is not None:
         written = answer(source.op, output.exclusive, state, after)

@@ -9,6 +9,7 @@ from dask_gpuscan.kernels import BUILT_IN, operator, segmented, signature
 from dask_gpuscan.kernels.cuda.core import link, ltoir
 from dask_gpuscan.kernels.cuda.core.plan import typed
 from dask_gpuscan.kernels.cuda.core.requirements import package
+from dask_gpuscan.kernels.operators.compensated import SUM
 
 INSTALLED = [name for name in ltoir.BY_PACKAGE if find_spec(name)]
 
@@ -31,6 +32,8 @@ OPERATORS = {
     "complex": (operator(lambda a, b: a * b, identity=1 + 0j), "c16"),
     "segmented": (segmented(BUILT_IN["add"]), "?", "i8"),
     "welford": (BUILT_IN["welford"], "f8"),
+    "compensated": (SUM, "f8"),
+    "compensated complex": (SUM, "c16"),
 }
 
 
