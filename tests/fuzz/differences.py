@@ -69,15 +69,12 @@ def _with_nulls(expected: Any, case: Any, found: Any) -> Any:
         wide = columns.astype(dict.fromkeys((n for n in unsigned if n not in case.on.by), "int64"))
         wide = wide.iloc[:, 0].rename(frame.name) if frame.ndim == 1 else wide
         expected = case.method.by_pandas(case.on.theirs(wide), case.given)
+    of = {expected.name: frame.dtype} if frame.ndim == 1 else dict(columns.dtypes)
     if expected.ndim == 2:
         return expected.assign(
-            **{
-                n: _column_with_nulls(expected[n], found[n].dtype, columns[n].dtype)
-                for n in expected
-            }
+            **{n: _column_with_nulls(expected[n], found[n].dtype, of[n]) for n in expected}
         )
-    of = (frame if frame.ndim == 1 else frame[expected.name]).dtype
-    return _column_with_nulls(expected, found.dtype, of)
+    return _column_with_nulls(expected, found.dtype, of.get(expected.name))  # None: row numbers
 
 
 def _column_with_nulls(expected: Any, dtype: Any, of: Any) -> Any:

@@ -33,10 +33,9 @@ from .compat import (
     CumulativeAggregations,
     Expr,
     Projection,
-    new_collection,
     plain_column_projection,
 )
-from .expressions import ExprMixin, input_of, is_held
+from .expressions import ExprMixin, collected, input_of, is_held
 
 Key = Any
 
@@ -340,7 +339,7 @@ def look_back(obj: Any, carry: DataFrameCarry, seen: Any = None) -> Any:
     """Return a carry over the rows of a collection, behind those whose aggregate is given."""
     carry.check(obj._meta)
     expression = AlignedLookBack if carry.keeps_index else LookBack
-    return new_collection(expression(obj.expr, Matching(carry), _seen(obj, seen)))
+    return collected(expression(obj.expr, Matching(carry), _seen(obj, seen)))
 
 
 def _seen(obj: Any, seen: Any) -> Seen | None:
@@ -434,4 +433,4 @@ def map_overlap(obj: Any, carry: OverlapCarry, seen: Any = None) -> Any:
     """
     carry.check(obj._meta)
     expression = AlignedMapOverlap if carry.keeps_index else MapOverlap
-    return new_collection(expression(obj.expr, MatchingOverlap(carry), _seen(obj, seen)))
+    return collected(expression(obj.expr, MatchingOverlap(carry), _seen(obj, seen)))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...frames.messages import HINT
 from ...frames.registry import library_of, names_of
 from ...ops.time.time_column import LateRowError
 from ...ops.windows.halo import joined_rows
@@ -172,8 +173,9 @@ class Pass:
             except LateRowError as error:
                 waits = " or before it" if isinstance(node._step, LookAhead) else ""
                 raise LateRowError(f"batch {self._number - ends}{waits}: {error}") from error
-            except Exception:
-                node._step.check_seen([one._meta for one in node._inputs], known)
+            except Exception as error:
+                if not str(error).endswith(HINT):  # which is said of a column, and not of a state
+                    node._step.check_seen([one._meta for one in node._inputs], known)
                 raise
             behind.append(seen)
         self.seen = behind
