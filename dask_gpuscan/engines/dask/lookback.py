@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from operator import getitem
 from typing import Any, ClassVar
@@ -67,8 +68,20 @@ def combined(carry: Summary, aggregates: Sequence[Any]) -> Any:
     return aggregates[0] if len(aggregates) == 1 else carry.combine(aggregates)
 
 
-def _apply(carry: Carry, partition: Any, *aggregates: Any) -> Any:
-    return carry.apply(partition, combined(carry, aggregates))
+@contextmanager
+def _numbered(number: Any) -> Iterator[None]:
+    """Let a ValueError begin with the number of the partition whose rows are at fault."""
+    try:
+        yield
+    except ValueError as error:
+        if type(error) is not ValueError:
+            raise
+        raise ValueError(f"partition {number}: {error}") from error
+
+
+def _apply(carry: Carry, number: Any, partition: Any, *aggregates: Any) -> Any:
+    with _numbered(number):
+        return carry.apply(partition, combined(carry, aggregates))
 
 
 def _running(carry: Summary, *aggregates: Any) -> list[Any]:
@@ -117,7 +130,7 @@ def tasks(
     before = prefixes(name, inputs, carry, graph, suffix, held=held, seen=seen)
     for partition, key, earlier in zip(inputs, outputs, before, strict=True):
         by = (carry.final or carry) if key == outputs[-1] else carry
-        graph[key] = Task(key, _apply, by, partition, *earlier)
+        graph[key] = Task(key, _apply, by, key[-1], partition, *earlier)
     return graph
 
 
@@ -408,10 +421,8 @@ def _apply_between(
     found = [None if side is None else combined(side, given) for side, given in sides]
     for side in found:
         _warn_if_large(side)
-    try:
+    with _numbered(number):
         return carry.apply(partition, *found)
-    except ValueError as error:
-        raise ValueError(f"partition {number}: {error}") from error
 
 
 def _warn_if_large(side: Any) -> None:
