@@ -24,7 +24,6 @@ from ..ops.sort.sort import sort as sort
 from ..ops.time.shift_labels import ShiftLabels
 
 IN_PARTS = False
-PART = ""
 
 # --- operations --------------------------------------------------------------------------------------
 

@@ -124,10 +124,6 @@ class Engine(Protocol):
     def IN_PARTS(self) -> bool:
         """Whether rows come in parts: answers of parts are combined, and a part may be empty."""
 
-    @property
-    def PART(self) -> str:
-        """What messages call a part; empty where there are none."""
-
     def meta(self, obj: Any) -> Any:
         """Return a frame or series with the columns and the index of this one, which may have no rows."""
 

@@ -22,7 +22,12 @@ class ColumnError(KeyError, ValueError):
 
 def column_title(column: Column) -> str:
     """Name a column in a message."""
-    name = column.name.item() if isinstance(column.name, np.number) else column.name
+    return title_of(column.name)
+
+
+def title_of(name: Any) -> str:
+    """Return how a message names a column of this name."""
+    name = name.item() if isinstance(name, np.number) else name
     return "the series" if name is None else f"column {shown(name)}"
 
 
@@ -41,7 +46,19 @@ def naming(label: str, columns: Sequence[Column]) -> Iterator[None]:
         raise
 
 
-def first_line(error: Exception) -> str:
+@contextmanager
+def refusing(label: str, titles: Sequence[str]) -> Iterator[None]:
+    """Let a TypeError that values raise begin with a label and the titles of columns, and end with the way out."""
+    try:
+        yield
+    except TypeError as error:
+        if str(error).endswith(HINT):
+            raise
+        reason = first_line(error.__cause__ or error)  # pandas' own has the name of a method alone
+        raise TypeError(f"{label} of {', '.join(titles)}: {reason}; {HINT}") from error
+
+
+def first_line(error: BaseException) -> str:
     """Return the first line of another library's error, at most 200 characters of it."""
     return str(error).partition("\n")[0][:200]
 

@@ -117,6 +117,20 @@ def test_series(name, label, partitions):
         assert check(SERIES[name], data, partitions)
 
 
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_groups_of_a_column_named_nan(partitions):
+    data = pd.DataFrame(
+        [[1, 2.0], [1, 3.0], [2, 4.0]], columns=pd.Index(["k", np.nan], dtype="str")
+    )
+    lazy = dd.from_pandas(data, npartitions=partitions).gpuscan.groupby("k")[np.nan]
+    for method in ("sum", "first", "median"):
+        found, expected = getattr(lazy, method)(), getattr(data.groupby("k")[np.nan], method)()
+        pd.testing.assert_series_equal(found.compute(), expected)
+    for method in ("cumsum", "shift", "rank"):
+        with pytest.raises(ValueError, match="Dask does not keep nan as the name of a series"):
+            getattr(lazy, method)()
+
+
 @pytest.mark.parametrize("name", [NAN, np.float64("nan"), pd.NaT])
 @pytest.mark.parametrize("of", ["pandas", "dask", "stream"])
 def test_series_whose_name_is_not_equal_to_itself(of, name):

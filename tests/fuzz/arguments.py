@@ -131,6 +131,8 @@ GIVEN = {
     "groupby": ("level", 0),
     "agg": ("func", "sum"),
     "frame.sort_values": ("by", "x"),
+    "sessionize": ("time", "n"),  # the unit of their gap
+    "sessions": ("time", "n"),
 }
 """What methods need besides, by their names, and those of one owner."""
 
@@ -160,7 +162,6 @@ ALSO_NAMED = {
     "condition": ("where",),
     "other": ("where", "cov", "corr"),
     "time": ("gap",),  # None is the index, whose gaps are durations
-    "by": ("gap",),
 }
 """By which words else a message may name an argument."""
 

@@ -69,20 +69,23 @@ def _with_nulls(expected: Any, case: Any, found: Any) -> Any:
         wide = columns.astype(dict.fromkeys((n for n in unsigned if n not in case.on.by), "int64"))
         wide = wide.iloc[:, 0].rename(frame.name) if frame.ndim == 1 else wide
         expected = case.method.by_pandas(case.on.theirs(wide), case.given)
+    of = {expected.name: frame.dtype} if frame.ndim == 1 else dict(columns.dtypes)
     if expected.ndim == 2:
         return expected.assign(
-            **{n: _column_with_nulls(expected[n], found[n].dtype) for n in expected}
+            **{n: _column_with_nulls(expected[n], found[n].dtype, of[n]) for n in expected}
         )
-    return _column_with_nulls(expected, found.dtype)
+    return _column_with_nulls(expected, found.dtype, of.get(expected.name))  # None: row numbers
 
 
-def _column_with_nulls(expected: Any, dtype: Any) -> Any:
-    if not isinstance(expected.dtype, np.dtype) or expected.dtype.kind not in "biuf":
-        return expected
-    if dtype.kind == "O":  # of buckets pandas has floats
+def _column_with_nulls(expected: Any, dtype: Any, of: Any) -> Any:
+    """Return an answer of pandas in a dtype of ours, given the dtype of the column that it is of."""
+    if (
+        of == np.bool_ and dtype.kind == "O"
+    ):  # pandas has numbers for picks of buckets, and for differences in groups
         values = [np.nan if pd.isna(x) else bool(x) for x in expected]
         return pd.Series(values, expected.index, dtype=object, name=expected.name)
-    return expected.astype("float64") if dtype == np.float64 else expected
+    is_number = isinstance(expected.dtype, np.dtype) and expected.dtype.kind in "iuf"
+    return expected.astype("float64") if is_number and dtype == np.float64 else expected
 
 
 def _in_the_dtypes_of(found: Any, expected: Any) -> Any:

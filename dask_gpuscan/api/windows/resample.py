@@ -225,7 +225,6 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
             edges.buckets,
             tuple(edges.names),
             in_parts=self._engine.IN_PARTS,
-            part=self._engine.PART,
         )
         filled = replace(edges, rows=run(run(edges.rows, insert), fill), on=None)
         found = filled.match("backward", tolerance=pd.Timedelta(0))
@@ -285,7 +284,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
             sources.append(self._time_column.on)
         names = tuple(dict.fromkeys(sources))
         number = unused_name("bucket", names)
-        rows = NumberBuckets(self._time_column, self._buckets, names, number, self._engine.PART)
+        rows = NumberBuckets(self._time_column, self._buckets, names, number)
         spec = GroupBySpec(
             By((number,)),
             label=f"resample-{parts[0].operation.name if len(parts) == 1 else 'agg'}",

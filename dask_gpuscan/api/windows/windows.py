@@ -75,7 +75,8 @@ def aligned_columns(
         Names of the columns of `obj`, which has its own if it is a frame, and of the others, which are new.
     """
     meta = meta_of(obj)
-    own = names_of(meta) if meta.ndim == 2 else ["series"]
+    is_named = meta.ndim == 2 or isinstance(meta.name, str)
+    own = names_of(meta) if is_named else ["series"]
     prefix = what
     while any(isinstance(name, str) and name.startswith(prefix) for name in own):
         prefix = f"_{prefix}"

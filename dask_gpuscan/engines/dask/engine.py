@@ -31,7 +31,6 @@ from .tree_reduce import tree_reduce
 
 __all__ = [
     "IN_PARTS",
-    "PART",
     "accepted",
     "align_columns",
     "append_mask",
@@ -62,7 +61,6 @@ __all__ = [
 ]
 
 IN_PARTS = True
-PART = "partition"
 
 
 def broadcast(

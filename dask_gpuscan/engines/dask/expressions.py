@@ -193,13 +193,24 @@ def _wider_dtypes(node: Expr) -> Any:
     return wider if wider and frame.columns.is_unique else None
 
 
-def _check_labels(obj: Any) -> None:
-    empty = meta(obj)
-    check_names(empty)
+def collected(expression: Expr) -> Any:
+    """Return the collection of an expression; raises a ValueError for a series whose name Dask would lose."""
+    found = new_collection(expression)
+    _check_name(meta(found))
+    return found
+
+
+def _check_name(empty: Any) -> None:
     if empty.ndim == 1 and empty.name != empty.name:  # it is not equal to that of another partition
         raise ValueError(
             f"Dask does not keep {shown(empty.name)} as the name of a series; rename it first"
         )
+
+
+def _check_labels(obj: Any) -> None:
+    empty = meta(obj)
+    check_names(empty)
+    _check_name(empty)
     mixed = empty.ndim == 2 and empty.columns.dtype == object
     for name in names_of(empty):
         is_null = name is None or name != name

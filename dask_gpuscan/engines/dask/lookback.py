@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from operator import getitem
 from typing import Any, ClassVar
@@ -33,10 +34,9 @@ from .compat import (
     CumulativeAggregations,
     Expr,
     Projection,
-    new_collection,
     plain_column_projection,
 )
-from .expressions import ExprMixin, input_of, is_held
+from .expressions import ExprMixin, collected, input_of, is_held
 
 Key = Any
 
@@ -68,8 +68,20 @@ def combined(carry: Summary, aggregates: Sequence[Any]) -> Any:
     return aggregates[0] if len(aggregates) == 1 else carry.combine(aggregates)
 
 
-def _apply(carry: Carry, partition: Any, *aggregates: Any) -> Any:
-    return carry.apply(partition, combined(carry, aggregates))
+@contextmanager
+def _numbered(number: Any) -> Iterator[None]:
+    """Let a ValueError begin with the number of the partition whose rows are at fault."""
+    try:
+        yield
+    except ValueError as error:
+        if type(error) is not ValueError:
+            raise
+        raise ValueError(f"partition {number}: {error}") from error
+
+
+def _apply(carry: Carry, number: Any, partition: Any, *aggregates: Any) -> Any:
+    with _numbered(number):
+        return carry.apply(partition, combined(carry, aggregates))
 
 
 def _running(carry: Summary, *aggregates: Any) -> list[Any]:
@@ -118,7 +130,7 @@ def tasks(
     before = prefixes(name, inputs, carry, graph, suffix, held=held, seen=seen)
     for partition, key, earlier in zip(inputs, outputs, before, strict=True):
         by = (carry.final or carry) if key == outputs[-1] else carry
-        graph[key] = Task(key, _apply, by, partition, *earlier)
+        graph[key] = Task(key, _apply, by, key[-1], partition, *earlier)
     return graph
 
 
@@ -340,7 +352,7 @@ def look_back(obj: Any, carry: DataFrameCarry, seen: Any = None) -> Any:
     """Return a carry over the rows of a collection, behind those whose aggregate is given."""
     carry.check(obj._meta)
     expression = AlignedLookBack if carry.keeps_index else LookBack
-    return new_collection(expression(obj.expr, Matching(carry), _seen(obj, seen)))
+    return collected(expression(obj.expr, Matching(carry), _seen(obj, seen)))
 
 
 def _seen(obj: Any, seen: Any) -> Seen | None:
@@ -409,10 +421,8 @@ def _apply_between(
     found = [None if side is None else combined(side, given) for side, given in sides]
     for side in found:
         _warn_if_large(side)
-    try:
+    with _numbered(number):
         return carry.apply(partition, *found)
-    except ValueError as error:
-        raise ValueError(f"partition {number}: {error}") from error
 
 
 def _warn_if_large(side: Any) -> None:
@@ -434,4 +444,4 @@ def map_overlap(obj: Any, carry: OverlapCarry, seen: Any = None) -> Any:
     """
     carry.check(obj._meta)
     expression = AlignedMapOverlap if carry.keeps_index else MapOverlap
-    return new_collection(expression(obj.expr, MatchingOverlap(carry), _seen(obj, seen)))
+    return collected(expression(obj.expr, MatchingOverlap(carry), _seen(obj, seen)))

@@ -36,7 +36,7 @@ from .compat import (
     new_collection,
     plain_column_projection,
 )
-from .expressions import Aside, ExprMixin, Inlined, input_of, partition_of
+from .expressions import Aside, ExprMixin, Inlined, collected, input_of, partition_of
 from .lookback import look_back
 from .shuffle import ChooseSplitters, Packed, Sampled, SplitPieces, brought_together, packed_rows
 
@@ -237,4 +237,4 @@ class CompletedRanks(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
 
 def rank(obj: Any, ranking: Ranking) -> Any:
     """Return the ranks of the rows of a collection."""
-    return new_collection(Ranked(obj.expr, ranking))
+    return collected(Ranked(obj.expr, ranking))

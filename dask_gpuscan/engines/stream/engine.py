@@ -25,7 +25,6 @@ from .steps import LookAhead, LookBack, Overlap, OverlapAhead, Step, Tables
 from .stream import Stream
 
 IN_PARTS = True
-PART = "batch"
 
 WAY_OUT = "compute() the rows first, or read them as a Dask collection"
 

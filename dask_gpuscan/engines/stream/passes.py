@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from ...frames.messages import HINT
 from ...frames.registry import library_of, names_of
-from ...ops.time.time_column import LateRowError
 from ...ops.windows.halo import joined_rows
 from .progress import shown
 from .sources.files import Place
@@ -169,12 +169,13 @@ class Pass:
             inputs, known = [batches[one] for one in node._inputs], next(before)
             try:
                 batches[node], seen = node._step.advance(inputs, known, ends)
-            except LateRowError as error:
+            except Exception as error:
+                if not str(error).endswith(HINT):  # which is said of a column, and not of a state
+                    node._step.check_seen([one._meta for one in node._inputs], known)
+                if type(error) is not ValueError:
+                    raise
                 waits = " or before it" if isinstance(node._step, LookAhead) else ""
-                raise LateRowError(f"batch {self._number - ends}{waits}: {error}") from error
-            except Exception:
-                node._step.check_seen([one._meta for one in node._inputs], known)
-                raise
+                raise ValueError(f"batch {self._number - ends}{waits}: {error}") from error
             behind.append(seen)
         self.seen = behind
         self.rows += len(frame)

@@ -42,6 +42,8 @@ def _array_of_dictionary(column: pa.ChunkedArray, keeps_order: bool) -> PandasAr
     elif not (pa.types.is_string(values) or pa.types.is_large_string(values)):
         decoded = [chunk.dictionary.take(chunk.indices) for chunk in column.chunks]
         return array_of_arrow(pa.chunked_array(decoded, values))
+    if not pa.types.is_signed_integer(column.type.index_type):  # to pandas since pyarrow 26
+        column = column.cast(pa.dictionary(pa.int64(), values, kind.ordered))
     try:
         found = column.to_pandas().array if column.num_chunks else _no_categories(kind, values)
     except ValueError:  # a dictionary may hold a null, and a value twice

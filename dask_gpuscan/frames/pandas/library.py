@@ -43,6 +43,7 @@ from .layouts import (
     layout_of,
     masked_parts,
     names_in,
+    nulls_of,
     series_of,
     taken,
     with_null,
@@ -302,7 +303,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return array[start:stop]
 
     def empty(self, dtype: DType) -> PandasArray:
-        return pd.array([], dtype=dtype)
+        return nulls_of(dtype)
 
     def one(self, value: object, dtype: DType) -> PandasArray:
         number = stored_integer(value, dtype) if is_decimal(dtype) else None

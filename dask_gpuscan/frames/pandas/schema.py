@@ -15,7 +15,7 @@ from ...kernels.messages import shown
 from ..messages import HINT, first_line
 from ..types import DType, Layout, Scalar, asked_once
 from .decimals import is_decimal, of_sums, stored_integer
-from .layouts import holds_null, is_number, is_real, layout_of
+from .layouts import holds_null, is_number, is_real, layout_of, nulls_of
 from .nulls import masked, nullable
 from .sortable import numbered_dtype
 
@@ -58,12 +58,12 @@ def wide_integers(
 
 
 def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType:
-    groups = pd.Series([], dtype=dtype).groupby(np.array([], np.int64))
+    groups = pd.Series(nulls_of(dtype)).groupby(np.array([], np.int64))
     try:
         if dtype.kind == "M" and method in _NOT_OF_DATES:
             raise TypeError("pandas answers for no rows only")
         if isinstance(dtype, pd.ArrowDtype):  # of which pandas refuses more once there is a row
-            one = pd.Series([None], dtype=dtype).groupby(np.zeros(1, np.int64))
+            one = pd.Series(nulls_of(dtype, 1)).groupby(np.zeros(1, np.int64))
             with suppress(OverflowError):  # pandas numbers no nulls of unsigned codes, which we do
                 getattr(one, method)(**options)
         found: DType = getattr(groups, method)(**options).dtype
@@ -119,7 +119,7 @@ def answer_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     if method == "value_counts" or (method == "rank" and is_decimal(dtype)):
         dtype = numbered_dtype(dtype)
     try:
-        found: DType = getattr(pd.Series([], dtype=dtype), method)(**options).dtype
+        found: DType = getattr(pd.Series(nulls_of(dtype)), method)(**options).dtype
         return found
     except (TypeError, NotImplementedError, pa.ArrowException) as error:
         reason = first_line(error).removesuffix(".")

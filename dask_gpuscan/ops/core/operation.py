@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Generic, Protocol, TypeVar
 
+from ...frames.messages import refusing, title_of
 from ...frames.protocol import Library
 from ..runs import EndedRuns
 from .groups import AdjacentGroups, Groups, ReducibleGroups, States
@@ -141,6 +143,12 @@ class Part(Generic[Done]):
     name: Hashable
     sources: tuple[Hashable, ...]
     operation: Done
+
+    def refusing(self) -> AbstractContextManager[None]:
+        """Let errors of values that are reduced name the reduction and its columns."""
+        of: Any = self.operation
+        label = of.name if hasattr(of, "name") else of.label
+        return refusing(label, [*map(title_of, self.sources)])
 
 
 @dataclass(frozen=True)

@@ -65,17 +65,19 @@ class _Adjacent(OpenRuns):
 
     def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
         slice_, spec = library_of(partition).slice_column, self.spec
-        begun = [
-            p.operation.aggregate(
-                [slice_(c, start, stop) for c in spec.columns(partition, p)], OneGroup(self.reverse)
-            )
-            for p in spec.parts
-        ]
+        begun = []
+        for part in spec.parts:
+            columns = [slice_(c, start, stop) for c in spec.columns(partition, part)]
+            with part.refusing():
+                begun.append(part.operation.aggregate(columns, OneGroup(self.reverse)))
         return tuple(wait() for wait in begun)
 
     def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-        pairs = zip(self.spec.parts, zip(*states, strict=True), strict=True)
-        return tuple(part.operation.combine(each) for part, each in pairs)
+        joined = []
+        for part, each in zip(self.spec.parts, zip(*states, strict=True), strict=True):
+            with part.refusing():
+                joined.append(part.operation.combine(each))
+        return tuple(joined)
 
 
 @dataclass(frozen=True)
@@ -116,10 +118,14 @@ class AdjacentReduce(_Adjacent):
         # where groups start is found on the way by those that read all rows
         for i in sorted(range(len(parts)), key=lambda i: parts[i].operation.at_borders):
             columns = self.spec.columns(partition, parts[i])
-            reduced[i] = parts[i].operation.reduce_runs(columns, groups)
+            with parts[i].refusing():
+                reduced[i] = parts[i].operation.reduce_runs(columns, groups)
         runs = runs_of(series, groups.first_rows, prefix.border, self.ends)
         carried = prefix.states or (None,) * len(reduced)
-        arrays = [answer(runs, before) for answer, before in zip(reduced, carried, strict=True)]
+        arrays = []
+        for part, answer, before in zip(parts, reduced, carried, strict=True):
+            with part.refusing():
+                arrays.append(answer(runs, before))
         return runs, groups.first_rows, arrays
 
 

@@ -185,10 +185,11 @@ def grouped(
         with named_keys(series):
             numbered = NumberedRows.of(library, arrays)
             groups, order = numbered.reducible(adjacent, gaps)
-        begun = [
-            p.operation.aggregate(in_order(library, spec.columns(partition, p), order), groups)
-            for p in spec.parts
-        ]
+        begun = []
+        for part in spec.parts:
+            columns = in_order(library, spec.columns(partition, part), order)
+            with part.refusing():
+                begun.append(part.operation.aggregate(columns, groups))
         states = [wait() for wait in begun]
         return _table(spec, numbered, arrays, groups, order, states, schema_of(partition)), groups
 
@@ -242,7 +243,8 @@ def merged_states(
         fields = tuple(_joined(library, list(field)) for field in zip(*each, strict=True))
         if order is not None:
             fields = tuple(_rows(library, field, order) for field in fields)
-        merged.append(part.operation.merge(library, fields, groups))
+        with part.refusing():
+            merged.append(part.operation.merge(library, fields, groups))
     return merged
 
 

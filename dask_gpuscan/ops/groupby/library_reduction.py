@@ -334,5 +334,5 @@ def _asked(
         kept = [n for n in dict.fromkeys([*by.columns, *names]) if n not in by.levels]
         groups = obj[kept].groupby(key, sort=True, dropna=dropna, observed=True)
         return ask(groups if chosen is ... else groups[chosen])
-    except (TypeError, NotImplementedError, AttributeError, RuntimeError, KeyError):
+    except (TypeError, ValueError, NotImplementedError, AttributeError, RuntimeError, KeyError):
         return None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...frames.messages import HINT, column_title, first_line
+from ...frames.messages import HINT, column_title, first_line, refusing
 from ...frames.protocol import Library
 from ...frames.protocol.columns import HostValues
 from ...frames.registry import library_of
@@ -122,15 +122,13 @@ class HostScan(ValueScan):
     @contextmanager
     def _by_python(self, column: Column) -> Iterator[None]:
         """While values are combined: let an error name the column."""
+        title = column_title(column)
         try:
-            yield
-        except TypeError as error:
-            raise TypeError(
-                f"{self.label} of {column_title(column)}: {first_line(error)}; {HINT}"
-            ) from error
+            with refusing(self.label, [title]):
+                yield
         except OverflowError as error:
             raise OverflowError(
-                f"{self.label} of {column_title(column)}: {first_line(error)}; ask for a wider dtype="
+                f"{self.label} of {title}: {first_line(error)}; ask for a wider dtype="
             ) from error
 
 

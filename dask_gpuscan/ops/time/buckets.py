@@ -42,13 +42,12 @@ class Span:
 
     first: int | None = None
     last: int | None = None
-    partitions: int = 1
 
     def then(self, later: Span) -> Span:
         """Return the span of these rows and of those that follow them."""
         first = later.first if self.first is None else self.first
         last = self.last if later.last is None else later.last
-        return Span(first, last, self.partitions + later.partitions)
+        return Span(first, last)
 
 
 def span_of(frame: Any, time_column: TimeColumn) -> Span:
@@ -84,20 +83,11 @@ class SpanCarry(DataFrameCarry):
         return reduce(Span.then, aggregates)
 
 
-def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None, part: str) -> Values:
-    """Return the times of rows as numbers; `part` is what messages call the parts of a whole, if it has some.
-
-    Raises
-    ------
-    ValueError
-        For times that are null, or earlier than those before them; it says which, and names the part.
-    """
-    where = f" in {part} {0 if before is None else before.partitions}" if part else ""
+def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None) -> Values:
+    """Return the times of rows as numbers; raises a ValueError for null ones, and for those that decrease."""
     column = time_column.column(frame)
     if library_of(frame).missing(column) is not None:
-        raise ValueError(
-            f"resample: {time_column.title} has nulls{where}; drop them first, with dropna"
-        )
+        raise ValueError(f"resample: {time_column.title} has nulls; drop them first, with dropna")
     times = numbers_of(column)
     last = None if before is None else before.last
     pair = None
@@ -108,7 +98,7 @@ def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None, par
         pair = times[at].item(), times[at + 1].item()
     if pair is not None:
         raise ValueError(
-            f"resample: times must not decrease, those of {time_column.title} do{where}, where "
+            f"resample: times must not decrease, those of {time_column.title} do, where "
             f"{decrease(column, *pair)}; sort by them first, with "
             f"gpuscan.sort_{'index' if time_column.on is None else 'values'}"
         )

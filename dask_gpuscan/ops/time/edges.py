@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...frames.messages import naming
@@ -124,8 +124,6 @@ class InsertEdges(SpanCarry):
     """The columns that are kept."""
     in_parts: bool
     """Whether dtypes hold null, whether there are new rows or not."""
-    part: str = field(default="", repr=False, compare=False)
-    """What messages call the parts of a whole."""
     ends: bool = False
     """Whether nothing follows."""
 
@@ -139,7 +137,7 @@ class InsertEdges(SpanCarry):
     def apply(self, partition: Any, prefix: Span | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
-            times = times_in_order(partition, self.time_column, prefix, self.part)
+            times = times_in_order(partition, self.time_column, prefix)
             prefix = prefix or Span()
             edges = self._edges(library, prefix, prefix.then(span_of(partition, self.time_column)))
             at = library.xp.searchsorted(times, edges)

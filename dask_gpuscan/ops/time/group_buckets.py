@@ -20,7 +20,7 @@ from ..core.groups import INT64
 from ..groupby.spec import GroupBySpec
 from .buckets import Buckets
 from .resample import with_empty
-from .time_column import LateRowError, TimeColumn, decrease
+from .time_column import TimeColumn, decrease
 
 
 def append_labels(
@@ -48,7 +48,7 @@ def append_labels(
     Raises
     ------
     ValueError
-        For times that are null; a `LateRowError` for those that decrease within a group.
+        For times that are null, or that decrease within a group.
     """
     library = library_of(frame)
     times, so_far = time_column.times(frame), column_of(frame, latest)
@@ -57,7 +57,7 @@ def append_labels(
     if bool(late.any()):
         at = int(late.argmax())
         pair = latest_times[at].item(), times[at].item()
-        raise LateRowError(
+        raise ValueError(
             f"resample: times must not decrease within a group, those of {time_column.title} do, where "
             f"{decrease(time_column.column(frame), *pair)}; sort by them first"
         )

@@ -7,7 +7,7 @@ writes those without rows too, from the one that was open before a partition to 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -33,8 +33,6 @@ class NumberBuckets(SpanCarry):
     """The columns that are kept."""
     number: Hashable
     """Name of the one more."""
-    part: str = field(default="", repr=False, compare=False)
-    """What messages call the parts of a whole."""
     label = "resample-buckets"
     keeps_index = True
 
@@ -44,7 +42,7 @@ class NumberBuckets(SpanCarry):
     def apply(self, partition: Any, prefix: Span | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
-            times = times_in_order(partition, self.time_column, prefix, self.part)
+            times = times_in_order(partition, self.time_column, prefix)
             first = None if prefix is None else prefix.first
             numbers = self.buckets.numbers(library, times, first)
             arrays = [library.array(column_of(partition, name)) for name in self.names]

@@ -31,7 +31,7 @@ from ..core.groups import (
 )
 from ..core.operation import Needs
 from ..core.sorted_groups import SortedGroups
-from .time_column import LateRowError, time_in, times_of
+from .time_column import time_in, times_of
 
 NUMBER = "session"
 """Name of the session numbers."""
@@ -205,7 +205,7 @@ class CountGaps:
         late = rows if null is None else rows[~null[rows]]
         if len(late):
             time = time_in(columns[0], stored_numbers(columns[0])[late[0]].item())
-            raise LateRowError(
+            raise ValueError(
                 f"time: column {self.time!r} must not decrease (within each key of by), and {time} comes after a "
                 f"later one; sort by it first"
             )

@@ -80,10 +80,6 @@ def times_at(dtype: DType, unit: str, *stored: int) -> pd.DatetimeIndex:
     return index if zone is None else index.tz_localize("UTC").tz_convert(zone)
 
 
-class LateRowError(ValueError):
-    """Says that a row is earlier than one before it; a stream says in which batch."""
-
-
 def decrease(column: Column, later: int, earlier: int) -> str:
     """Return what says that of two times of a column the second one, an earlier one, comes after the first."""
     one, other = (time_in(column, time) for time in (later, earlier))
@@ -111,13 +107,13 @@ def times_of(column: Any, stored: Any) -> Any:
 
 
 def check_order(time_column: TimeColumn, frame: Any, times: Values, heads: Values | None) -> None:
-    """Raise a LateRowError if times decrease, or do so within groups, whose first rows `heads` marks."""
+    """Raise a ValueError if times decrease, or do so within groups, whose first rows `heads` marks."""
     if kernels.is_sorted(times, heads):
         return
     late = times[1:] < times[:-1]
     at = int((late if heads is None else late & ~heads[1:]).argmax())
     where = decrease(time_column.column(frame), times[at].item(), times[at + 1].item())
     within = "" if heads is None else " within a group"
-    raise LateRowError(
+    raise ValueError(
         f"{time_column.title} must not decrease{within}, and {where}; sort by it first"
     )

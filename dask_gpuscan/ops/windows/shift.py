@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ... import kernels
-from ...frames.messages import HINT, column_title, first_line, naming
+from ...frames.messages import HINT, column_title, first_line, naming, refusing
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Array, Column, DType, GroupIds
@@ -176,7 +176,7 @@ class Difference:
         return change(array, periods)
 
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
-        with naming(self.label, columns):
+        with naming(self.label, columns), refusing(self.label, [column_title(columns[0])]):
             return self._changed(columns[0], rows)
 
     def _changed(self, column: Any, rows: WindowRows) -> Any:

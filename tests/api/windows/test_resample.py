@@ -345,7 +345,7 @@ def test_times_that_decrease(backend, days, number, on):
     times = pd.Timestamp("2026") + pd.to_timedelta(days, unit="D")
     df = pd.DataFrame({"x": 1.0, "t": times}, index=times)
     lazy = partitioned(backend.frame(df), [0.5, 0.75]).gpuscan.resample("D", on=on).x.sum()
-    with pytest.raises(ValueError, match=f"times must not decrease.* partition {number}"):
+    with pytest.raises(ValueError, match=f"^partition {number}: .*times must not decrease"):
         lazy.compute()
 
 
@@ -392,12 +392,12 @@ def test_late_times_are_told(zone):
     lazy = dd.concat([dd.from_pandas(frame[i : i + 2], npartitions=1) for i in (0, 2)])
     for rows, where in (
         (frame, ""),
-        (lazy, " in partition 1"),
-        (stream([frame[:2], frame[2:]]), " in batch 1"),
-        (stream([frame[:1], frame[1:2], frame[2:]]), " in batch 2"),
-        (stream([frame[:1], frame[1:]]), " in batch 1"),
+        (lazy, "partition 1: "),
+        (stream([frame[:2], frame[2:]]), "batch 1: "),
+        (stream([frame[:1], frame[1:2], frame[2:]]), "batch 2: "),
+        (stream([frame[:1], frame[1:]]), "batch 1: "),
     ):
-        with pytest.raises(ValueError, match=f"those of column 't' do{where}, {which}"):
+        with pytest.raises(ValueError, match=f"^{where}resample: .* of column 't' do, {which}"):
             computed(rows.gpuscan.resample("D", on="t")["x"].sum())
         with pytest.raises(ValueError, match=f"within a group, those of column 't' do, {which}"):
             computed(rows.gpuscan.groupby("k").resample("D", on="t")["x"].sum())
@@ -419,6 +419,6 @@ def test_a_part_of_nothing_but_null_times(kind, method):
             continue  # which need rows that come later
         with pytest.raises(
             ValueError,
-            match=r"has nulls in (partition|batch)|contain null values|must not decrease",
+            match=r"^(partition|batch) \d: .*has nulls|contain null values|must not decrease",
         ):
             getattr(given.gpuscan.resample("D"), method)().compute()

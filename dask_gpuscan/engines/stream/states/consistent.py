@@ -109,7 +109,6 @@ def _scalar(found: HostScalar) -> None:
 def _span(found: Span) -> None:
     for time in (found.first, found.last):
         require(time is None or type(time) is int, "a time")
-    require(is_count(found.partitions), "a number of partitions")
 
 
 def _open_bucket(found: OpenBucket) -> None:

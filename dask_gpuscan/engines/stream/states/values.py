@@ -53,8 +53,7 @@ def write_value(value: Any, leaves: list[pa.Array]) -> Any:
     if isinstance(value, np.dtype):
         return {"dtype": value.str}
     if isinstance(value, pd.api.extensions.ExtensionDtype):
-        empty: Any = value.construct_array_type()
-        return {"dtype of": write_value(empty._from_sequence([], dtype=value), leaves)}
+        return {"dtype of": write_value(PANDAS.empty(value), leaves)}
     if isinstance(value, np.generic):
         return {"number": write_value(np.asarray(value)[None], leaves)}
     return _write_array(value, leaves)
