@@ -52,10 +52,15 @@ def refusing(label: str, titles: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except TypeError as error:
-        if str(error).endswith(HINT):
-            raise
-        reason = first_line(error.__cause__ or error)  # pandas' own has the name of a method alone
-        raise TypeError(f"{label} of {', '.join(titles)}: {reason}; {HINT}") from error
+        refuse_values(label, titles, error)
+
+
+def refuse_values(label: str, titles: Sequence[str], error: TypeError) -> NoReturn:
+    """Raise an error of values with a label and the titles of columns, and the way out; one that has these as it is."""
+    if str(error).endswith(HINT):
+        raise error
+    reason = first_line(error.__cause__ or error)  # pandas' own has the name of a method alone
+    raise TypeError(f"{label} of {', '.join(titles)}: {reason}; {HINT}") from error
 
 
 def first_line(error: BaseException) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
-from ...frames.messages import refusing, title_of
+from ...frames.messages import refuse_values, title_of
 from ...frames.protocol import Library
 from ..runs import EndedRuns
 from .groups import AdjacentGroups, Groups, ReducibleGroups, States
@@ -144,11 +143,11 @@ class Part(Generic[Done]):
     sources: tuple[Hashable, ...]
     operation: Done
 
-    def refusing(self) -> AbstractContextManager[None]:
-        """Let errors of values that are reduced name the reduction and its columns."""
+    def refuse(self, error: TypeError) -> NoReturn:
+        """Raise an error of values that are reduced, with the names of the reduction and of its columns."""
         of: Any = self.operation
         label = of.name if hasattr(of, "name") else of.label
-        return refusing(label, [*map(title_of, self.sources)])
+        refuse_values(label, [*map(title_of, self.sources)], error)
 
 
 @dataclass(frozen=True)

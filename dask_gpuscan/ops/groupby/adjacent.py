@@ -68,15 +68,19 @@ class _Adjacent(OpenRuns):
         begun = []
         for part in spec.parts:
             columns = [slice_(c, start, stop) for c in spec.columns(partition, part)]
-            with part.refusing():
+            try:
                 begun.append(part.operation.aggregate(columns, OneGroup(self.reverse)))
+            except TypeError as error:
+                part.refuse(error)
         return tuple(wait() for wait in begun)
 
     def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         joined = []
         for part, each in zip(self.spec.parts, zip(*states, strict=True), strict=True):
-            with part.refusing():
+            try:
                 joined.append(part.operation.combine(each))
+            except TypeError as error:
+                part.refuse(error)
         return tuple(joined)
 
 
@@ -118,14 +122,18 @@ class AdjacentReduce(_Adjacent):
         # where groups start is found on the way by those that read all rows
         for i in sorted(range(len(parts)), key=lambda i: parts[i].operation.at_borders):
             columns = self.spec.columns(partition, parts[i])
-            with parts[i].refusing():
+            try:
                 reduced[i] = parts[i].operation.reduce_runs(columns, groups)
+            except TypeError as error:
+                parts[i].refuse(error)
         runs = runs_of(series, groups.first_rows, prefix.border, self.ends)
         carried = prefix.states or (None,) * len(reduced)
         arrays = []
         for part, answer, before in zip(parts, reduced, carried, strict=True):
-            with part.refusing():
+            try:
                 arrays.append(answer(runs, before))
+            except TypeError as error:
+                part.refuse(error)
         return runs, groups.first_rows, arrays
 
 

@@ -188,8 +188,10 @@ def grouped(
         begun = []
         for part in spec.parts:
             columns = in_order(library, spec.columns(partition, part), order)
-            with part.refusing():
+            try:
                 begun.append(part.operation.aggregate(columns, groups))
+            except TypeError as error:
+                part.refuse(error)
         states = [wait() for wait in begun]
         return _table(spec, numbered, arrays, groups, order, states, schema_of(partition)), groups
 
@@ -243,8 +245,10 @@ def merged_states(
         fields = tuple(_joined(library, list(field)) for field in zip(*each, strict=True))
         if order is not None:
             fields = tuple(_rows(library, field, order) for field in fields)
-        with part.refusing():
+        try:
             merged.append(part.operation.merge(library, fields, groups))
+        except TypeError as error:
+            part.refuse(error)
     return merged
 
 
