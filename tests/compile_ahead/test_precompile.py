@@ -53,16 +53,17 @@ def test_calls_find_what_was_compiled_ahead(cache):
     assert list(done.method) == ["cumsum", "groupby.sum"]
     assert done.kernels.sum() > 3
     assert compiled_by(USE) == []
-    again = precompile(["cumsum", "groupby.sum"], "float64", "cpu", processes=2)
+    again = precompile(["cumsum", "groupby.sum"], "float64", "cpu", processes=1)
     assert again.kernels.sum() == 0
 
 
 @pytest.mark.slow
 def test_the_log_says_what_is_compiled_once(cache):
-    said = compiled_by(USE)
+    program = USE.replace("(frame, dd.from_pandas(frame, npartitions=2))", "[frame]")
+    said = compiled_by(program)
     assert "compiling add of float64 for this CPU, once" in said
     assert all(line.startswith("compiling ") and line.endswith(", once") for line in said)
-    assert compiled_by(USE) == []
+    assert compiled_by(program) == []
 
 
 def test_a_users_operator_is_compiled_ahead(cache):

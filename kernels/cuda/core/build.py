@@ -34,7 +34,7 @@ from ..sort.sort_pass import sort_source
 from ..windows.window_pass import window_source, window_starts_source
 from .devices import Device, check, device
 from .link import lto_functions, lto_predicate
-from .plan import Capability, Form, Pass
+from .plan import Capability, Form, Pass, TypedOperator
 from .requirements import package
 from .tuning import RELIEFS
 
@@ -178,7 +178,7 @@ def _functions(each: Pass, capability: Capability) -> list[bytes]:
     """Return the LTO-IR of the functions that a pass calls."""
     of, found = each.operator, []
     if of is not None and not of.is_native:
-        found += lto_functions(of, capability)
+        found += _operator_functions(of, of.follow, capability)
     if isinstance(each, ColumnPass) and each.predicate is not None:
         inputs = forms_of(each.order, each.keys, each.scalars)
         in_band = tuple(
@@ -186,6 +186,12 @@ def _functions(each: Pass, capability: Capability) -> list[bytes]:
         )
         found.append(lto_predicate(each.predicate, inputs, in_band, capability))
     return found
+
+
+@lru_cache(maxsize=64)
+def _operator_functions(of: TypedOperator, follow: Any, capability: Capability) -> list[bytes]:
+    """Return those of an operator, which several passes call: `follow` tells apart what else is equal."""
+    return lto_functions(of, capability)
 
 
 def _link(text: str, functions: list[bytes], arch: str) -> tuple[bytes, str]:

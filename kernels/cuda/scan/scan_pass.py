@@ -40,6 +40,7 @@ from .tuning import (
     GROUP_WORDS,
     PANEL_BLOCKS,
     RAKE_CHAINS,
+    RELIEVED_FROM,
     RESIDENT_WARPS,
     SCAN_LIMITS,
     SHORT_LINE,
@@ -216,6 +217,8 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
     """Return the CUDA source of a scan. Each step of `relief` leaves more registers to a thread."""
     of, tile, words = each.operator, each.tile, each.words
     wide, pipelined = words > 2, schedule == "pipelined"
+    if schedule == "classic" and each.write and (words >= RELIEVED_FROM or each.multiplies):
+        relief += 1
     limits = log_limits(of.outputs[0]) if each.multiplies else None
     constants = {
         "INPUTS": len(of.inputs),

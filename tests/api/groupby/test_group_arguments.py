@@ -20,7 +20,7 @@ FRAME = pd.DataFrame(
     },
     index=pd.Index([20, 10, 20, 30, 10, 10, 40], name="row"),
 )
-PARTITIONS = ([], [7], [3], [0, 1, 1, 5], [2, 4, 4, 6], [0, 0])
+PARTITIONS = ([], [7], [0, 0, 1, 5], [2, 4, 4, 6])
 """Where rows are cut: partitions may have one row or none."""
 
 

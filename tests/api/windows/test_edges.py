@@ -13,6 +13,12 @@ ZONES = None, "Europe/Berlin"
 STEPS = {"1h": "7min", "37min": "11min", "D": "5h", "ME": "9D", "W": "2D", "B": "7h", "QS": "20D"}
 
 
+def cuts_of(rows, number):
+    """Return cuts of a frame: none, few, and in one case of three each row by itself."""
+    fine = [i / rows for i in range(1, rows)]
+    return None, fine if number % 3 == 0 else [0.2, 0.2, 0.7]
+
+
 def agree(found, expected):
     """Assert that values are equal: integers that may be null stay integers here."""
     assert found.index.equals(expected.index)
@@ -40,7 +46,7 @@ def test_as_pandas(backend, rule, method):
     for seed, closed in enumerate((None, "left", "right")):
         frame = measured(rule, ZONES[(seed + METHODS.index(method)) % 2], seed)
         expected = getattr(frame.resample(rule, closed=closed, label="right"), method)()
-        for at in (None, [0.2, 0.2, 0.7], [i / 12 for i in range(1, 12)]):
+        for at in cuts_of(12, seed + METHODS.index(method)):
             d = backend.frame(frame) if at is None else partitioned(backend.frame(frame), at)
             lazy = getattr(d.gpuscan.resample(rule, closed=closed, label="right"), method)()
             (found,) = dask.compute(lazy)
@@ -125,7 +131,7 @@ def test_limits_as_pandas(backend, rule, method, limit):
         frame = measured(rule, ZONES[(seed + limit) % 2], seed)[::2]
         options = {"closed": closed, "label": "right"}
         expected = getattr(frame.resample(rule, **options), method)(limit=limit)
-        for at in (None, [0.2, 0.2, 0.7], [i / 6 for i in range(1, 6)]):
+        for at in cuts_of(6, seed + FEW.index(rule)):
             d = backend.frame(frame) if at is None else partitioned(backend.frame(frame), at)
             lazy = getattr(d.gpuscan.resample(rule, **options), method)(limit=limit)
             (found,) = dask.compute(lazy)
@@ -175,7 +181,7 @@ def test_interpolate_as_pandas(backend, rule, options):
     for seed, closed in enumerate((None, "left", "right")):
         frame = measured(rule, ZONES[(seed + len(options)) % 2], seed)
         expected = frame.resample(rule, closed=closed).interpolate(**options)
-        for at in (None, [0.2, 0.2, 0.7], [i / 12 for i in range(1, 12)]):
+        for at in cuts_of(12, seed + INTERPOLATED.index(options)):
             d = backend.frame(frame) if at is None else partitioned(backend.frame(frame), at)
             lazy = d.gpuscan.resample(rule, closed=closed).interpolate(**options)
             (found,) = dask.compute(lazy)

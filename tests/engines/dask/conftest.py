@@ -3,21 +3,18 @@
 import pytest
 
 
-@pytest.fixture(scope="session")
-def cluster():
-    """Two worker processes on CPUs, for all test modules: they import and load kernels once."""
-    from distributed import LocalCluster
-
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as started:
-        yield started
-
-
 @pytest.fixture(scope="module")
-def client(cluster):
-    """A connection, of one module: Dask asks whether there is one when it chooses how rows are moved."""
-    from distributed import Client
+def client():
+    """Two worker processes on CPUs, for one module: an idle cluster takes a tenth of a core.
 
-    with Client(cluster) as connected:
+    Dask also asks whether there is a connection when it chooses how rows are moved.
+    """
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as connected,
+    ):
         yield connected
 
 

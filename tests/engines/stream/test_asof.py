@@ -157,9 +157,7 @@ def test_keys_beside_a_frame_go_on_from_a_state(tmp_path):
         early.compute()
 
 
-TIMES = pd.DataFrame(
-    {"t": pd.date_range("2026-01-01", periods=12, freq="25min"), "x": np.arange(12)}
-)
+TIMES = pd.DataFrame({"t": pd.date_range("2026-01-01", periods=8, freq="25min"), "x": np.arange(8)})
 EDGES = {
     "ffill": lambda d: d.gpuscan.resample("1h", on="t").ffill(),
     "ffill of totals": lambda d: EDGES["ffill"](d.assign(total=d["x"].gpuscan.cumsum())),

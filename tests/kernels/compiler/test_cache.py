@@ -424,8 +424,8 @@ def test_kernels_are_found_in_a_folder_that_cannot_be_written_to(kept):
 
 
 def test_processes_at_once_make_and_find_whole_kernels(tmp_path):
-    with ThreadPool(3) as pool:
-        answers = pool.map(lambda _: use(tmp_path), range(3))
+    with ThreadPool(2) as pool:
+        answers = pool.map(lambda _: use(tmp_path), range(2))
     assert all(answer in (MADE, FOUND) for answer in answers)
     assert not list(tmp_path.glob(".new-*"))
     assert use(tmp_path) == FOUND
