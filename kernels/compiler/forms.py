@@ -20,7 +20,7 @@ from numba.core.serialize import dumps
 
 from . import cache as kernel_cache
 from .function_fingerprint import Registry
-from .numba_internals import cgutils
+from .numba_internals import cgutils, optimize
 
 SYMBOL = "operator."
 """How the symbols of operators' functions begin."""
@@ -164,6 +164,8 @@ def engine_of(function: Any, operators: list[Linkable], arguments: tuple[Any, ..
         _made_with.clear()
     made = function.overloads[arguments]
     made.library._ensure_finalized()
+    if made.library.has_dynamic_globals:
+        raise Unlinkable("it holds addresses of this process")
     module = llvm.parse_bitcode(made.library._final_module.as_bitcode())
     fndesc = made.fndesc
     fndesc.typemap = fndesc.calltypes = None
@@ -175,10 +177,9 @@ def engine_of(function: Any, operators: list[Linkable], arguments: tuple[Any, ..
             and not each.name.startswith("_ZN08NumbaEnv")
         ):
             each.linkage = "internal"
-    passes, builder = made.library.codegen._module_pass_manager(
-        loop_vectorize=False, slp_vectorize=False, opt=2, cost="cheap"
+    optimize(
+        made.library.codegen, module, loop_vectorize=False, slp_vectorize=False, opt=2, cost="cheap"
     )
-    passes.run(module, builder)
     asked = [_symbols[f.name] for f in module.functions if f.is_declaration and f.name in _symbols]
     held = (fndesc, made.environment.consts, made.signature.return_type, asked, module.as_bitcode())
     kept: bytes = dumps(held)

@@ -51,7 +51,7 @@ from . import pack
 from .compiling import compiling, hold_over_forks, say_compiling
 from .forms import linked, operators_of
 from .function_fingerprint import OVERLOAD, fingerprint
-from .numba_internals import processor
+from .numba_internals import optimize, processor
 
 if numba.config.DISABLE_JIT:
     raise ImportError(
@@ -94,8 +94,7 @@ class _FormedLibrary(_EntryLibrary):
             if not function.is_declaration:
                 function.linkage = "internal"
                 function.add_function_attribute("alwaysinline")
-        passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
+        optimize(self._codegen, self._final_module)
 
 
 class _LinkedLibrary(_EntryLibrary):

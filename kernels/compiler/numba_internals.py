@@ -13,6 +13,7 @@ __all__ = [
     "cgutils",
     "cpu_target",
     "load_item",
+    "optimize",
     "populate_array",
     "processor",
     "processor_features",
@@ -24,6 +25,13 @@ __all__ = [
 def struct_value(struct: Any) -> Any:
     """Return the value that a proxy of a struct has built."""
     return struct._getvalue()
+
+
+def optimize(codegen: Any, module: Any, **options: Any) -> None:
+    """Run Numba's passes over LLVM code; those of Numba before 0.62 need no builder."""
+    made = codegen._module_pass_manager(**options)
+    passes, builder = made if isinstance(made, tuple) else (made, None)
+    passes.run(module, *([builder] if builder else []))
 
 
 @lru_cache(maxsize=1)
