@@ -164,8 +164,6 @@ def engine_of(function: Any, operators: list[Linkable], arguments: tuple[Any, ..
         _made_with.clear()
     made = function.overloads[arguments]
     made.library._ensure_finalized()
-    if made.library.has_dynamic_globals:
-        raise Unlinkable("it holds addresses of this process")
     module = llvm.parse_bitcode(made.library._final_module.as_bitcode())
     fndesc = made.fndesc
     fndesc.typemap = fndesc.calltypes = None
@@ -180,6 +178,8 @@ def engine_of(function: Any, operators: list[Linkable], arguments: tuple[Any, ..
     optimize(
         made.library.codegen, module, loop_vectorize=False, slp_vectorize=False, opt=2, cost="cheap"
     )
+    if any(each.name.startswith("numba.dynamic.globals") for each in module.global_variables):
+        raise Unlinkable("it holds addresses of this process")
     asked = [_symbols[f.name] for f in module.functions if f.is_declaration and f.name in _symbols]
     held = (fndesc, made.environment.consts, made.signature.return_type, asked, module.as_bitcode())
     kept: bytes = dumps(held)
