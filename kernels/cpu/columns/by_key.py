@@ -254,7 +254,7 @@ def reduce_by_key(
 ) -> tuple[np.ndarray | None, Any]:
     """Reduce each run of keys; see `kernels.reduce_by_key`."""
     key = op.token, dtypes_of(values), options.dtype, type(options.nulls), starts, lower
-    work, known = _REDUCE.get(key) or _REDUCE.store(
+    work, known, lanes = _REDUCE.get(key) or _REDUCE.store(
         key, _reduce_work(op, key[1], options, starts, lower)
     )
     args, _, length, _keepalive = kernel_selection(runs)
@@ -268,7 +268,7 @@ def reduce_by_key(
         inputs_of(op, work, contiguous(values), options),
         args,
         work.sequential,
-        LANES if traits_of(op).commutes else None,
+        lanes,
         firsts,
         outs[0] if scalar else tuple(outs),
         True if lower else None,
@@ -322,28 +322,29 @@ def scan_by_key(
 # --- kernels ----------------------------------------------------------------------------------------
 
 
-_REDUCE: BoundedCache[Any, tuple[Types, TileWalk]] = BoundedCache()
+_REDUCE: BoundedCache[Any, tuple[Types, TileWalk, int | None]] = BoundedCache()
 _SCAN: BoundedCache[Any, tuple[Types, TileWalk]] = BoundedCache()
 
 
 def _reduce_work(
     op: Operator, dtypes: Form, options: ScanOptions, starts: bool, lower: bool
-) -> tuple[Types, TileWalk]:
+) -> tuple[Types, TileWalk, int | None]:
     types_ = types_of(op, dtypes, options.dtype)
+    lanes = LANES if traits_of(op).commutes else None
     form = types_.output_form if lower else types_.state_form
     visitor = record_type(
         ReduceRuns,
         source=source_type(op, types_, type(options.nulls), "C"),
         selection=RUNS.type,
         sequential=types.boolean,
-        lanes=types.int64 if traits_of(op).commutes else types.none,
+        lanes=types.int64 if lanes else types.none,
         starts=array_type(WORD, layout="C") if starts else types.none,
         outs=arrays_type(form, "C"),
         lowers=types.boolean if lower else types.none,
         like=state_type(form),
     )
     space = space_type(arrays_type(types_.state_form, "C"))
-    return work_types(op, dtypes, options, form), _walk(op, types_, visitor, space)
+    return work_types(op, dtypes, options, form), _walk(op, types_, visitor, space), lanes
 
 
 def _scan_work(op: Operator, dtypes: Form, options: ScanOptions) -> tuple[Types, TileWalk]:
