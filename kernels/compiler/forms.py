@@ -2,11 +2,10 @@
 
 Most of a kernel's compile time goes into the walk, which is the same for all operators whose functions take and answer
 the same types. So a kernel is compiled with a *form* in the place of each operator, its functions as undefined symbols;
-that is kept as LLVM code, simplified but not vectorised. To link an operator takes a tenth of the time, as its
-functions alone are compiled anew: they are inlined, and all is optimised, as if it had been compiled at once.
+that is kept as LLVM code, simplified but not vectorised. Of another operator only the functions are compiled: they are
+linked into the engine and inlined, and all is optimised, as if it had been compiled at once.
 """
 
-import copy
 import hashlib
 import pickle
 from dataclasses import dataclass
@@ -73,7 +72,6 @@ class Form(types.Type):
     def __init__(self, place: int, like: Linkable, numbers: tuple[str, ...]) -> None:
         self.place, self.functions, self.values = place, like.functions, like.values
         self.identity = like.identity
-        self.title = "any operator"
         has = ", ".join(sorted(like.functions))
         content = f"{place}, {has}, {like.values}, {like.identity}, {', '.join(numbers)}"
         super().__init__(name=f"Form({content})")
@@ -115,7 +113,7 @@ def operators_of(kinds: tuple[Any, ...]) -> list[Linkable]:
     return list(found)
 
 
-def formed(kinds: tuple[Any, ...], operators: list[Linkable]) -> tuple[Any, ...]:
+def _formed(kinds: tuple[Any, ...], operators: list[Linkable]) -> tuple[Any, ...]:
     """Return types with forms in the place of operators."""
     numbers = tuple(sorted(_numbers(kinds)))
     forms = {each: Form(place, each, numbers) for place, each in enumerate(operators)}
@@ -145,7 +143,7 @@ def _numbers(kinds: tuple[Any, ...]) -> set[str]:
     return found
 
 
-def engine_of(function: Any, operators: list[Linkable], arguments: tuple[Any, ...]) -> bytes:
+def _engine_of(function: Any, operators: list[Linkable], arguments: tuple[Any, ...]) -> bytes:
     """Compile an engine; return it as it is kept.
 
     Parameters
@@ -221,26 +219,25 @@ def linked(
     ------
     Unlinkable
         If a function answers with another type than that of the operator that the engine was made with.
-    """  # fmt: skip
-    forms = formed(arguments, operators)
+    """
+    forms = _formed(arguments, operators)
     key = key_of(forms, "engine")
     kept = kernel_cache.read(key)
     if kept is None:
-        kept = engine_of(engine, operators, forms)
+        kept = _engine_of(engine, operators, forms)
         kernel_cache.write(key, kept)
     fndesc, consts, answer, asked, code = pickle.loads(kept)
     module = llvm.parse_bitcode(code)
     before = _names(fndesc)
-    fndesc = copy.copy(fndesc)
     fndesc.argtypes = arguments
     mark = hashlib.sha256(repr([each.name for each in arguments]).encode()).hexdigest()[:24]
     fndesc.mangled_name, fndesc.env_name = (
         f"{fndesc.mangled_name}.{mark}",
         f"{fndesc.env_name}.{mark}",
     )
+    names = dict(zip(before, _names(fndesc), strict=True))
     for each in [*module.functions, *module.global_variables]:
-        if each.name in before:
-            each.name = _names(fndesc)[before.index(each.name)]
+        each.name = names.get(each.name, each.name)
     inlined = []
     for symbol in asked:
         made = operators[symbol.place].compiled(symbol.name, symbol.kinds)
