@@ -81,6 +81,7 @@ NAMES = {
     "groupby_shift": "groupby().shift()",
     r"groupby_unsorted_(cumsum|sum|ffill|cumcount)_(\d+)": "groupby().{0}(), {1} keys in any order",
     "merge_asof": "merge_asof()",
+    r"(drop_duplicates|value_counts|factorize)": "{0}()",
     "frame_sort_values": "sort_values() of a frame",
     "rle_decode": "rle_decode()",
     r"frame[_ ](filter|rle|unique_consecutive|sessionize)": "{0}()",
