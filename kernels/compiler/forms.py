@@ -1,14 +1,15 @@
 """Kernels that are linked: an engine, compiled once for all operators of a form, and the functions of one.
 
-Most of a kernel's compile time goes into the walk, which is the same for all operators whose functions take and answer
-the same types. So a kernel is compiled with a *form* in the place of each operator, its functions as undefined symbols;
-that is kept as LLVM code, simplified but not vectorised. Of another operator only the functions are compiled: they are
-linked into the engine and inlined, and all is optimised, as if it had been compiled at once.
+Most of a kernel's compile time goes into the walk, which is the same for all operators with states and answers of the
+same types, and for inputs of any. So a kernel is compiled with a *form* in the place of each operator, whose functions
+are undefined symbols, and so is what loads an element of its inputs; that is kept as LLVM code, simplified but not
+vectorised. Of another operator only the functions are compiled: they are linked into the engine and inlined, and all is
+optimised, as if it had been compiled at once.
 """
 
 import hashlib
 import pickle
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -20,9 +21,18 @@ from numba.core.serialize import dumps
 from . import cache as kernel_cache
 from .function_fingerprint import Registry
 from .numba_internals import cgutils, optimize
-
-SYMBOL = "operator."
-"""How the symbols of operators' functions begin."""
+from .symbols import (
+    IDENTITY,
+    SYMBOLS,
+    Element,
+    Elements,
+    Numbers,
+    adapted,
+    generated,
+    numbers_of,
+    plain_call,
+    symbol_of,
+)
 
 
 class Linkable(types.Type):
@@ -34,28 +44,21 @@ class Linkable(types.Type):
     values: types.Type
     """The type of the numbers that its functions take."""
 
-    identity: tuple[Any, ...] | None
-    """Its identity, if that is a constant in what is compiled."""
-
     def compiled(self, name: str, kinds: tuple[Any, ...]) -> Any:
         """Return what is compiled of a function, for arguments of these types after its numbers."""
         raise NotImplementedError
 
+    def generated(self, context: Any, builder: Any, answer: Any, given: list[Any]) -> Any:
+        """Generate the identity of the type `answer`, which is given."""
+        raise NotImplementedError
 
-@dataclass(frozen=True)
-class Symbol:
-    """A function that an engine calls: of which of its operators, and the types that it takes and answers."""
+    def answer(self, name: str, kinds: tuple[Any, ...]) -> Any:
+        """Return the type that a function answers with."""
+        return kinds[0] if name == IDENTITY else self.compiled(name, kinds).signature.return_type
 
-    place: int
-    name: str
-    kinds: tuple[Any, ...]
-    answer: Any
 
-    def __str__(self) -> str:
-        content = ", ".join(each.name for each in (*self.kinds, self.answer))
-        return (
-            f"{SYMBOL}{self.place}.{self.name}.{hashlib.sha256(content.encode()).hexdigest()[:16]}"
-        )
+INPUTS: set[type] = set()
+"""The records that hold an operator as `op`, and the arrays of its inputs as `xs`."""
 
 
 class Unlinkable(Exception):
@@ -66,22 +69,23 @@ class Form(types.Type):
     """The Numba type of any operator of a form, in an engine.
 
     Engines of the same numbers share what they call. What a function answers is asked of the operator that an engine is
-    made with, and written down in the symbol.
+    made with, and written down in the symbol; operators with other `answers` have an engine of their own.
     """
 
-    def __init__(self, place: int, like: Linkable, numbers: tuple[str, ...]) -> None:
+    def __init__(self, place: int, like: Linkable, numbers: tuple[str, ...], answers: str) -> None:
         self.place, self.functions, self.values = place, like.functions, like.values
-        self.identity = like.identity
         has = ", ".join(sorted(like.functions))
-        content = f"{place}, {has}, {like.values}, {like.identity}, {', '.join(numbers)}"
+        content = f"{place}, {has}, {like.values}, {', '.join(numbers)}{answers}"
         super().__init__(name=f"Form({content})")
 
     def resolve(self, name: str, kinds: tuple[Any, ...], taken: tuple[Any, ...]) -> tuple[Any, Any]:
         """Return the type that a function answers with, and what generates a call of it."""
-        answer = _made_with[str(self.place)].compiled(name, kinds).signature.return_type
-        symbol = Symbol(self.place, name, kinds, answer)
-        _symbols[str(symbol)] = symbol
+        made, numbers = _made_with["engine"]
+        answer = made[self.place].answer(name, numbers_of(kinds, numbers))
+        symbol = symbol_of(self.place, name, kinds, answer)
         given = [*taken, *kinds]
+        if name == IDENTITY:
+            return answer, partial(plain_call, symbol)
 
         def call(context: Any, builder: Any, values: list[Any]) -> Any:
             convention = context.call_conv
@@ -96,10 +100,7 @@ class Form(types.Type):
 
 
 _made_with = Registry()
-"""The operators that the engine under way is made with, by their places: under the compilers' lock."""
-
-_symbols = Registry()
-"""What symbols stand for; as many as there are types of states."""
+"""The operators and the types of elements that the engine under way is made with: under the compilers' lock."""
 
 
 def operators_of(kinds: tuple[Any, ...]) -> list[Linkable]:
@@ -113,10 +114,36 @@ def operators_of(kinds: tuple[Any, ...]) -> list[Linkable]:
     return list(found)
 
 
-def _formed(kinds: tuple[Any, ...], operators: list[Linkable]) -> tuple[Any, ...]:
+def _loaded(kinds: tuple[Any, ...], operators: list[Linkable]) -> tuple[tuple[Any, ...], Numbers]:
+    """Return types with arrays of elements in the place of operators' inputs, and the types of these elements."""
+    numbers: Numbers = {}
+
+    def array(kind: Any, place: int, number: int) -> Any:
+        fits = isinstance(kind.dtype, (types.Integer, types.Float, types.Boolean))
+        if not fits or numbers.setdefault((place, number), kind.dtype) != kind.dtype:
+            return kind
+        return Elements(Element(place, number, kind.layout), kind.ndim, kind.layout, readonly=True)
+
+    def one(kind: Any) -> Any:
+        if not isinstance(kind, types.BaseTuple) or not len(kind):
+            return kind
+        made = getattr(kind, "instance_class", None)
+        inner = [one(each) for each in kind]
+        if made in INPUTS:
+            op, xs = made._fields.index("op"), made._fields.index("xs")
+            place, several = operators.index(kind[op]), isinstance(kind[xs], types.BaseTuple)
+            given = tuple(kind[xs]) if several else (kind[xs],)
+            arrays = tuple([array(each, place, number) for number, each in enumerate(given)])
+            inner[xs] = types.BaseTuple.from_types(arrays) if several else arrays[0]
+        return types.BaseTuple.from_types(tuple(inner), made)
+
+    return tuple([one(kind) for kind in kinds]), numbers
+
+
+def _formed(kinds: tuple[Any, ...], operators: list[Linkable], answers: str) -> tuple[Any, ...]:
     """Return types with forms in the place of operators."""
-    numbers = tuple(sorted(_numbers(kinds)))
-    forms = {each: Form(place, each, numbers) for place, each in enumerate(operators)}
+    names = tuple(sorted(_numbers(kinds)))
+    forms = {each: Form(place, each, names, answers) for place, each in enumerate(operators)}
 
     def one(kind: Any) -> Any:
         if kind in forms:
@@ -138,12 +165,16 @@ def _numbers(kinds: tuple[Any, ...]) -> set[str]:
             found |= _numbers(inner)
             if all(isinstance(each, (types.Number, types.Boolean)) for each in inner):
                 found.add(str(kind))
+        elif isinstance(kind, Elements):
+            pass
         elif isinstance(kind, (types.Array, types.Number, types.Boolean)):
             found.add(str(getattr(kind, "dtype", kind)))
     return found
 
 
-def _engine_of(function: Any, operators: list[Linkable], arguments: tuple[Any, ...]) -> bytes:
+def _engine_of(
+    function: Any, operators: list[Linkable], arguments: tuple[Any, ...], numbers: Numbers
+) -> bytes:
     """Compile an engine; return it as it is kept.
 
     Parameters
@@ -154,8 +185,10 @@ def _engine_of(function: Any, operators: list[Linkable], arguments: tuple[Any, .
         What it is made with, one for each form among the arguments.
     arguments
         The types of its arguments.
+    numbers
+        The types of the elements among them.
     """
-    _made_with.update({str(place): each for place, each in enumerate(operators)})
+    _made_with["engine"] = operators, numbers
     try:
         function.compile(arguments)
     finally:
@@ -178,10 +211,32 @@ def _engine_of(function: Any, operators: list[Linkable], arguments: tuple[Any, .
     )
     if any(each.name.startswith("numba.dynamic.globals") for each in module.global_variables):
         raise Unlinkable("it holds addresses of this process")
-    asked = [_symbols[f.name] for f in module.functions if f.is_declaration and f.name in _symbols]
+    asked = [SYMBOLS[f.name] for f in module.functions if f.is_declaration and f.name in SYMBOLS]
     held = (fndesc, made.environment.consts, made.signature.return_type, asked, module.as_bitcode())
     kept: bytes = dumps(held)
     return kept
+
+
+def _fitting(
+    engine: Any, operators: list[Linkable], arguments: tuple[Any, ...], key_of: Any
+) -> tuple[Any, Numbers]:
+    """Return an engine whose symbols answer with the types that the operators do, and the types of elements."""
+    answers = ""
+    loaded, numbers = _loaded(arguments, operators)
+    for _ in range(2):
+        forms = _formed(loaded, operators, answers)
+        key = key_of(forms, "engine")
+        kept = kernel_cache.read(key)
+        if kept is None:
+            kept = _engine_of(engine, operators, forms, numbers)
+            kernel_cache.write(key, kept)
+        found = pickle.loads(kept)
+        asked = [symbol for symbol in found[3] if not symbol.is_generated]
+        own = [operators[s.place].answer(s.name, numbers_of(s.kinds, numbers)) for s in asked]
+        if own == [symbol.answer for symbol in asked]:
+            return found, numbers
+        answers = "".join([f", {each}" for each in own])
+    raise Unlinkable(f"functions answer with other types: {answers}")
 
 
 def _names(fndesc: Any) -> list[str]:
@@ -214,19 +269,8 @@ def linked(
         Numba's target.
     library
         An empty one, for the kernel.
-
-    Raises
-    ------
-    Unlinkable
-        If a function answers with another type than that of the operator that the engine was made with.
     """
-    forms = _formed(arguments, operators)
-    key = key_of(forms, "engine")
-    kept = kernel_cache.read(key)
-    if kept is None:
-        kept = _engine_of(engine, operators, forms)
-        kernel_cache.write(key, kept)
-    fndesc, consts, answer, asked, code = pickle.loads(kept)
+    (fndesc, consts, answer, asked, code), numbers = _fitting(engine, operators, arguments, key_of)
     module = llvm.parse_bitcode(code)
     before = _names(fndesc)
     fndesc.argtypes = arguments
@@ -238,15 +282,21 @@ def linked(
     names = dict(zip(before, _names(fndesc), strict=True))
     for each in [*module.functions, *module.global_variables]:
         each.name = names.get(each.name, each.name)
-    inlined = []
+    library.inlined = []
     for symbol in asked:
-        made = operators[symbol.place].compiled(symbol.name, symbol.kinds)
-        if made.signature.return_type != symbol.answer:
-            raise Unlinkable(f"{symbol.name} answers with {made.signature.return_type}")
-        module.get_function(str(symbol)).name = made.fndesc.llvm_func_name
-        inlined.append(made.fndesc.llvm_func_name)
-        library.add_linking_library(made.library)
-    library.inlined = inlined
+        operator, name = operators[symbol.place], str(symbol)
+        if symbol.is_generated:
+            library.add_ir_module(generated(symbol, operator, numbers, context, library))
+        else:
+            kinds = numbers_of(symbol.kinds, numbers)
+            made = operator.compiled(symbol.name, kinds)
+            library.add_linking_library(made.library)
+            if kinds == symbol.kinds:
+                module.get_function(name).name = name = made.fndesc.llvm_func_name
+            else:
+                library.add_ir_module(adapted(symbol, made, numbers, context, library))
+                library.inlined.append(made.fndesc.llvm_func_name)
+        library.inlined.append(name)
     library._final_module.link_in(module)
     library.finalize()
     environment = Environment.from_fndesc(fndesc)

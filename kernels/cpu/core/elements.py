@@ -13,6 +13,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from ...compiler.numba_internals import cgutils, load_item, store_item
+from ...compiler.symbols import Element, Elements
 from ...nulls import NAT
 from ...operators.calls import converted, form, kinds, parts, whole
 
@@ -31,7 +32,12 @@ def load(typing_context, arrays, i):
     def codegen(context, builder, signature, args):
         values = parts(builder, arrays, args[0])
         for k, kind in enumerate(kinds(arrays)):
-            if isinstance(kind, types.Array):
+            if isinstance(kind, Elements):
+                array = context.make_array(kind)(context, builder, values[k])
+                start = builder.bitcast(array.data, ir.IntType(8).as_pointer())
+                given = [start, args[1], builder.extract_value(array.strides, 0)]
+                values[k] = kind.dtype.ask("load", kind.dtype, context, builder, given)
+            elif isinstance(kind, types.Array):
                 place = _place(context, builder, kind, values[k], args[1])
                 values[k] = load_item(context, builder, kind, place)
         return whole(context, builder, answer, values)
@@ -114,6 +120,8 @@ def null(context, builder, given, nulls, element, i):
         return cgutils.false_bit
     if isinstance(given[0], types.BaseTuple):
         return _masked(context, builder, given[0], nulls, i)
+    if isinstance(given[1], Element):
+        return given[1].ask("null", types.boolean, context, builder, [element])
     if given[1] == types.int64:
         return builder.icmp_signed("==", element, element.type(NAT))
     each = zip(kinds(given[1]), parts(builder, given[1], element), strict=True)
@@ -122,6 +130,8 @@ def null(context, builder, given, nulls, element, i):
 
 
 def _nan(context, builder, kind, value):
+    if isinstance(kind, Element):
+        return kind.ask("nan", types.boolean, context, builder, [value])
     if isinstance(kind, types.Complex):
         number = context.make_complex(builder, kind, value)
         return builder.or_(

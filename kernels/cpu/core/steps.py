@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from ...compiler.forms import INPUTS
 from ...compiler.jit import OPTIONS
 from ...operators.calls import answer, combine, identity_of, lift
 from ...operators.operator import Operator
@@ -31,6 +32,9 @@ class OperatorInputs(NamedTuple):
     xs: Arrays
     nulls: KernelNulls
     identity: State
+
+
+INPUTS.add(OperatorInputs)
 
 
 class Output(NamedTuple):

@@ -84,7 +84,7 @@ def state_like(typing_context, like, count, first, second, third, place):
 def element_at(work, at):
     """Return the number at a position, zero if it is missing; and whether it is there."""
     element = load(work.source.xs, at)
-    number = np.float64(element)
+    number = cast(0.0, element)
     missing = is_null(work.source.nulls, element, at)
     missing |= work.finite & (number - number != 0.0)
     return 0.0 if missing else number, not missing

@@ -3,10 +3,11 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dask_gpuscan
-from dask_gpuscan.kernels import operator
+from dask_gpuscan.kernels import InBand, operator, scan
 from dask_gpuscan.kernels.compiler import cache as kernel_cache
 
 X = np.random.default_rng(5).integers(-9, 9, 40_000).astype(np.float32)
@@ -49,6 +50,26 @@ def test_numbers_that_functions_capture_are_arguments_of_the_engine(engines):
     for limit in (np.float32(2), np.float32(7)):
         scanned(lambda a, b: b if b >= a else a, lift=above(limit))
     assert engines() == 1
+
+
+def test_inputs_of_any_numbers_share_an_engine(engines):
+    op = operator(lambda a, b: a + b, identity=0, lift=lambda x, y: int(x) + int(y), check=False)
+    for first, second in (("i1", "u2"), ("?", "i8"), ("f4", "f8"), ("u4", "i2")):
+        x, y = X.astype(first), X[::-1].astype(second)
+        expected = np.cumsum(x.astype("i8") + y.astype("i8"))
+        np.testing.assert_array_equal(dask_gpuscan.scan((x, y), op), expected)
+    assert engines() == 1
+
+
+def test_nulls_of_any_numbers_share_an_engine(engines):
+    made = []
+    for dtype in ("f8", "f4"):
+        x = np.where(X > 4, np.nan, X).astype(dtype)
+        last = operator(lambda a, b: b, identity=0.0, lift=lambda x: np.float64(x), check=False)
+        found, _ = scan(last, x, nulls=InBand())
+        np.testing.assert_array_equal(found, pd.Series(x).ffill().fillna(0))
+        made.append(engines())
+    assert made == [1, 0]
 
 
 def test_states_of_other_numbers_have_engines_of_their_own(engines):
