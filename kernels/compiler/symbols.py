@@ -53,7 +53,8 @@ SYMBOLS = Registry()
 def symbol_of(place: int, name: str, kinds: tuple[Any, ...], answer: Any) -> Symbol:
     """Return a symbol, which is known from now on."""
     symbol = Symbol(place, name, kinds, answer)
-    return SYMBOLS.setdefault(str(symbol), symbol)
+    found: Symbol = SYMBOLS.setdefault(str(symbol), symbol)
+    return found
 
 
 def _plain(symbol: Symbol, context: Any, module: Any) -> Any:
