@@ -10,6 +10,9 @@ from cuda.bindings import driver
 DRIVER = 13000
 """The oldest CUDA version, in CUDA's own form, that a driver must offer: the kernels are built for it."""
 
+OUT_OF_MEMORY = driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY
+"""The driver's number of it, which is the runtime's too."""
+
 
 @dataclass(frozen=True)
 class Device:
