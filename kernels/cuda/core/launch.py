@@ -18,7 +18,7 @@ import numpy as np
 from cuda.bindings import driver
 
 from .build import Kernel, kernel
-from .devices import check, device
+from .devices import OUT_OF_MEMORY, check, device, free_kept
 from .pinned import PinnedBuffer, pinned_buffer
 from .plan import Extent, Geometry, Plan, Tickets
 
@@ -191,10 +191,14 @@ class Launch:
             kernel_args.parameters, 0, *pointers, scratch, *carry_in, carry_out, *offsets,
             *step.size, *options, seed, numbers,
         )  # fmt: skip
-        (status,) = driver.cuLaunchKernel(
+        arguments = (
             chosen.function, step.blocks, 1, 1, chosen.threads, 1, 1, chosen.shared, self._stream,
             kernel_args.address, 0,
         )  # fmt: skip
+        (status,) = driver.cuLaunchKernel(*arguments)
+        if status == OUT_OF_MEMORY:  # the first launch loads the kernel
+            free_kept()
+            (status,) = driver.cuLaunchKernel(*arguments)
         check(status, f"{chosen.name} could not be launched on GPU {self._space.number}")
         if pinned is not None:
             pinned.record(self._stream)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cuda.bindings import driver
 
-from dask_gpuscan.kernels.cuda.core import launch
+from dask_gpuscan.kernels.cuda.core import devices, launch
 from dask_gpuscan.kernels.cuda.core.pinned import PinnedBuffer, pinned_buffer
 
 OUT_OF_MEMORY = driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY
@@ -139,10 +139,13 @@ class Driver:
         self.launched.append(arguments)
         return (next(self._statuses),)
 
+    def cuGetErrorString(self, status):
+        return status, b"no room"
+
 
 @pytest.fixture
 def launched(device, monkeypatch):
-    """Make a launch whose attempts have these statuses; return it and the driver."""
+    """Make a launch whose attempts have these statuses; return it, the driver and what was freed."""
     step = launch.Step(
         SimpleNamespace(
             name="add", function=1, threads=32, shared=0, parameters=struct.Struct("PPPqqq0s0s")
@@ -152,9 +155,11 @@ def launched(device, monkeypatch):
     space = launch.Space((step,), (), 0, 0, np.dtype("i8"), 8, 1, 0, 0)
 
     def make(*statuses):
-        fake = Driver(statuses)
+        freed, fake = [], Driver(statuses)
         monkeypatch.setattr(launch, "driver", fake)
-        return launch.Launch(space, True), fake
+        monkeypatch.setattr(devices, "driver", fake)
+        monkeypatch.setattr(devices, "frees_kept", [lambda: freed.append("pool")])
+        return launch.Launch(space, True), fake, freed
 
     stream = SimpleNamespace(ptr=5)
     monkeypatch.setattr(cupy.cuda, "get_current_stream", lambda: stream)
@@ -163,17 +168,18 @@ def launched(device, monkeypatch):
 
 
 def test_a_launch_is_read(device, launched):
-    begun, fake = launched(SUCCESS)
+    begun, fake, freed = launched(SUCCESS)
     begun.run(0, [1])
     assert device.recorded == [(device.events[0].ptr, 5)]
     assert begun.read().tolist() == [0]
     del begun
     assert device.pool.n_free_blocks() == 1
     assert len(fake.launched) == 1
+    assert not freed
 
 
 def test_a_launch_that_nobody_reads_keeps_its_memory_until_it_is_done(device, launched):
-    begun, _ = launched(SUCCESS)
+    begun, _, _ = launched(SUCCESS)
     begun.run(0, [1])
     del begun
     assert device.pool.n_free_blocks() == 0
@@ -182,8 +188,34 @@ def test_a_launch_that_nobody_reads_keeps_its_memory_until_it_is_done(device, la
     assert device.pool.n_free_blocks() == 1
 
 
+def test_a_launch_without_room_frees_what_is_kept(device, launched):
+    begun, fake, freed = launched(OUT_OF_MEMORY, SUCCESS)
+    begun.run(0, [1])
+    first, second = fake.launched
+    assert first == second
+    assert freed == ["pool"]
+    assert len(device.recorded) == 1
+
+
+@pytest.mark.parametrize(
+    ("statuses", "error"),
+    [
+        ([OUT_OF_MEMORY, OUT_OF_MEMORY], MemoryError),
+        ([driver.CUresult.CUDA_ERROR_LAUNCH_FAILED], RuntimeError),
+    ],
+)
+def test_a_launch_that_fails_is_told(device, launched, statuses, error):
+    begun, _, _ = launched(*statuses)
+    match = r"add could not be launched on GPU 0: no room \(CUDA_ERROR_\w+\)"
+    with pytest.raises(error, match=match) as told:
+        begun.run(0, [1])
+    assert ("smaller partitions" in str(told.value)) == (error is MemoryError)
+    del begun, told
+    assert device.pool.n_free_blocks() == 1  # nothing writes to it
+
+
 def test_a_launch_does_without_pinned_memory(device, launched):
     device.refuses = int(OUT_OF_MEMORY)
-    begun, _ = launched(SUCCESS)
+    begun, _, _ = launched(SUCCESS)
     begun.run(0, [1])
     assert not device.recorded
