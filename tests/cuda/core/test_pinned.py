@@ -1,5 +1,6 @@
 """Pinned memory that a GPU may still write to is not handed out again; CuPy's own pool, without a GPU."""
 
+import ctypes
 import struct
 from types import SimpleNamespace
 
@@ -214,8 +215,16 @@ def test_a_launch_that_fails_is_told(device, launched, statuses, error):
     assert device.pool.n_free_blocks() == 1  # nothing writes to it
 
 
-def test_a_launch_does_without_pinned_memory(device, launched):
+def test_a_launch_does_without_pinned_memory(device, launched, monkeypatch):
+    def copy(host, *given):
+        ctypes.memset(host, 1, 8)
+
+    waits = []
+    monkeypatch.setattr(cupy.cuda.runtime, "memcpyAsync", copy)
+    monkeypatch.setattr(cupy.cuda.runtime, "streamSynchronize", waits.append)
     device.refuses = int(OUT_OF_MEMORY)
     begun, _, _ = launched(SUCCESS)
     begun.run(0, [1])
+    assert begun.read().tolist() == [0x0101010101010101]
+    assert waits == [5]
     assert not device.recorded
