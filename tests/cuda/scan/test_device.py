@@ -515,10 +515,9 @@ def test_a_mask_on_the_host_is_refused():
 
 
 @pytest.mark.slow
-def test_more_than_two_to_the_31(schedule):
+def test_more_than_two_to_the_31(schedule, room):
     n = 2**31 + 17
-    if cp.cuda.runtime.memGetInfo()[0] < 5 * n:
-        pytest.skip("needs 11 GB of free memory")
+    room(5 * n)
     x = cp.ones(n, "i1")
     out, carry = scan(BUILT_IN["add"], x, dtype="i1")
     assert int(carry) == np.array(n).astype("i1")
