@@ -45,7 +45,8 @@ class PinnedBuffer:
 
 def pinned_buffer(size: int) -> PinnedBuffer | None:
     """Return a buffer of so many bytes, or None if there is no pinned memory left."""
-    _let_go()
+    if PinnedBuffer.dropped:
+        _let_go()
     try:
         return PinnedBuffer(cupy.cuda.alloc_pinned_memory(size))
     except cupy.cuda.runtime.CUDARuntimeError as error:
