@@ -1,7 +1,9 @@
 """What tests of the CUDA backend need: the extra cuda13 for all, a GPU for those in `test_*device.py`."""
 
 import os
+import tempfile
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +42,26 @@ def poison():
 
     block = cupy.full(1 << 24, 0xA5, cupy.uint8)
     del block
+
+
+@pytest.fixture
+def room():
+    """Skip a test for which a GPU has not so many bytes; one process at a time has such a test, and keeps no memory."""
+    import cupy
+
+    fcntl = pytest.importorskip("fcntl", reason="needs locks of files")
+    pool = cupy.get_default_memory_pool()
+
+    def check(size):
+        pool.free_all_blocks()
+        if cupy.cuda.runtime.memGetInfo()[0] < size:
+            pytest.skip(f"needs {size / 1e9:.0f} GB of free memory")
+
+    place = Path(tempfile.gettempdir(), f"dask-gpuscan-tests-{os.getuid()}.lock")
+    with place.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield check
+        pool.free_all_blocks()
 
 
 @pytest.fixture(params=["classic", "pipelined"])

@@ -12,6 +12,7 @@ import pylibcudf as plc
 
 from ...kernels import Mask
 from ...kernels.cuda.core.devices import device
+from ...kernels.cuda.core.pinned import pinned_buffer
 from ..types import Values
 
 
@@ -198,14 +199,12 @@ def seek_bit(
 
 def copied(array: Values) -> Callable[[], np.ndarray]:
     """Begin to copy an array to the host; the answer, when called, waits for the copy and not for later work."""
-    stream, done = cupy.cuda.get_current_stream(), cupy.cuda.Event(disable_timing=True)
-    host, runtime = cupy.cuda.alloc_pinned_memory(array.nbytes), cupy.cuda.runtime
+    buffer = pinned_buffer(array.nbytes)
+    if buffer is None:
+        host = array.get()
+        return lambda: host
+    stream, runtime = cupy.cuda.get_current_stream().ptr, cupy.cuda.runtime
     kind = runtime.memcpyDeviceToHost
-    runtime.memcpyAsync(host.ptr, array.data.ptr, array.nbytes, kind, stream.ptr)
-    done.record(stream)
-
-    def read() -> np.ndarray:
-        done.synchronize()
-        return np.frombuffer(host, array.dtype, array.size)
-
-    return read
+    runtime.memcpyAsync(buffer.ptr, array.data.ptr, array.nbytes, kind, stream)
+    buffer.record(stream)
+    return lambda: np.frombuffer(buffer.wait(), array.dtype, array.size)

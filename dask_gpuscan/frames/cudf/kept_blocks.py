@@ -9,6 +9,8 @@ import cupy
 import rmm
 from rmm.allocators.cupy import rmm_cupy_allocator
 
+from ...kernels.cuda.core.devices import frees_kept
+
 KEPT = {1 << 18: 64 << 20, 1 << 24: 256 << 20}
 """The largest block of each pool, in bytes, and about the most bytes that the pool has on a device, in use or free.
 
@@ -26,6 +28,7 @@ def _pools(device: int) -> tuple[tuple[int, int, cupy.cuda.MemoryPool], ...]:
         giving = partial(_give_back, pool, device)
         rmm.register_reinitialize_hook(giving)
         atexit.register(giving)
+        frees_kept.append(giving)
         pools.append((most, kept, pool))
     return tuple(pools)
 

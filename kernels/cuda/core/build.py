@@ -32,7 +32,7 @@ from ..intervals.interval_pass import interval_source
 from ..scan.scan_pass import scan_source
 from ..sort.sort_pass import sort_source
 from ..windows.window_pass import window_source, window_starts_source
-from .devices import Device, check, device
+from .devices import ADVICE, OUT_OF_MEMORY, Device, check, device, free_kept
 from .link import lto_functions, lto_predicate
 from .plan import Capability, Form, Pass, TypedOperator
 from .requirements import package
@@ -54,6 +54,15 @@ SOURCES: dict[str, Callable[..., str]] = {
 
 ENTRY = "run_tiles"
 """The name of every kernel in its machine code."""
+
+NO_IMAGE = {
+    f"CUDA_ERROR_{name}"
+    for name in (
+        "INVALID_IMAGE", "INVALID_PTX", "INVALID_SOURCE", "NO_BINARY_FOR_GPU", "NOT_FOUND",
+        "UNSUPPORTED_PTX_VERSION",
+    )
+}  # fmt: skip
+"""What the driver says of machine code that it cannot load, and never will."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +89,13 @@ def kernel(each: Pass, schedule: str, number: int) -> Kernel:
         with _building:
             found = _kernels.get(key)
             if found is None:
-                found = _kernels[key] = _load(each, schedule, device(number))
+                on = device(number)
+                try:
+                    found = _load(each, schedule, on)
+                except MemoryError:
+                    free_kept()
+                    found = _load(each, schedule, on)
+                _kernels[key] = found
     return found
 
 
@@ -92,9 +107,8 @@ def _load(each: Pass, schedule: str, on: Device) -> Kernel:
         (status,) = driver.cuKernelSetAttribute(
             attribute, geometry.shared, handle, driver.CUdevice(on.number)
         )
-        check(
-            status, f"GPU {on.number} has no {geometry.shared} bytes of shared memory for a block"
-        )
+        action = f"blocks of {each.name} could not get {geometry.shared} bytes of shared memory"
+        check(status, f"{action} on GPU {on.number}")
     return Kernel(
         name=each.name,
         function=driver.CUfunction(int(handle)),
@@ -106,17 +120,24 @@ def _load(each: Pass, schedule: str, on: Device) -> Kernel:
 
 
 def _loaded(each: Pass, schedule: str, on: Device) -> tuple[Any, Any]:
-    """Return a module and its kernel; what is in the cache and cannot be loaded is made anew, once."""
+    """Return a module and its kernel; what is in the cache and is no image for the GPU is made anew, once."""
+    action = (
+        f"GPU {on.number} (compute capability {on.capability[0]}.{on.capability[1]}) could not load the "
+        f"kernel of {each.name}"
+    )
     for fresh in (False, True):
         code = cubin(each, schedule, on.capability, fresh)
         try:
             module = ObjectCode.from_cubin(code)
             return module, module.get_kernel(ENTRY).handle
         except Exception as error:
-            failure = error
+            failure, name = error, str(error).partition(":")[0]
+        if name == OUT_OF_MEMORY.name:
+            raise MemoryError(f"{action}: {failure}. {ADVICE}") from failure
+        if name not in NO_IMAGE:
+            raise RuntimeError(f"{action}: {failure}") from failure
     raise RuntimeError(
-        f"GPU {on.number} (compute capability {on.capability[0]}.{on.capability[1]}) could not load the "
-        f"kernel of {each.name}: {failure}. Is its NVIDIA driver as new as the CUDA packages? "
+        f"{action}: {failure}. Is its NVIDIA driver as new as the CUDA packages? "
         f"Kernels are kept in {kernel_cache.folder()}"
     ) from failure
 

@@ -1,5 +1,6 @@
 """GPUs: which of them the kernels run on, and errors of CUDA in words, with what to do about them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -9,6 +10,18 @@ from cuda.bindings import driver
 
 DRIVER = 13000
 """The oldest CUDA version, in CUDA's own form, that a driver must offer: the kernels are built for it."""
+
+OUT_OF_MEMORY = driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY
+"""The driver's number of it, which is the runtime's too."""
+
+ADVICE = (
+    "Free arrays (cupy.get_default_memory_pool().free_all_blocks()), use smaller partitions, or share one "
+    "RMM pool between cuDF and CuPy (rmm.allocators.cupy.rmm_cupy_allocator)"
+)
+"""What to do where the memory of a GPU runs out."""
+
+frees_kept: list[Callable[[], None]] = [lambda: cupy.get_default_memory_pool().free_all_blocks()]
+"""What pools of CuPy free the memory by that they keep for later."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +60,15 @@ def device(number: int) -> Device:
     return Device(number, capability, found.attributes["MultiProcessorCount"])
 
 
+def free_kept() -> None:
+    """Free memory that pools keep for later: whoever loads a kernel gets none from them."""
+    for free in frees_kept:
+        free()
+
+
 def check(status: Any, action: str) -> None:
-    """Raise a RuntimeError that says what CUDA could not do, and why."""
+    """Raise an error that says what CUDA could not do, and why: a MemoryError or a RuntimeError."""
     if status != driver.CUresult.CUDA_SUCCESS:
         _, text = driver.cuGetErrorString(status)
-        raise RuntimeError(f"{action}: {bytes(text or b'').decode()} ({status.name})")
+        found = f"{action}: {bytes(text or b'').decode()} ({status.name})"
+        raise MemoryError(f"{found}. {ADVICE}") if status == OUT_OF_MEMORY else RuntimeError(found)

@@ -18,7 +18,8 @@ import numpy as np
 from cuda.bindings import driver
 
 from .build import Kernel, kernel
-from .devices import check, device
+from .devices import OUT_OF_MEMORY, check, device, free_kept
+from .pinned import PinnedBuffer, pinned_buffer
 from .plan import Extent, Geometry, Plan, Tickets
 
 SCHEDULE = os.environ.get("DASK_GPUSCAN_SCHEDULE", "")
@@ -129,7 +130,7 @@ class Launch:
         Whether the carry-out of the last pass will be read.
     """
 
-    __slots__ = ("_at", "_block", "_done", "_pinned", "_space", "_stream")
+    __slots__ = ("_at", "_block", "_pinned", "_space", "_stream")
 
     def __init__(self, found: Space, waits: bool) -> None:
         self._space = found
@@ -142,10 +143,9 @@ class Launch:
         if found.zeros:
             runtime = cupy.cuda.runtime
             runtime.memsetAsync(self._at + found.scratch, 0, found.zeros, self._stream)
-        self._pinned: Any = None
-        self._done: Any = None
+        self._pinned: PinnedBuffer | None = None
         if waits and found.carry_bytes <= PINNED_BYTES:
-            self._pinned = cupy.cuda.alloc_pinned_memory(found.carry_bytes)
+            self._pinned = pinned_buffer(found.carry_bytes)
 
     def result(self, which: int, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         """Return one of the results as an array."""
@@ -183,22 +183,25 @@ class Launch:
         """
         step, base = self._space.steps[which], self._at
         chosen = step.kernel
-        is_read = self._pinned is not None and step is self._space.steps[-1]
-        carry_out = self._pinned.ptr if is_read else base + step.carry
+        pinned = self._pinned if step is self._space.steps[-1] else None
+        carry_out = base + step.carry if pinned is None else pinned.ptr
         kernel_args = _kernel_args(chosen.parameters.size)
         scratch = base + step.scratch if step.scratch_bytes else 0
         chosen.parameters.pack_into(
             kernel_args.parameters, 0, *pointers, scratch, *carry_in, carry_out, *offsets,
             *step.size, *options, seed, numbers,
         )  # fmt: skip
-        (status,) = driver.cuLaunchKernel(
+        arguments = (
             chosen.function, step.blocks, 1, 1, chosen.threads, 1, 1, chosen.shared, self._stream,
             kernel_args.address, 0,
         )  # fmt: skip
+        (status,) = driver.cuLaunchKernel(*arguments)
+        if status == OUT_OF_MEMORY:  # the first launch loads the kernel
+            free_kept()
+            (status,) = driver.cuLaunchKernel(*arguments)
         check(status, f"{chosen.name} could not be launched on GPU {self._space.number}")
-        if is_read:  # who waits for it does not wait for what comes after
-            self._done = cupy.cuda.Event(disable_timing=True)
-            self._done.record()
+        if pinned is not None:
+            pinned.record(self._stream)
 
     def read(self) -> np.ndarray:
         """Wait for the kernels; return the last one's carry-out, one item a line."""
@@ -212,8 +215,7 @@ class Launch:
     def _fetch(self) -> np.ndarray:
         runtime, dtype, lines = cupy.cuda.runtime, self._space.carry, self._space.lines
         if self._pinned is not None:
-            self._done.synchronize()
-            return np.frombuffer(self._pinned, dtype, lines).copy()
+            return np.frombuffer(self._pinned.wait(), dtype, lines).copy()
         host = np.empty(lines, dtype)
         carry, kind = self._at + self._space.steps[-1].carry, runtime.memcpyDeviceToHost
         runtime.memcpyAsync(host.ctypes.data, carry, host.nbytes, kind, self._stream)

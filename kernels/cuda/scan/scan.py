@@ -21,6 +21,7 @@ from ...options import Exclusive, ScanOptions
 from ..core import launch
 from ..core.closure_constants import shared_code
 from ..core.device_arrays import kind_of_nulls, mask_buffer, readable
+from ..core.devices import ADVICE
 from ..core.plan import Extent, Plan, in_words, state_dtype, typed
 from .scan_pass import ScanPass
 from .sequential_product import StableProduct, stable_product
@@ -73,7 +74,8 @@ def scan(
         else:
             outs = [cupy.empty(first.shape, d) for d in types_.outputs] if write else []
     except MemoryError as error:
-        error.add_note(_advice(first.shape, types_, write))
+        if ADVICE not in str(error):  # it is not the driver who found no memory
+            error.add_note(_advice(first.shape, types_, write))
         raise
 
     def carry() -> Any:
@@ -219,9 +221,7 @@ def _advice(shape: tuple[int, ...], types_: Signature, write: bool) -> str:
     size = prod(shape) * sum(d.itemsize for d in types_.outputs) if write else 0
     return (
         f"dask-gpuscan asked for {size} bytes of device memory for the output of {prod(shape)} items, "
-        f"and for about a hundredth of that to work with. Free arrays "
-        f"(cupy.get_default_memory_pool().free_all_blocks()), use smaller partitions, or share one "
-        f"RMM pool between cuDF and CuPy (rmm.allocators.cupy.rmm_cupy_allocator)"
+        f"and for about a hundredth of that to work with. {ADVICE}"
     )
 
 

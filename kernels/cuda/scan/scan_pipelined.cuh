@@ -91,6 +91,7 @@ __device__ __forceinline__ void feed(const Params& p, ScanRing& ring, u8* stages
       if (ticket < total) ticket = take_ticket(p, first);
       ring.empty[s].wait(turn.phase ^ 1);
     }
+    __syncwarp();  // all lanes write to the stage after that: a shuffle does not order memory
     first = false;
     i64 now = __shfl_sync(ALL, ticket, 0);
     if (EVERY_LANE) ring.empty[s].wait(turn.phase ^ 1);

@@ -293,10 +293,9 @@ def test_superblocks():
 
 
 @pytest.mark.slow
-def test_more_than_two_to_the_31(schedule):
+def test_more_than_two_to_the_31(schedule, room):
     n = 2**31 + 17
-    if cp.cuda.runtime.memGetInfo()[0] < 30 * n:
-        pytest.skip("needs 64 GB of free memory")
+    room(30 * n)
     x = cp.zeros(n, "i1")
     x[2**30 :: 2**29] = 1
     x[-1] = 1

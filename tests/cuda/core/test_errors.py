@@ -83,12 +83,17 @@ def test_capabilities_of_two_digits(monkeypatch):
     assert devices.device.__wrapped__(0).capability == (12, 0)
 
 
-def loading(monkeypatch, fails):
+IMAGE = "CUDA_ERROR_NO_BINARY_FOR_GPU: there is no kernel image"
+ROOM = "CUDA_ERROR_OUT_OF_MEMORY: unable to allocate enough memory"
+
+
+def loading(monkeypatch, fails, text=IMAGE):
+    """Return the calls of `cubin`, and what loads a kernel, which fails where its code `fails`."""
     asked = []
 
     def from_cubin(code):
         if fails(code):
-            raise RuntimeError("CUDA_ERROR_NO_BINARY_FOR_GPU")
+            raise RuntimeError(text)
         return SimpleNamespace(get_kernel=lambda name: SimpleNamespace(handle=1))
 
     def cubin(each, schedule, capability, fresh):
@@ -116,12 +121,49 @@ def test_a_kernel_that_cannot_be_loaded_is_told(monkeypatch):
     assert asked == [False, True]
 
 
-def test_a_status_is_told_with_what_was_done(monkeypatch):
-    monkeypatch.setattr(devices.driver, "cuGetErrorString", lambda s: (s, b"out of memory"))
-    with pytest.raises(
-        RuntimeError, match=r"it failed: out of memory \(CUDA_ERROR_OUT_OF_MEMORY\)"
-    ):
-        devices.check(driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY, "it failed")
+@pytest.mark.parametrize(
+    ("text", "error"), [(ROOM, MemoryError), ("CUDA_ERROR_ILLEGAL_ADDRESS", RuntimeError)]
+)
+def test_what_new_code_would_not_mend_is_told_at_once(monkeypatch, text, error):
+    asked, load = loading(monkeypatch, lambda code: True, text)
+    with pytest.raises(error, match=f"could not load the kernel of add: {text}") as told:
+        load()
+    assert asked == [False]
+    assert "Is its NVIDIA driver" not in str(told.value)
+    assert ("smaller partitions" in str(told.value)) == (error is MemoryError)
+
+
+@pytest.mark.parametrize("shortages", [0, 1, 2])
+def test_a_kernel_without_room_is_loaded_once_more(monkeypatch, shortages):
+    left, freed, loaded = [MemoryError] * shortages, [], []
+
+    def load(*given):
+        if left:
+            raise left.pop()
+        loaded.append(given)
+        return given
+
+    monkeypatch.setattr(build, "_load", load)
+    monkeypatch.setattr(build, "device", lambda number: number)
+    monkeypatch.setattr(build, "_kernels", {})
+    monkeypatch.setattr(devices, "frees_kept", [lambda: freed.append("pool")])
+    if shortages == 2:
+        with pytest.raises(MemoryError):
+            build.kernel("add", "classic", 0)
+        assert not build._kernels
+    else:
+        assert build.kernel("add", "classic", 0) is build.kernel("add", "classic", 0)
+        assert len(loaded) == 1
+    assert freed == ["pool"] * min(shortages, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "error"), [("OUT_OF_MEMORY", MemoryError), ("INVALID_VALUE", RuntimeError)]
+)
+def test_a_status_is_told_with_what_was_done(monkeypatch, name, error):
+    monkeypatch.setattr(devices.driver, "cuGetErrorString", lambda s: (s, b"no good"))
+    with pytest.raises(error, match=rf"it failed: no good \(CUDA_ERROR_{name}\)"):
+        devices.check(getattr(driver.CUresult, f"CUDA_ERROR_{name}"), "it failed")
     devices.check(driver.CUresult.CUDA_SUCCESS, "it failed")
 
 

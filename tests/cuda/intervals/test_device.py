@@ -47,8 +47,9 @@ def test_many_items(mean, dtype):
     np.testing.assert_array_equal(found.get(), expected)
 
 
-def test_more_than_two_to_the_31():
+def test_more_than_two_to_the_31(room):
     length = 2**31 + 1000
+    room(5 * length)
     counts = cp.asarray([0, length - 107, 0, 3, 104])
     out = interval_expand(counts, cp.arange(5, dtype="i1"))
     at = cp.asarray([0, length - 108, length - 107, length - 105, length - 104, length - 1])

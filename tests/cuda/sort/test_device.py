@@ -68,8 +68,9 @@ def test_rows_are_put_at_positions(length, dtype):
     assert bool((take(placed, positions) == rows).all())
 
 
-def test_more_rows_than_31_bits_count():
+def test_more_rows_than_31_bits_count(room):
     length = (1 << 31) + 7
+    room(5 * length)
     x = cp.arange(length, dtype=cp.uint8)
     found = sort(x)
     del x

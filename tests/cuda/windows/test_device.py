@@ -160,8 +160,9 @@ def test_bounds_in_disorder_read_rows_that_there_are():
     assert found.tolist() == [0, 5 + 6 + 7 + 8 + 9, 5 + 6 + 7 + 8 + 9]
 
 
-def test_more_rows_than_31_bits_count():
+def test_more_rows_than_31_bits_count(room):
     length = (1 << 31) + 7
+    room(6 * length)
     x = cp.ones(length, cp.int8)
     found = rolling(ADD, x, RowWindows(9), dtype=np.int8)
     assert found[:9].tolist() == list(range(1, 10))
