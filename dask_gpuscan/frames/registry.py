@@ -130,10 +130,13 @@ def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
     """Return a frame with the columns of these names; a series as it is."""
     if frame.ndim == 1:
         return frame
-    names = list(names)
-    if not all(isinstance(name, FLAG) for name in names):
+    names, known = list(names), names_of(frame)
+    # pandas would take a list of flags for a mask of rows, and is slow to look texts up
+    are_flags = all(isinstance(name, FLAG) for name in names)
+    if not are_flags and (len(set(known)) < len(known) or not set(names).issubset(known)):
         return frame[names]
-    known = names_of(frame)  # pandas would take the list for a mask of rows
+    if names == known:
+        return frame.copy(deep=False)
     return frame.iloc[:, [known.index(name) for name in names]]
 
 

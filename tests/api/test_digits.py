@@ -151,7 +151,7 @@ WAYS: dict[str, Callable[[Callable[[Any], Any], pd.DataFrame], Any]] = {
 FEW = [WAYS[name] for name in ("frame", "three partitions", "batches of one row")]
 
 
-def pieces(frame: pd.DataFrame = FRAME) -> Iterator[list[Fraction]]:
+def pieces(frame: pd.DataFrame) -> Iterator[list[Fraction]]:
     """Yield the values of each group."""
     for _, values in frame.groupby("k")["x"]:
         yield [Fraction(float(x)) for x in values]
@@ -172,6 +172,22 @@ def means(each: Any) -> list[Exact]:
     return [Exact(sum(x) / len(x), len(x), sum(map(abs, x)) / len(x)) for x in each]
 
 
+@cache
+def exact_sums(grouped: bool) -> dict[str, list[Exact]]:
+    """Return the sums and means of all values, of those so far, and of windows, in groups or of all rows."""
+    frame = FRAME if grouped else FRAME.assign(k=0)
+    every, window = list(so_far(frame)), list(so_far(frame, WINDOW))
+    return {
+        "sum": sums(pieces(frame)),
+        "mean": means(pieces(frame)),
+        "sum so far": sums(every),
+        "mean so far": means(every),
+        "sum of windows": sums(window),
+        "mean of windows": means(window),
+        "sum by the largest": [Exact(sum(x), len(x), max(map(abs, x))) for x in every],
+    }
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("clustered", [False, True])
 def test_sums_of_groups(way, clustered):
@@ -179,29 +195,28 @@ def test_sums_of_groups(way, clustered):
         group = lambda d: method(d.gpuscan.groupby("k", clustered=clustered)["x"])  # noqa: E731
         return kept(WAYS[way](group, FRAME)).sort_index(kind="stable")
 
-    by_pandas = way == "frame" and not clustered
-    check("library" if by_pandas else "sum", ask(lambda g: g.sum()), sums(pieces()))
-    check("library" if by_pandas else "mean", ask(lambda g: g.mean()), means(pieces()))
-    check("sum", ask(lambda g: g.cumsum()), sums(so_far(FRAME)))
-    check("sum", ask(lambda g: g.rolling(WINDOW, 1).sum()), sums(so_far(FRAME, WINDOW)))
-    check("mean", ask(lambda g: g.rolling(WINDOW, 1).mean()), means(so_far(FRAME, WINDOW)))
-    check("sum", ask(lambda g: g.expanding().sum()), sums(so_far(FRAME)))
+    by_pandas, exact = way == "frame" and not clustered, exact_sums(True)
+    check("library" if by_pandas else "sum", ask(lambda g: g.sum()), exact["sum"])
+    check("library" if by_pandas else "mean", ask(lambda g: g.mean()), exact["mean"])
+    check("sum", ask(lambda g: g.cumsum()), exact["sum so far"])
+    check("sum", ask(lambda g: g.rolling(WINDOW, 1).sum()), exact["sum of windows"])
+    check("mean", ask(lambda g: g.rolling(WINDOW, 1).mean()), exact["mean of windows"])
+    check("sum", ask(lambda g: g.expanding().sum()), exact["sum so far"])
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_sums_of_rows(way):
-    frame = FRAME.assign(k=0)
+    frame, exact = FRAME.assign(k=0), exact_sums(False)
 
     def ask(method: Callable[[Any], Any]) -> Any:
         return kept(WAYS[way](lambda d: method(d["x"].gpuscan), frame))
 
-    check("sum", ask(lambda s: s.rolling(WINDOW, 1).sum()), sums(so_far(frame, WINDOW)))
-    check("mean", ask(lambda s: s.rolling(WINDOW, 1).mean()), means(so_far(frame, WINDOW)))
-    check("sum", ask(lambda s: s.expanding().sum()), sums(so_far(frame)))
-    check("mean", ask(lambda s: s.expanding().mean()), means(so_far(frame)))
-    check("plain", ask(lambda s: s.cumsum()), sums(so_far(frame)))
-    largest = [Exact(sum(x), len(x), max(map(abs, x))) for x in so_far(frame)]
-    check("reproducible", ask(lambda s: s.cumsum(reproducible=True)), largest)
+    check("sum", ask(lambda s: s.rolling(WINDOW, 1).sum()), exact["sum of windows"])
+    check("mean", ask(lambda s: s.rolling(WINDOW, 1).mean()), exact["mean of windows"])
+    check("sum", ask(lambda s: s.expanding().sum()), exact["sum so far"])
+    check("mean", ask(lambda s: s.expanding().mean()), exact["mean so far"])
+    check("plain", ask(lambda s: s.cumsum()), exact["sum so far"])
+    check("reproducible", ask(lambda s: s.cumsum(reproducible=True)), exact["sum by the largest"])
 
 
 def test_sums_that_pandas_has():
@@ -250,12 +265,13 @@ def test_sums_of_float32(dtype, clustered):
             check("library" if by_pandas else "single", found, exact, last=24)
     found = frame[:3].gpuscan.groupby("k", clustered=clustered)["x"].cumsum()
     assert found.iloc[-1] == 16777218
-    many = pd.concat([frame] * 10_000, ignore_index=True)
+    times, (one,) = 10_000, sums(pieces(frame))
+    many = pd.concat([frame] * times, ignore_index=True)
     of_many = many.gpuscan.groupby("k", clustered=clustered)["x"]
     check(
         "library" if dtype != "float32" and not clustered else "single",
         of_many.sum(),
-        sums(pieces(many)),
+        [Exact(one.answer * times, one.n * times, one.size * times)],
         last=24,
     )
 
@@ -294,9 +310,11 @@ def root(x: Fraction) -> Fraction:
 
 def moment(x: list[Fraction], power: int, y: list[Fraction] | None = None) -> Fraction:
     """Return the mean of a power of distances from the mean, or of products with those of others."""
-    apart = [v - sum(x) / len(x) for v in x]
+    mean = sum(x) / len(x)
+    apart = [v - mean for v in x]
     if y is not None:
-        return sum(a * (b - sum(y) / len(y)) for a, b in zip(apart, y, strict=True)) / len(x)
+        other = sum(y) / len(y)
+        return sum(a * (b - other) for a, b in zip(apart, y, strict=True)) / len(x)
     return sum(a**power for a in apart) / len(x)
 
 

@@ -142,3 +142,21 @@ def test_an_import_that_fails_names_the_oldest_version(monkeypatch):
     pins = dict(pin.split("==") for pin in oldest.oldest(oldest.PROJECT["dependencies"]))
     with pytest.raises(ImportError, match=f"need pandas {pins['pandas']} or later: import of"):
         library_of(Frame())
+
+
+@pytest.mark.parametrize(
+    "labels", [list("abcd"), list("abab"), [1, None, np.nan, ("a", 1)]], ids=str
+)
+@pytest.mark.parametrize("places", [[0, 1, 2, 3], [2, 1], [3], []], ids=str)
+def test_columns_are_chosen_as_by_pandas(labels, places):
+    frame = pd.DataFrame([[1, 2.0, "x", True]] * 2)
+    frame.columns = pd.Index(labels, dtype=object, tupleize_cols=False)
+    names = [labels[place] for place in places]
+    found = registry.choose_columns(frame, names)
+    pd.testing.assert_frame_equal(found, frame[names])
+    assert found is not frame
+
+
+def test_columns_that_are_not_there_are_told_by_pandas():
+    with pytest.raises(KeyError, match="'z'"):
+        registry.choose_columns(pd.DataFrame({"a": [1]}), ["a", "z"])

@@ -406,9 +406,21 @@ class PackedPieces(Packed, SplitPieces):
 
 def read_separately(keys: Any) -> Any:
     """Return keys that are to be read by themselves if they are only read; what takes more is done once for all."""
+    if _is_made(keys):
+        return keys
     alone = keys.simplify()
     is_read = all(isinstance(e, (Blockwise, IO)) for e in alone.walk())
     return SeparateKeyRead(alone) if is_read else keys
+
+
+def _is_made(expression: Any) -> bool:
+    """Tell whether rows come out of a carry or a shuffle, which is sooner known than their expression simplified."""
+    while not isinstance(expression, ExprMixin) or isinstance(expression, Blockwise):
+        sources = expression.dependencies()
+        if not sources:
+            return False
+        expression = sources[0]
+    return True
 
 
 def sort(obj: Any, order: Order, ignore_index: bool) -> Any:

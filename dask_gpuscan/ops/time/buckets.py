@@ -175,8 +175,9 @@ class Buckets:
         """Return times that are given as numbers."""
         return times_at(self.dtype, self.unit, *stored)
 
+    @lru_cache(maxsize=16)  # noqa: B019 (of buckets, which are few and small)
     def _labels(self, first: int, last: int, label: str) -> pd.DatetimeIndex:
-        """Return the labels of all buckets of a calendar."""
+        """Return the labels of all buckets of a calendar; a partition asks for the same ones several times."""
         index = self._times(first, last)
         options = {"closed": self.closed, "origin": self.origin, "offset": self.offset}
         rows = pd.Series([0, 0], index=index)

@@ -402,6 +402,7 @@ def test_operators_that_are_dropped_keep_nothing():
             operator(lambda a, b: a + b, lift=lambda x: x * table[0] * k, identity=0.0).lift
         )
 
+    gc.freeze()  # what earlier tests left, among which looking for garbage takes seconds
     kept = [made(i) for i in range(5)]
     gc.collect()
     assert sum(ref() is not None for ref in kept) == 0
