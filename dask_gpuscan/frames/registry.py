@@ -131,15 +131,13 @@ def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
     if frame.ndim == 1:
         return frame
     names, known = list(names), names_of(frame)
-    are_flags = all(
-        isinstance(name, FLAG) for name in names
-    )  # pandas would take them for a mask of rows
+    # pandas would take a list of flags for a mask of rows, and is slow to look texts up
+    are_flags = all(isinstance(name, FLAG) for name in names)
     has_all = len(set(known)) == len(known) and set(names).issubset(known)
     if not are_flags and not (isinstance(frame, pd.DataFrame) and has_all):
         return frame[names]
     if names == known:
         return frame.copy(deep=False)
-    # pandas is slow to look texts up
     return frame.iloc[:, [known.index(name) for name in names]]
 
 
