@@ -45,9 +45,9 @@ def _run(*command: object, cwd: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_wheel_is_whole_and_works_in_an_empty_environment(tmp_path: Path) -> None:
+def test_wheel_is_whole_and_works_in_an_empty_environment(builder: Path, tmp_path: Path) -> None:
     out = tmp_path / "dist"
-    _run(sys.executable, "-m", "build", "--outdir", out, ROOT, cwd=tmp_path)
+    _run(builder, "-m", "build", "--no-isolation", "--outdir", out, ROOT, cwd=tmp_path)
     (sdist,) = out.glob("*.tar.gz")
     (wheel,) = out.glob(f"dask_gpuscan-{dask_gpuscan.__version__}-py3-none-any.whl")
     nothing_is_left_out(sdist, wheel)
