@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -63,14 +64,17 @@ def main(argv: list[str] | None = None) -> None:
 
     makes, *_, asks = [engines(options)[0], *engines(options)]
     seconds: dict[str, float] = {}
-    if not options.reuse:
-        with started(makes, options) as compute:
+    answers = {}
+    with ExitStack() as stack:
+        if not options.reuse:
+            compute = stack.enter_context(started(makes, options))
             begin = time.perf_counter()
             clicks = log.clicks(options.rows, partitions, options.seed)
             compute(write(clicks, output / "clicks", index=False))
             seconds[f"making it, on {makes.name}"] = time.perf_counter() - begin
-    answers = {}
-    with started(asks, options) as compute:
+        if options.reuse or asks != makes:
+            stack.close()
+            compute = stack.enter_context(started(asks, options))
         for name in QUESTIONS:
             begin = time.perf_counter()
             answers[name] = ask(name, compute, output)

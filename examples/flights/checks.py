@@ -1,4 +1,7 @@
-"""The answers by plain pandas, which has the whole year in one piece: no partitions to get wrong."""
+"""The answers by plain pandas, which has the whole year in one piece: no partitions to get wrong.
+
+Each takes what the function of its name in ``questions.py`` takes.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,9 @@ def answers(flights: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def days(flights: pd.DataFrame) -> pd.DataFrame:
-    rows = answers(flights)
-    rows["lost"] = rows.arr_delay.isna()
-    rows["delay_when_lost"] = rows.known_arr_delay.where(rows.lost)
+def days(answers: pd.DataFrame) -> pd.DataFrame:
+    lost = answers.arr_delay.isna()
+    rows = answers.assign(lost=lost, delay_when_lost=answers.known_arr_delay.where(lost))
     return rows.groupby("date").agg(
         flight_number=("flight_number", "last"),
         running_seat_miles=("running_seat_miles", "last"),
@@ -32,13 +34,13 @@ def days(flights: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def carriers(flights: pd.DataFrame) -> pd.Series:
-    return answers(flights).groupby(["carrier", "date"]).carrier_seat_miles.last()
+def carriers(answers: pd.DataFrame) -> pd.Series:
+    return answers.groupby(["carrier", "date"]).carrier_seat_miles.last()
 
 
-def months(flights: pd.DataFrame) -> pd.DataFrame:
-    groups = flights.assign(late=flights.arr_delay >= LATE).groupby(
-        flights.date.dt.strftime("%Y-%m").rename("month")
+def months(answers: pd.DataFrame) -> pd.DataFrame:
+    groups = answers.assign(late=answers.arr_delay >= LATE).groupby(
+        answers.date.dt.strftime("%Y-%m").rename("month")
     )
     return groups.agg(
         flights=("flight", "size"),
@@ -72,9 +74,8 @@ def observed(flights: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def weather(flights: pd.DataFrame) -> pd.DataFrame:
-    rows = observed(flights)
-    return rows.groupby(rows.visib.round().rename("miles")).agg(
+def weather(observed: pd.DataFrame) -> pd.DataFrame:
+    return observed.groupby(observed.visib.round().rename("miles")).agg(
         flights=("carrier", "size"),
         left=("dep_delay", "count"),
         dep_delay=("dep_delay", "mean"),
@@ -82,10 +83,9 @@ def weather(flights: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def streaks(flights: pd.DataFrame) -> pd.DataFrame:
-    rows = planes(flights)
-    run = (rows.late != rows.groupby("tailnum").late.shift()).cumsum()
-    groups = rows.assign(row=rows.index).groupby(run)
+def streaks(planes: pd.DataFrame) -> pd.DataFrame:
+    run = (planes.late != planes.groupby("tailnum").late.shift()).cumsum()
+    groups = planes.assign(row=planes.index).groupby(run)
     runs = groups.agg(
         tailnum=("tailnum", "first"),
         late=("late", "first"),
@@ -97,10 +97,9 @@ def streaks(flights: pd.DataFrame) -> pd.DataFrame:
     return runs.reset_index(drop=True)
 
 
-def lateness(flights: pd.DataFrame) -> pd.DataFrame:
-    rows = planes(flights)
-    recent = rows.recent_delay.clip(0, 120)
-    rows = rows.assign(recent=recent // 15 * 15)
+def lateness(planes: pd.DataFrame) -> pd.DataFrame:
+    recent = planes.recent_delay.clip(0, 120)
+    rows = planes.assign(recent=recent // 15 * 15)
     return rows.groupby("recent").agg(
         flights=("carrier", "size"),
         dep_delay=("dep_delay", "mean"),
@@ -109,11 +108,10 @@ def lateness(flights: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def stints(flights: pd.DataFrame) -> pd.DataFrame:
-    rows = planes(flights)
-    gap = rows.left - rows.groupby("tailnum").left.shift()
+def stints(planes: pd.DataFrame) -> pd.DataFrame:
+    gap = planes.left - planes.groupby("tailnum").left.shift()
     idle = gap > pd.Timedelta(IDLE)
-    rows = rows.assign(session=idle.groupby(rows.tailnum).cumsum(), idle=gap.where(idle))
+    rows = planes.assign(session=idle.groupby(planes.tailnum).cumsum(), idle=gap.where(idle))
     return rows.groupby(["tailnum", "session"], as_index=False).agg(
         start=("left", "first"),
         end=("left", "last"),

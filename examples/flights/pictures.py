@@ -81,7 +81,7 @@ def days(days: pd.DataFrame, path: Path) -> None:
         middle.set(title="Departure delay", ylabel="minutes")
         middle.legend(loc="upper right")
 
-        bottom.bar(days.index, days.lost, width=1.0, color=BLUE)
+        bottom.fill_between(days.index, days.lost, step="mid", color=BLUE, linewidth=0)
         bottom.set(title="Flights that never arrived", ylabel="a day")
         months_below(bottom, days.index[0], days.index[-1])
         for axes, column in [(middle, days.dep_delay), (bottom, days.lost)]:
@@ -237,12 +237,14 @@ def stints(stints: pd.DataFrame, path: Path, aircraft: int = 24, long: int = 60)
     with drawing(path, f"The {aircraft} busiest aircraft at work", figsize=(10, 7.5)) as axes:
         names = load_airlines()
         for colour, (carrier, rows) in zip(COLOURS, shown.groupby("carrier"), strict=False):
-            lengths = rows.end - rows.start
             heights = busiest.get_indexer(rows.tailnum)
-            style = {"height": 0.7, "color": colour, "label": names[carrier]}
-            bars = axes.barh(heights, lengths, left=rows.start, **style)
-            labels = lengths.dt.days.map("{} days".format).where(lengths.dt.days >= long, "")
-            axes.bar_label(bars, labels, label_type="center", color="white", size=8)
+            style = {"linewidth": 12, "color": colour, "label": names[carrier]}
+            axes.hlines(heights, rows.start, rows.end, **style)
+            lengths = rows.end - rows.start
+            for height, start, length in zip(heights, rows.start, lengths, strict=True):
+                if length.days >= long:
+                    label = {"ha": "center", "va": "center", "color": "white", "size": 8}
+                    axes.text(start + length / 2, height, f"{length.days} days", **label)
         axes.set_yticks(range(aircraft), busiest, size=9)
         axes.set_ylim(aircraft - 0.4, -0.6)
         axes.set(title=f"Bars: flights out of New York with never more than {IDLE} in between")

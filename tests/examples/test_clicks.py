@@ -15,7 +15,20 @@ ROWS, PARTITIONS = 300_000, 7
 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", [PROCESSES, A_GPU])
-def test_clicks(tmp_path: Path, where: list[str]) -> None:
+def test_clicks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: list[str]) -> None:
+    # here first: workers would compile the same kernels at once
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    from clicks import log, questions
+
+    few = log.clicks(7_000, PARTITIONS, 0)
+    for question in (
+        questions.failures,
+        questions.sessions,
+        questions.totals,
+        questions.rates,
+        questions.pages,
+    ):
+        question(few).compute()
     options = ["--rows", ROWS, "--partitions", PARTITIONS]
     said = run("clicks_etl.py", tmp_path, *options, *where).stdout
     assert "its answers are equal" in said

@@ -1,10 +1,10 @@
 """Forked children compute, whatever other threads of their parent were compiling."""
 
 import os
-import subprocess
-import sys
 
 import pytest
+
+from helpers.programs import run
 
 USE = """
 import sys
@@ -53,14 +53,8 @@ for child in children:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_no_child_waits_for_a_thread_that_it_does_not_have(tmp_path):
-    def run(program: str) -> str:
-        environment = {**os.environ, "DASK_GPUSCAN_CACHE": str(tmp_path / "cache")}
-        command = [sys.executable, "-c", program]
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=120, check=False
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stdout.strip()
-
-    run(f"{USE}\nuse()")  # so that children find their kernels on disk, and do not take long
-    assert run(f"{USE}\n{FORKS}") == str([0] * 9)
+    folder = str(tmp_path / "cache")
+    run(
+        f"{USE}\nuse()", DASK_GPUSCAN_CACHE=folder
+    )  # so that children find their kernels on disk, and do not take long
+    assert run(f"{USE}\n{FORKS}", DASK_GPUSCAN_CACHE=folder) == [str([0] * 9)]

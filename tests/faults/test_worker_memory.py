@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from faults.harm import WHOLE, bits, undisturbed
+from helpers.clusters import local_client
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -72,8 +73,6 @@ def workers(count, folder, memory_limit, **fractions):
 
     The first worker that is killed ends the job.
     """
-    from distributed import Client, LocalCluster
-
     none = dict.fromkeys(["target", "spill", "pause", "terminate"], False)
     memory = {f"distributed.worker.memory.{name}": at for name, at in {**none, **fractions}.items()}
     at_once = {
@@ -82,14 +81,7 @@ def workers(count, folder, memory_limit, **fractions):
     }
     with (
         dask.config.set({**memory, **at_once}),
-        LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            memory_limit=memory_limit,
-            local_directory=str(folder),
-            dashboard_address=None,
-        ) as cluster,
-        Client(cluster) as client,
+        local_client(count, memory_limit=memory_limit, local_directory=str(folder)) as client,
     ):
         yield client
 

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LINK = Path("dask_gpuscan", "kernels")
 BUILT_FROM = ("LICENSE", "MANIFEST.in", "README.md", "pyproject.toml", "setup.py")
+PLAIN = ("--quiet", "--no-deps", "--no-build-isolation")
 USE = """
 import dask_gpuscan, pandas
 from dask_gpuscan.kernels.cpu.core import launch
@@ -57,15 +58,24 @@ def test_python_started_in_the_checkout(checkout: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_editable_install(checkout: Path, tmp_path: Path) -> None:
+def test_editable_install(checkout: Path, builder: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "env", with_pip=False)
     (packages,) = tmp_path.glob("env/lib/python3*/site-packages")
     # what the package needs; of these folders, Python does not read the .pth files
     needed = [path for path in sys.path if "site-packages" in path]
     packages.joinpath("needed.pth").write_text("\n".join(needed))
     python = tmp_path / "env" / "bin" / "python"
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps")
-    subprocess.run([*pip, "--editable", checkout], check=True, cwd=tmp_path)
+    pip = (
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        builder,
+        "install",
+        "--prefix",
+        tmp_path / "env",
+    )
+    subprocess.run([*pip, *PLAIN, "--editable", checkout], check=True, cwd=tmp_path)
     assert _files(python, "-c", USE, cwd=tmp_path) == _sources(checkout)
     if not checkout.joinpath(LINK).is_file():  # type checkers read these files, no import hooks
         paths = [p.read_text().splitlines() for p in packages.glob("__editable__*.pth")]
@@ -74,9 +84,9 @@ def test_editable_install(checkout: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_wheel_of_a_checkout(checkout: Path, tmp_path: Path) -> None:
-    wheel = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path)
-    subprocess.run([*wheel, checkout], check=True, cwd=tmp_path)
+def test_wheel_of_a_checkout(checkout: Path, builder: Path, tmp_path: Path) -> None:
+    wheel = (sys.executable, "-m", "pip", "--python", builder, "wheel", "--wheel-dir", tmp_path)
+    subprocess.run([*wheel, *PLAIN, checkout], check=True, cwd=tmp_path)
     (path,) = tmp_path.glob("*.whl")
     shutil.unpack_archive(path, tmp_path / "unpacked", "zip")
     folder = tmp_path / "unpacked" / "dask_gpuscan"

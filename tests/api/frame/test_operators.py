@@ -1,8 +1,6 @@
 """scan with any operator: users' own, tuple states, several input columns; and what operators promise."""
 
-import os
 import pickle
-import subprocess
 import sys
 import types
 
@@ -29,6 +27,7 @@ from dask_gpuscan import (
     welford,
 )
 from helpers.backends import same
+from helpers.programs import run
 from helpers.strategies import columns, cuts, partitioned
 
 settings = None  # a module that a test puts here
@@ -287,11 +286,9 @@ for _ in range(2):
 
 
 def test_errors_with_values_in_their_text_are_raised_also_from_the_cache(tmp_path):
-    environment = {**os.environ, "DASK_GPUSCAN_CACHE": str(tmp_path)}
     for _ in range(2):
-        run = [sys.executable, "-c", RAISES]
-        done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
-        assert done.stdout.splitlines() == ["3 and 3 are too much"] * 2
+        told = run(RAISES, DASK_GPUSCAN_CACHE=str(tmp_path))
+        assert told == ["3 and 3 are too much"] * 2
 
 
 def test_operator_that_raises_is_found_when_built():

@@ -2,6 +2,8 @@
 
 import pytest
 
+from helpers.clusters import local_client
+
 
 @pytest.fixture(scope="module")
 def client():
@@ -9,12 +11,7 @@ def client():
 
     Dask also asks whether there is a connection when it chooses how rows are moved.
     """
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as connected,
-    ):
+    with local_client(2) as connected:
         yield connected
 
 

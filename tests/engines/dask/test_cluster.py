@@ -77,7 +77,8 @@ def test_users_operators_travel(client):
     clipped = operator(lambda a, b: min(a + b, 1000), identity=0, lift=lambda x: x + offset)
     ddf = collection(6)
     lazy = ddf.x.gpuscan.scan(clipped, reverse=True)
-    same(client.compute(lazy).result(), lazy.compute(scheduler="sync"), rtol=0)
+    expected = lazy.compute(scheduler="sync")
+    same(client.compute(lazy).result(), expected, rtol=0)
 
 
 def test_workers_compile_ahead(client, tmp_path):

@@ -558,9 +558,14 @@ import os, signal, sys
 from pathlib import Path
 from dask_gpuscan.engines.stream.sinks import directory_sink
 from dask_gpuscan.engines.stream.sinks import stores
-from test_directory import Days
+from test_directory import Days, day
 
 directory_sink.COMMIT_SHARE = directory_sink.KEEP_SHARE = 0
+other = Path(sys.argv[1], "other")
+other.mkdir()
+others = Days(other)
+others.put(1, day(1))
+others.run()  # so that copies of this process have read all kernels
 days = Days.__new__(Days)
 days.days, days.out = Path(sys.argv[1], "days"), Path(sys.argv[1], "totals")
 

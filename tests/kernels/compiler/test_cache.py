@@ -7,8 +7,6 @@ import os
 import random
 import shutil
 import stat
-import subprocess
-import sys
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from dask_gpuscan.kernels import operator, reduce
 from dask_gpuscan.kernels.compiler import cache as kernel_cache
 from dask_gpuscan.kernels.compiler import jit
 from dask_gpuscan.kernels.compiler.jit import OPTIONS, cached_njit
+from helpers.programs import run
 
 USE = """
 import numpy as np, dask_gpuscan
@@ -31,17 +30,8 @@ print(sum(walk_lines.stats.cache_hits.values()), sum(walk_lines.stats.cache_miss
 MADE, FOUND = ["[0, 1, 3, 6, 10]", "0 1"], ["[0, 1, 3, 6, 10]", "1 0"]
 
 
-def use(folder: Path, program: str = USE, **variables: str) -> list[str]:
-    environment = {**os.environ, "DASK_GPUSCAN_CACHE": str(folder), **variables}
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout.splitlines()
+def use(folder: Path, program: str = USE) -> list[str]:
+    return run(program, DASK_GPUSCAN_CACHE=str(folder))
 
 
 def damaged(entry: bytes, chance: random.Random) -> bytes:
@@ -57,7 +47,8 @@ def kept(tmp_path_factory) -> Path:
     """A folder with the kernels of `USE`."""
     folder = tmp_path_factory.mktemp("home") / "below" / "kept"
     elsewhere = folder.parent / "numba"
-    assert use(folder, NUMBA_CACHE_DIR=str(elsewhere)) == MADE
+    told = f"from numba.core import config\nconfig.CACHE_DIR = {str(elsewhere)!r}\n"
+    assert use(folder, told + USE) == MADE
     assert not elsewhere.exists()
     return folder
 

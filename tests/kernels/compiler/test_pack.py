@@ -15,6 +15,7 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan.kernels.compiler import pack
+from helpers.programs import run
 
 ROOT = Path(__file__).parents[3]
 BUILD = ROOT / "pack" / "build.py"
@@ -30,7 +31,7 @@ ANSWERS = f"""
 import json, logging, pathlib, pickle, sys
 sys.path.append({str(BUILD.parent)!r})
 from dask_gpuscan.kernels.compiler import compiling, pack
-folder, *names = sys.argv[1:]
+folder, *names = GIVEN
 pack.FOLDER = pathlib.Path(folder)
 heard, said = [], []
 logging.getLogger(pack.__name__).addFilter(lambda record: said.append(record.getMessage()))
@@ -51,14 +52,9 @@ def answers(
     folder: Path, cache: Path, *names: str
 ) -> tuple[dict[str, list[str]], list[str], list[str]]:
     """Call methods in a new process, and return the bytes of their answers, what it compiled and what it logged."""
-    done = subprocess.run(
-        [sys.executable, "-c", ANSWERS, folder, *(names or NAMES)],
-        env=os.environ | {"DASK_GPUSCAN_CACHE": str(cache)},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    found, heard, said = json.loads(done.stdout)
+    program = ANSWERS.replace("GIVEN", repr([str(folder), *(names or NAMES)]))
+    (line,) = run(program, DASK_GPUSCAN_CACHE=str(cache))
+    found, heard, said = json.loads(line)
     return found, heard, said
 
 

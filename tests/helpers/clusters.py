@@ -1,0 +1,34 @@
+"""Local clusters, whose workers are copies of a process that has imported what they need."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dask
+
+from helpers.programs import context
+
+
+@contextmanager
+def local_client(workers: int, **options: Any) -> Iterator[Any]:
+    """Give a client of so many new workers of one thread."""
+    from distributed import Client, LocalCluster
+    from distributed.utils import get_mp_context
+
+    method = context().get_start_method()
+    with dask.config.set({"distributed.worker.multiprocessing-method": method}):
+        get_mp_context()  # says once what is imported before workers are forked: here it is more
+        context()
+        with (
+            LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=None,
+                # a process that was started in another test has the environment of then
+                env={"DASK_GPUSCAN_CACHE": os.environ["DASK_GPUSCAN_CACHE"]},
+                **options,
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client

@@ -1,0 +1,41 @@
+"""Programs that run in new processes, which have the package and have compiled nothing: copies of one that waits."""
+
+import multiprocessing
+import os
+import tempfile
+from pathlib import Path
+
+READY = ["dask_gpuscan.engines.run", "dask.dataframe", "distributed"]
+"""What is imported before a process is copied."""
+
+
+def context() -> multiprocessing.context.BaseContext:
+    """Return what starts processes: on systems that copy none, each imports for itself."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(READY)
+    return found
+
+
+def run(program: str, **variables: str) -> list[str]:
+    """Run a program until it ends well, with these environment variables too; return the lines that it prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        said, told = Path(folder, "said"), Path(folder, "told")
+        # what the test has set is of now, and not of when the first process was started
+        given = (program, {**os.environ, **variables}, str(said), str(told))
+        process = context().Process(target=_run, args=given)
+        process.start()
+        process.join(280)
+        process.kill()  # if it still runs
+        process.join()
+        assert process.exitcode == 0, told.read_text()[-3000:]
+        return said.read_text().splitlines()
+
+
+def _run(program: str, environment: dict[str, str], said: str, told: str) -> None:
+    for handle, path in ((1, said), (2, told)):
+        os.dup2(os.open(path, os.O_CREAT | os.O_WRONLY), handle)
+    os.environ.clear()
+    os.environ.update(environment)
+    exec(compile(program, "<string>", "exec"), {"__name__": "__main__"})
