@@ -85,7 +85,7 @@ sanitize: .venv/gpu/ready
 	cd tests && ../.venv/gpu/bin/python -m sanitizers $(TOOLS)
 
 spills: .venv/test/ready
-	ARCHITECTURES=all .venv/test/bin/python -m pytest --numprocesses auto -k test_no_spills tests/cuda
+	ARCHITECTURES=all .venv/test/bin/python -m pytest --numprocesses auto -m spills tests/cuda
 
 fuzz: .venv/test/ready
 	cd tests && DASK_GPUSCAN_CACHE=$${DASK_GPUSCAN_CACHE:-../.pytest_cache/kernels} ../.venv/test/bin/python -m fuzz \

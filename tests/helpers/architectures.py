@@ -21,7 +21,13 @@ ALL = os.environ.get("ARCHITECTURES") == "all"
 def builds(variants: Iterable[tuple[str, Any, tuple[str, ...]]]) -> list[Any]:
     """Return a parameter (variant, capability, schedule) for every build; variants have a name and their schedules."""
     return [
-        pytest.param(variant, capability, schedule, id=f"{name}-sm_{major}{minor}-{schedule}")
+        pytest.param(
+            variant,
+            capability,
+            schedule,
+            id=f"{name}-sm_{major}{minor}-{schedule}",
+            marks=pytest.mark.spills,
+        )
         for i, (name, variant, schedules) in enumerate(variants)
         for capability, schedule in _of(i, schedules)
         for major, minor in [capability]

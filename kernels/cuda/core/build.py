@@ -225,6 +225,7 @@ def _link(text: str, functions: list[bytes], arch: str) -> tuple[bytes, str]:
             str(folder) for folder in sorted({path.parent for path in FOLDER.rglob("*.cuh")})
         ],
         device_as_default_execution_space=True,
+        minimal=True,
     )
     engine = Program(text, "c++", options).compile("ltoir")
     parts = [ObjectCode.from_ltoir(code, name=f"op{i}") for i, code in enumerate(functions)]

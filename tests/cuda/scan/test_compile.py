@@ -154,6 +154,7 @@ def test_no_spills(kernel, capability, schedule, record_property):
     assert set(spills) == {"0"}, log
 
 
+@pytest.mark.spills
 @pytest.mark.parametrize(
     ("schedule", "write"),
     [
@@ -182,6 +183,7 @@ TABLES = [
 ]
 
 
+@pytest.mark.spills
 @pytest.mark.parametrize("schedule", ["classic", "pipelined", "rows"])
 @pytest.mark.parametrize(("name", "dtype", "width"), TABLES)
 def test_narrow_tables(name, dtype, width, schedule):

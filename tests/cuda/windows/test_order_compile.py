@@ -28,6 +28,7 @@ def compiled(source, capability, given=()):
     return code, set(re.findall(r"(\d+) bytes (?:spill|stack)", said)), int(shared)
 
 
+@pytest.mark.spills
 @pytest.mark.parametrize("capability", CAPABILITIES)
 def test_a_wavelet_matrix(capability):
     code, spilt, _ = compiled(sorted_windows.source("wavelet"), capability)
