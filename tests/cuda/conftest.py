@@ -35,6 +35,18 @@ def pytest_pycollect_makemodule(module_path, parent):
         return Skipped.from_parent(parent, path=module_path)
 
 
+@pytest.fixture(autouse=True)
+def unlinked(request, monkeypatch):
+    """End a test that is marked so when its kernel has been compiled."""
+    if request.node.get_closest_marker("unlinked"):
+        from dask_gpuscan.kernels.cuda.core import build
+
+        def skip(*parts, options):
+            pytest.skip("compiled; linked another day, and by make spills")
+
+        monkeypatch.setattr(build, "Linker", skip)
+
+
 @pytest.fixture
 def poison():
     """Leave memory that is reused full of what no answer is."""

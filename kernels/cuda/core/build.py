@@ -215,8 +215,7 @@ def _operator_functions(of: TypedOperator, follow: Any, capability: Capability) 
     return lto_functions(of, capability)
 
 
-def compiled(text: str, arch: str) -> ObjectCode:
-    """Return the LTO-IR of the source of a pass."""
+def _link(text: str, functions: list[bytes], arch: str) -> tuple[bytes, str]:
     options = ProgramOptions(
         std="c++17",
         arch=arch,
@@ -228,15 +227,12 @@ def compiled(text: str, arch: str) -> ObjectCode:
         device_as_default_execution_space=True,
         minimal=True,
     )
-    return Program(text, "c++", options).compile("ltoir")
-
-
-def _link(text: str, functions: list[bytes], arch: str) -> tuple[bytes, str]:
+    engine = Program(text, "c++", options).compile("ltoir")
     parts = [ObjectCode.from_ltoir(code, name=f"op{i}") for i, code in enumerate(functions)]
     linking = LinkerOptions(
         arch=arch, link_time_optimization=True, ptxas_options=["-v"], verbose=True
     )
-    linker = Linker(compiled(text, arch), *parts, options=linking)
+    linker = Linker(engine, *parts, options=linking)
     linked = linker.link("cubin")
     return bytes(linked.code), linker.get_info_log()
 
