@@ -3,6 +3,10 @@
 
 PYTHON ?= python3
 
+# Empty, so that Python keeps what it compiles, whatever the environment says: tests start some hundred processes, and
+# each would compile the package anew, for half a second.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help demo clicks test test-oldest test-newest foreign faults sanitize fuzz simulate threads spills routes check format docs pack dist bench bench-gpu clean
 .NOTPARALLEL:
 
