@@ -41,10 +41,15 @@ FURTHER: dict[str, Call] = {
     "sessions": lambda d: d[["t", "x"]].gpuscan.sessions("t", gap="2s"),
     "an operator of one's own": lambda d: d["x"].gpuscan.scan(LARGER),
     "another operator of one's own": lambda d: d["x"].gpuscan.scan(SMALLER),
+    "cumsum of int64": lambda d: d["g"].astype("i8").gpuscan.cumsum(),
+    "cumsum of int32 after int64": lambda d: d["g"].gpuscan.cumsum(),
     "sessions by key": lambda d: d[["t", "x", "g"]].gpuscan.sessions("t", gap="2s", by="g"),
 }
 """Calls that are not on the map."""
-AFTER = {"another operator of one's own": "an operator of one's own"}
+AFTER = {
+    "another operator of one's own": "an operator of one's own",
+    "cumsum of int32 after int64": "cumsum of int64",
+}
 """What is called before the first call."""
 
 
