@@ -157,7 +157,7 @@ def _formed(kinds: tuple[Any, ...], operators: list[Linkable], answers: str) -> 
 
 
 def _numbers(kinds: tuple[Any, ...]) -> set[str]:
-    """Return the types of numbers, and of flat tuples of them: those of elements, states and answers are among them."""
+    """Return the types of numbers, and of flat tuples of them: those of states and answers, not those of elements."""
     found: set[str] = set()
     for kind in kinds:
         if isinstance(kind, types.BaseTuple):
@@ -165,9 +165,9 @@ def _numbers(kinds: tuple[Any, ...]) -> set[str]:
             found |= _numbers(inner)
             if all(isinstance(each, (types.Number, types.Boolean)) for each in inner):
                 found.add(str(kind))
-        elif isinstance(kind, Elements):
-            pass
-        elif isinstance(kind, (types.Array, types.Number, types.Boolean)):
+        elif isinstance(kind, (types.Array, types.Number, types.Boolean)) and not isinstance(
+            kind, Elements
+        ):
             found.add(str(getattr(kind, "dtype", kind)))
     return found
 

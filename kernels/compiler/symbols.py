@@ -102,28 +102,31 @@ def generated(symbol: Symbol, operator: Any, numbers: Numbers, context: Any, lib
     module = library.create_ir_module(str(symbol))
     function = _plain(symbol, context, module)
     builder = ir.IRBuilder(function.append_basic_block())
-    given = function.args
     if symbol.name == IDENTITY:
-        found = operator.generated(context, builder, symbol.answer, given)
-    elif symbol.name == "load":
-        element = symbol.answer
-        kind = numbers[element.place, element.number]
-        place = _place(context, builder, kind, element.layout, *given)
-        found = _bits(builder, context.unpack_value(builder, kind, place))
+        found = operator.generated(context, builder, symbol.answer, function.args)
     else:
-        element = symbol.kinds[0]
-        kind = numbers[element.place, element.number]
-        value = _number(context, builder, kind, *given)
-        if symbol.name == "number":
-            found = context.cast(builder, value, kind, symbol.answer)
-        elif isinstance(kind, types.Float):
-            found = builder.fcmp_unordered("uno", value, value)
-        elif symbol.name == "null" and kind == types.int64:
-            found = builder.icmp_signed("==", value, value.type(NAT))
-        else:
-            found = cgutils.false_bit
+        found = _of_element(symbol, numbers, context, builder, function.args)
     builder.ret(found)
     return module
+
+
+def _of_element(
+    symbol: Symbol, numbers: Numbers, context: Any, builder: Any, given: list[Any]
+) -> Any:
+    """Generate what a function of elements answers."""
+    element = symbol.answer if symbol.name == "load" else symbol.kinds[0]
+    kind = numbers[element.place, element.number]
+    if symbol.name == "load":
+        place = _place(context, builder, kind, element.layout, *given)
+        return _bits(builder, context.unpack_value(builder, kind, place))
+    value = _number(context, builder, kind, *given)
+    if symbol.name == "number":
+        return context.cast(builder, value, kind, symbol.answer)
+    if isinstance(kind, types.Float):
+        return builder.fcmp_unordered("uno", value, value)
+    if symbol.name == "null" and kind == types.int64:
+        return builder.icmp_signed("==", value, value.type(NAT))
+    return cgutils.false_bit
 
 
 def _place(
