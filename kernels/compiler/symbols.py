@@ -12,7 +12,6 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import NativeValue, lower_cast, models, register_model, unbox
 
-from ..nulls import NAT
 from .function_fingerprint import Registry
 from .numba_internals import cgutils
 
@@ -125,7 +124,7 @@ def _of_element(
     if isinstance(kind, types.Float):
         return builder.fcmp_unordered("uno", value, value)
     if symbol.name == "null" and kind == types.int64:
-        return builder.icmp_signed("==", value, value.type(NAT))
+        return builder.icmp_signed("==", value, value.type(types.int64.minval))  # NaT
     return cgutils.false_bit
 
 
