@@ -46,13 +46,11 @@ def record(names: list[str], jobs: int, work: Path) -> Path:
     """Return a file of the kernels that calls ask for."""
     parts = [work / f"{i}.asked" for i in range(jobs)]
     run_all(jobs, [["record.py", part, *names[i::jobs]] for i, part in enumerate(parts)])
-    asked, known = {}, {}
+    asked = {}
     for part in parts:
-        found, operators = cloudpickle.loads(part.read_bytes())
-        asked |= found
-        known |= operators
+        asked |= load(part)
     whole = work / "asked"
-    whole.write_bytes(cloudpickle.dumps((asked, known)))
+    whole.write_bytes(cloudpickle.dumps(asked))
     return whole
 
 

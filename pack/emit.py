@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, config, types
@@ -20,6 +19,7 @@ from record import function_of, load
 
 from dask_gpuscan.kernels.compiler import jit
 from dask_gpuscan.kernels.compiler.compiling import compile_lock
+from dask_gpuscan.kernels.compiler.functions import LINKED_ALLOCATING, OPTIONS
 
 WORD = ir.IntType(64)
 
@@ -50,14 +50,15 @@ class _Library(jit._EntryLibrary):
 
 def module_of(name: str, function: Any, arguments: tuple[Any, ...]) -> Any:
     """Return the optimised LLVM code of a kernel with an entry of this name."""
-    allocates = function.targetoptions["_nrt"]
-    options = jit.LINKED_ALLOCATING if allocates else jit.OPTIONS
-    compiled = numba.njit(**options)(function.py_func)
+    own = function.made.targetoptions
+    options = LINKED_ALLOCATING if own["_nrt"] else OPTIONS
+    compiled = jit.dispatcher(function.py_func, options)
+    jit.register_overloads()
     compiled.compile(arguments)
     made = compiled.overloads[arguments]
     library = _Library(made.library.codegen, name)
     code = library.create_ir_module(name)
-    entry = _shared_entry if not function.targetoptions["no_cfunc_wrapper"] else _entry
+    entry = _shared_entry if not own["no_cfunc_wrapper"] else _entry
     form = entry(made.target_context, code, name, made.fndesc, made.signature)
     text = cgutils.make_bytearray(form.encode() + b"\0")
     shown = cgutils.add_global_variable(code, text.type, f"{name}_form")
@@ -207,7 +208,8 @@ def emit(asked: Any) -> bytes:
     whole = llvm.parse_assembly("")
     for name, (module, qualname, arguments) in asked.items():
         try:
-            whole.link_in(module_of(name, function_of(module, qualname), arguments))
+            kinds = tuple([each.numba for each in arguments])
+            whole.link_in(module_of(name, function_of(module, qualname), kinds))
         except Exception as error:
             reason = str(error).strip().partition("\n")[0] or repr(error)
             print(f"left out: {qualname} {arguments}: {reason}", file=sys.stderr)

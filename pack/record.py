@@ -11,7 +11,6 @@ import cloudpickle
 from calls import CALLS, call
 
 from dask_gpuscan.kernels.compiler import pack
-from dask_gpuscan.kernels.operators import calls as operators
 
 Asked = dict[str, tuple[str, str, tuple[Any, ...]]]
 """For each name in the pack the module and the name of a function, and the types of its arguments."""
@@ -37,10 +36,8 @@ def record(names: Iterable[str]) -> Asked:
 
 
 def load(path: Path) -> Asked:
-    """Read what was recorded, with the operators that it is of."""
-    asked, known = cloudpickle.loads(path.read_bytes())
-    operators._known.update(known)
-    return asked  # type: ignore[no-any-return]
+    """Read what was recorded."""
+    return cloudpickle.loads(path.read_bytes())  # type: ignore[no-any-return]
 
 
 def function_of(module: str, name: str) -> Any:
@@ -50,4 +47,4 @@ def function_of(module: str, name: str) -> Any:
 
 if __name__ == "__main__":
     found = record(sys.argv[2:])
-    Path(sys.argv[1]).write_bytes(cloudpickle.dumps((found, operators._known)))
+    Path(sys.argv[1]).write_bytes(cloudpickle.dumps(found))

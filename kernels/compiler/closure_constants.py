@@ -4,6 +4,7 @@ A number that decides which code there is stays a constant, as do all in a funct
 apart from its text. The text that is executed here has names of variables in it and nothing else of a user's.
 """
 
+import dis
 import inspect
 import types
 from dataclasses import dataclass
@@ -11,10 +12,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba.core import analysis, compiler, ir
-from numba.core import types as kinds
 
-from .function_fingerprint import Function, fingerprint
+from .function_fingerprint import Function, codes, fingerprint
+from .late import analysis, compiler, numba, numba_ir
 from .pack import written
 
 
@@ -212,11 +212,21 @@ def _chooses(function: Function, template: Function) -> bool:
 
 def _pruned(function: Function) -> int:
     """How many branches a compiler takes at once, because it knows their conditions."""
+    if not any(map(_jumps, codes(function.__code__))):
+        return 0
     found = compiler.run_frontend(function, inline_closures=True)
     before = _branches(found)
-    analysis.dead_branch_prune(found, (kinds.unknown,) * function.__code__.co_argcount)
+    unknown = (numba.types.unknown,) * function.__code__.co_argcount
+    analysis.dead_branch_prune(found, unknown)
     return before - _branches(found)
 
 
+def _jumps(code: types.CodeType) -> bool:
+    return any(step.opcode in _JUMPS for step in dis.get_instructions(code))
+
+
+_JUMPS = frozenset([*dis.hasjrel, *dis.hasjabs])
+
+
 def _branches(found: Any) -> int:
-    return sum(isinstance(block.body[-1], ir.Branch) for block in found.blocks.values())
+    return sum(isinstance(block.body[-1], numba_ir.Branch) for block in found.blocks.values())

@@ -20,6 +20,7 @@ from numba.core.serialize import dumps
 
 from . import cache as kernel_cache
 from .function_fingerprint import Registry
+from .functions import INPUTS
 from .numba_internals import cgutils, optimize
 from .symbols import (
     IDENTITY,
@@ -55,10 +56,6 @@ class Linkable(types.Type):
     def answer(self, name: str, kinds: tuple[Any, ...]) -> Any:
         """Return the type that a function answers with."""
         return kinds[0] if name == IDENTITY else self.compiled(name, kinds).signature.return_type
-
-
-INPUTS: set[type] = set()
-"""The records that hold an operator as `op`, and the arrays of its inputs as `xs`."""
 
 
 class Unlinkable(Exception):

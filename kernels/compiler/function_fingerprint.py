@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from .late import Late
+
 Function = Callable[..., Any]
 
 
@@ -66,6 +68,7 @@ class _Walk:
 
     def digest(self, value: Any) -> str:
         """Return what differs between values of different content."""
+        value = _known(value)
         kind = type(value)
         if kind in _PLAIN:
             return f"{kind.__name__} {value!r}"
@@ -139,6 +142,7 @@ class _Walk:
 
     def _used(self, value: Any, code: types.CodeType) -> Iterator[str]:
         """The content of what code uses: of a module, what it may take from it, at any depth."""
+        value = _known(value)
         yield self.digest(value)
         if type(value) is types.ModuleType and value.__name__.split(".")[0] not in _LIBRARIES:
             for name in dict.fromkeys(names(code)):
@@ -146,6 +150,13 @@ class _Walk:
                 if taken is not value:
                     yield name
                     yield from self._used(taken, code)
+
+
+def _known(value: Any) -> Any:
+    """Return what stands for a value that is imported, or compiled, late."""
+    if type(value) is Late:
+        return value.module
+    return value.made if hasattr(value, "_numba_type_") and hasattr(value, "made") else value
 
 
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(...)})

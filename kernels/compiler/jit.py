@@ -44,14 +44,16 @@ from numba.core.untyped_passes import (
     MakeFunctionToJitFunction,
     WithLifting,
 )
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
 from . import cache as kernel_cache
-from . import pack
+from . import functions
+from .argument_types import from_numba
 from .compiling import compiling, hold_over_forks, say_compiling
 from .forms import linked, operators_of
-from .function_fingerprint import OVERLOAD, fingerprint
-from .numba_internals import optimize, processor
+from .function_fingerprint import fingerprint
+from .numba_internals import cpu_target, optimize, processor
+from .pack import Kernel
 
 if numba.config.DISABLE_JIT:
     raise ImportError(
@@ -177,52 +179,55 @@ class _LinkedCompiler(_EntryCompiler):
     lowering = _LinkedLowering
 
 
-ENTRY: dict[str, Any] = {
-    "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False,
-    "pipeline_class": _EntryCompiler,
-}  # fmt: skip
-SHARED: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": False}
-OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "pipeline_class": _LinkedCompiler}
-"""Options of functions that Python calls, that are called by address, and that only compiled code calls: wrappers that
-nobody calls would double a function's compile time. They do not count who uses an array, which callers keep."""
-
-ALLOCATING: dict[str, Any] = {**ENTRY, "_nrt": True}
-LINKED_ALLOCATING: dict[str, Any] = {**OPTIONS, "_nrt": True}
-"""Options of those that make arrays, or may, as operators' functions: what `ENTRY` and `OPTIONS` are for others."""
+# --- functions of the engine -----------------------------------------------------------------------------------------
 
 
-def overloaded(function: Any) -> Any:
-    """Compile in place of `function` what the decorated function returns for the types of its arguments."""
+def dispatcher(function: Any, options: dict[str, Any]) -> Any:
+    """Return what Numba compiles a function with."""
+    called = not (options["no_cpython_wrapper"] and options["no_cfunc_wrapper"])
+    return numba.njit(**options, pipeline_class=_EntryCompiler if called else _LinkedCompiler)(
+        function
+    )
 
-    def register(choose: Any) -> Any:
-        setattr(function, OVERLOAD, choose)
-        return overload(function, jit_options=OPTIONS)(choose)
 
-    return register
+def cached_dispatcher(function: Any, options: dict[str, Any], linked: bool) -> Any:
+    """Return what compiles a function whose machine code is kept on disk."""
+    compiled = dispatcher(function, options)
+    compiled._cache = _KernelCache(compiled)
+    if linked:
+        engine = numba.njit(**options, pipeline_class=_LinkedCompiler)(function)
+        compiled._compiler = _LinkingCompiler(compiled._compiler, compiled._cache, engine)
+    return compiled
+
+
+def made_intrinsic(function: Any, prefer_literal: bool) -> Any:
+    """Return what Numba calls to have LLVM code written."""
+    return intrinsic(prefer_literal=prefer_literal)(function)
+
+
+def type_of_function(made: Any) -> Any:
+    """Return the type of a function that compiled code calls."""
+    context = cpu_target.typing_context
+    context.refresh()
+    return context.resolve_value_type(made)
+
+
+def register_overloads() -> None:
+    """Tell Numba of functions in whose place others are compiled."""
+    while functions.overloads:
+        function, choose = functions.overloads.pop()
+        overload(function, jit_options={**functions.OPTIONS, "pipeline_class": _LinkedCompiler})(
+            choose
+        )
 
 
 # --- entries and their cache ------------------------------------------------------------------------------------------
 
 
-def cached_njit(function: Any, options: dict[str, Any] = ENTRY, linked: bool = True) -> Any:
-    """Compile a function of the engine lazily, and keep its machine code on disk.
-
-    Operators are `linked` into it, unless it is small.
-    """
-    compiled = numba.njit(**options)(function)
-    compiled._cache = _KernelCache(compiled)
-    if linked:
-        engine = numba.njit(**{**options, "pipeline_class": _LinkedCompiler})(function)
-        compiled._compiler = _LinkingCompiler(compiled._compiler, compiled._cache, engine)
-    return compiled
-
-
-def load_kernel(function: Any, arguments: tuple[Any, ...]) -> pack.Kernel:
-    """Find what calls `function` for arguments of these types in the pack or on disk, or compile it."""
-    found = pack.find(function, arguments)
-    if found is not None:
-        return found
+def load(function: Any, arguments: tuple[Any, ...]) -> Kernel:
+    """Find what calls a function for arguments of these types on disk, or compile it."""
     with compiling(), _without_collections():
+        register_overloads()
         if arguments not in function.overloads:
             function.compile(arguments)
             _give_environments(function.overloads[arguments])
@@ -230,17 +235,15 @@ def load_kernel(function: Any, arguments: tuple[Any, ...]) -> pack.Kernel:
     address = 0
     if not function.targetoptions["no_cfunc_wrapper"]:
         address = made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name)
-    return pack.Kernel(made.entry_point, made.signature.return_type, address)
+    return Kernel(made.entry_point, from_numba(made.signature.return_type), address)
 
 
-def answer_of(function: Any, arguments: tuple[Any, ...], ask: Callable[[], Any]) -> Any:
-    """Return the type that a kernel answers with, without its machine code: from the pack, from disk, or by `ask`."""
-    found = pack.find(function, arguments)
-    if found is not None:
-        return found.answer
+def answer(function: Any, arguments: tuple[Any, ...], ask: Callable[[], Any]) -> Any:
+    """Return the type that a kernel answers with, without its machine code: from disk, or by `ask`."""
     known = function._cache.answers
     if arguments not in known:
         with compiling(), _without_collections():
+            register_overloads()
             known[arguments] = function._cache.answer(arguments, ask)
     return known[arguments]
 

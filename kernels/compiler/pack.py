@@ -13,7 +13,7 @@ import logging
 import platform
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.machinery import ExtensionFileLoader
@@ -22,11 +22,9 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-import llvmlite.binding as llvm
-import numba
 import numpy as np
-from numba.core import types
 
+from . import argument_types as types
 from .frozen_functions import named_globals
 
 FOLDER = Path(__file__).with_name("packed")
@@ -81,7 +79,7 @@ def _type_of(form: str) -> Any:
     """Return the type of an answer of a format: none, a number or a flat tuple of numbers."""
     if form == "N":
         return types.none
-    fields = [numba.from_dtype(np.dtype(letter)) for letter in form.strip("()")]
+    fields = tuple([types.Number(np.dtype(letter)) for letter in form.strip("()")])
     return types.Tuple(fields) if form[0] == "(" else fields[0]
 
 
@@ -119,24 +117,30 @@ def _open(index: Any) -> Any:
         raise ValueError("they are of other sources")
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         raise ValueError("this Python has no stable ABI")
-    level = _level(index["files"])
-    for name in (level, CALL):
-        if digest((FOLDER / name).read_bytes()) != index["files"][name]:
-            raise ValueError(f"{name} is damaged")
-    loader = ExtensionFileLoader("call", str(FOLDER / CALL))
+    module = _call_module(index["files"])
+    level = _level(index["files"], module.level())
+    return ctypes.CDLL(str(_checked(level, index["files"]))), module
+
+
+def _checked(name: str, files: dict[str, str]) -> Path:
+    """Return the path of a file that is whole."""
+    if digest((FOLDER / name).read_bytes()) != files[name]:
+        raise ValueError(f"{name} is damaged")
+    return FOLDER / name
+
+
+def _call_module(files: dict[str, str]) -> Any:
+    loader = ExtensionFileLoader("call", str(_checked(CALL, files)))
     module = module_from_spec(spec_from_loader("call", loader))  # type: ignore[arg-type]
     loader.exec_module(module)
-    return ctypes.CDLL(str(FOLDER / level)), module
+    return module
 
 
-def _level(files: dict[str, str]) -> str:
-    """Return the library for the best level of processors that this one has."""
-    try:
-        has = llvm.get_host_cpu_features()
-    except RuntimeError:  # unknown to LLVM
-        has = {}
-    for level, features in LEVELS.items():
-        if library_of(level) in files and all(map(has.get, features.split())):
+def _level(files: dict[str, str], best: int) -> str:
+    """Return the library for the best level up to this one of x86-64, or for others than x86-64."""
+    for level in LEVELS:
+        number = int(level[-1]) if level[0] == "x" else 0
+        if library_of(level) in files and number <= best:
             return library_of(level)
     raise ValueError("none is for this processor")
 
@@ -166,23 +170,10 @@ def name_of(function: Any, arguments: tuple[Any, ...]) -> str | None:
     """Return the name of a kernel in packs; None if it uses functions that are not the package's."""
     plain = function.py_func
     try:
-        content = (plain.__module__, plain.__qualname__, [_type_name(kind) for kind in arguments])
+        content = plain.__module__, plain.__qualname__, [kind.pack_name for kind in arguments]
     except Foreign:
         return None
     return f"k{digest(repr(content).encode())[:24]}"
-
-
-NAMES: dict[type, Callable[[Any], str]] = {}
-"""What names types of Numba that the package has made, by their classes."""
-
-
-def _type_name(kind: Any) -> str:
-    if type(kind) in NAMES:
-        return NAMES[type(kind)](kind)
-    if isinstance(kind, types.BaseTuple):
-        made: Any = getattr(kind, "instance_class", tuple)
-        return f"{made.__name__}({', '.join(map(_type_name, kind))})"
-    return str(kind.name)
 
 
 def content_name(*content: Any) -> str:

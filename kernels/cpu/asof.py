@@ -10,11 +10,11 @@ row of each code in any part before.
 from functools import lru_cache
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
-from ..compiler.jit import OPTIONS, cached_njit, overloaded
+from ..compiler import argument_types as types
+from ..compiler.functions import cached_njit, njit, overloaded
+from ..compiler.late import numba
 from ..options import AsOfOptions, Unsorted
 from .core.engine import FAILED, TICKET
 from .core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, helpers_for, run_kernel
@@ -77,7 +77,7 @@ def _one_way(
     return rows
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _comes(row, of, exact, forward):
     """Return whether a row of the right side comes before a row of the left, in the order in which they are walked."""
     if forward:
@@ -85,7 +85,7 @@ def _comes(row, of, exact, forward):
     return row <= of if exact else row < of
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _before(right, of, exact, forward):
     """Return how many rows of the right side come before a row of the left."""
     low, high = 0, len(right)
@@ -112,7 +112,7 @@ def fill_tables(left, right, codes, tables, length, exact, forward, control):
             tables[part + 1, np.uintp(codes[j])] = j
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _is_ordered(left, start, end, forward):
     """Return whether rows of the left side are in order, with the one before them."""
     before, wrong = left[max(start - 1, 0)], 0
@@ -127,7 +127,7 @@ def _is_ordered(left, start, end, forward):
     return wrong == 0
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _merge_part(left, right, rows, start, end, exact, forward):
     """Write the last row of the right side that comes before each row of a part of the left.
 
@@ -158,7 +158,7 @@ def _merge_part(left, right, rows, start, end, exact, forward):
         rows[i] = low - 1
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _walk_part(left, right, codes, right_codes, table, rows, start, end, exact, forward):
     """Write the last row of the right side of its code that comes before each row of a part of the left."""
     j = _before(right, left[start], exact, forward)
@@ -172,7 +172,7 @@ def _walk_part(left, right, codes, right_codes, table, rows, start, end, exact, 
         rows[i] = table[np.uintp(codes[i])]
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _answer_part(left, right, codes, right_codes, tables, rows, part, start, end, exact, forward):
     """Write a part, with codes or without."""
     if codes is None:
@@ -214,12 +214,12 @@ def _distance(high, low):
 
 @overloaded(_distance)
 def _distance_of(high, low):
-    if isinstance(high, types.Float):
+    if isinstance(high, numba.types.Float):
         return lambda high, low: high - low
     return lambda high, low: np.uint64(high) - np.uint64(low)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _nearer(of, right, row, others, i):
     """Return the nearer of a row before and one behind, if that is looked for; the former if both are as near."""
     if others is None:
@@ -276,5 +276,5 @@ def _filling(dtype: np.dtype, left: np.dtype, right: np.dtype) -> Kernel:
 def _choosing(dtype: np.dtype, two: bool) -> Kernel:
     sides = _values(dtype), _values(dtype)
     other = ROWS if two else types.none
-    limit = numba.from_dtype(dtype) if dtype.kind == "f" else types.uint64
+    limit = types.Number(dtype) if dtype.kind == "f" else types.uint64
     return entry(choose, (*sides, ROWS, other, types.boolean, limit, CONTROL))

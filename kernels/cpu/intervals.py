@@ -9,12 +9,11 @@ has at most so many items and so many intervals, and where it begins is found by
 
 from functools import lru_cache
 
-import numba
 import numpy as np
-from numba import types
 
 from ..arrays import MOST
-from ..compiler.jit import OPTIONS, cached_njit
+from ..compiler import argument_types as types
+from ..compiler.functions import cached_njit, njit
 from ..options import Intervals
 from .columns.selection import address_of
 from .core.engine import TICKET
@@ -105,7 +104,7 @@ def add_up(counts, bounds, sums, control):
             sums[chunk] = -1 if wrong | (bits < 0) else total
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _find(starts, total, step):
     """Return the chunk that a step of the path of chunks and items is in, and the item that comes next there."""
     low, high = 0, len(starts)

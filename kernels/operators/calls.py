@@ -8,84 +8,63 @@ call themselves for the rest of a tuple would take most of a kernel's compile ti
 # Numba reads the parameters of intrinsics.
 # mypy: disable-error-code="no-untyped-def"
 
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
-import numba
-import numpy as np
-from numba import types
-from numba.extending import (
-    NativeValue,
-    intrinsic,
-    models,
-    register_model,
-    typeof_impl,
-    unbox,
-)
-
-from ..compiler.forms import Form, Linkable
+from ..compiler import argument_types as types
 from ..compiler.frozen_functions import rebuild
 from ..compiler.function_fingerprint import Registry
-from ..compiler.jit import LINKED_ALLOCATING, overloaded
-from ..compiler.numba_internals import as_dtype, cgutils, cpu_target, struct_value
-from ..compiler.pack import NAMES, content_name
-from ..compiler.symbols import IDENTITY
+from ..compiler.functions import LINKED_ALLOCATING, intrinsic, njit, overloaded
+from ..compiler.late import Late, cgutils, forms, internals, numba
+from ..compiler.pack import content_name
 from .operator import ROLES, Code, Operator
 
-_known = Registry()
+compiled_type = Late(f"{__package__}.compiled_type")
+
+known = Registry()
 """The code of operators, by its token."""
 _constant: set[str] = set()
 """The tokens of code that is compiled with its numbers as constants, because it cannot be otherwise."""
 
 
-class OperatorType(Linkable):
-    """The Numba type of operators with the same code and, if it is a tuple, identity: its name holds their content.
+@dataclass(frozen=True)
+class OperatorType(types.Type):
+    """The type of operators with the same code and, if it is a tuple, identity.
 
-    Its values are the numbers that the code takes, a tuple of them for each function. Its title, the name of the first
-    such operator, is no part of it.
+    Its title, the name of the first such operator, is no part of it.
     """
 
-    def __init__(self, code: Code, title: str, identity: tuple[Any, ...] | None) -> None:
-        self.token = code.token
-        self.title = title
-        self.identity = identity
-        each = [[numba.from_dtype(x.dtype) for x in values] for values in code.values]
-        self.values = types.Tuple([types.Tuple(kinds) for kinds in each])
-        self.functions = frozenset(role for role in ROLES if code.functions[role] is not None)
-        super().__init__(name=f"Operator({code.token}, {identity})")
+    content: str
+    code: Code = field(compare=False)
+    identity: tuple[Any, ...] | None = field(compare=False)
+    title: str = field(compare=False)
 
-    def generated(self, context: Any, builder: Any, answer: Any, given: list[Any]) -> Any:
-        """Generate the identity, which is given; as constants where it is no function of dtypes.
+    @property
+    def name(self) -> str:
+        return f"Operator({self.content})"
 
-        Compilers leave constants out. Sums of 4 million float64 by 1,000 codes, with NaN as nulls, on a core without
-        AVX-512: 1.6 ns a row, 3.3 without.
-        """
-        if self.identity is None:
-            return given[0]
-        each = zip(kinds(answer), self.identity, strict=True)
-        numbers = [(kind, np.asarray(part).astype(as_dtype(kind)).item()) for kind, part in each]
-        found = [context.get_constant_generic(builder, *one) for one in numbers]
-        return whole(context, builder, answer, found)
+    @property
+    def pack_name(self) -> str:
+        return _pack_name(self)
 
-    def compiled(self, name: str, kinds: tuple[Any, ...]) -> Any:
-        """Return what is compiled of a function, for arguments of these types after its numbers."""
-        given = (*self.values[ROLES.index(name)], *kinds)
-        function = _compiled(self.token, name)
-        function.compile(given)
-        return function.overloads[given]
+    @cached_property
+    def numba(self) -> Any:
+        return compiled_type.OperatorType(self)
 
 
 def operator_type(op: Operator) -> OperatorType:
     """Return the Numba type of `op` and remember its functions for the compiler."""
     code = code_of(op)
-    if code.token not in _known:
+    if code.token not in known:
         if op.fingerprint() != op.token:
             raise ValueError(
                 f"{op.name}: a module that its functions use has changed since the operator was made; "
                 f"make it anew"
             )
-        _known[code.token] = code
-    return OperatorType(code, op.name, op.identity if isinstance(op.identity, tuple) else None)
+        known[code.token] = code
+    identity = op.identity if isinstance(op.identity, tuple) else None
+    return OperatorType(f"{code.token}, {identity}", code, identity, op.name)
 
 
 def code_of(op: Operator) -> Code:
@@ -112,43 +91,12 @@ def as_constant_as(op: Operator, other: Operator) -> Operator:
 @lru_cache(maxsize=4096)
 def _pack_name(kind: OperatorType) -> str:
     """Return how packs of kernels call an operator; raises `Foreign` for one with functions of a user's."""
-    code = _known[kind.token]
-    functions = [code.functions[role] for role in ROLES]
-    return content_name(*functions, *map(_names, code.values), repr(kind.identity))
+    functions = [kind.code.functions[role] for role in ROLES]
+    return content_name(*functions, *map(_names, kind.code.values), repr(kind.identity))
 
 
 def _names(values: tuple[Any, ...]) -> tuple[str, ...]:
     return tuple([x.dtype.name for x in values])
-
-
-NAMES[OperatorType] = _pack_name
-
-
-@register_model(Form)
-@register_model(OperatorType)
-class _OperatorModel(models.StructModel):
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, [("values", kind.values)])
-
-
-@typeof_impl.register(Operator)
-def _typeof_operator(op: Operator, context: Any) -> OperatorType:
-    return operator_type(op)
-
-
-@unbox(Form)
-@unbox(OperatorType)
-def _unbox_operator(kind: Any, obj: Any, c: Any) -> Any:
-    made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
-    if not any(kind.values):
-        return NativeValue(struct_value(made))
-    code = c.pyapi.object_getattr_string(obj, "code")
-    values = c.pyapi.object_getattr_string(code, "values")
-    found = c.unbox(kind.values, values)
-    made.values = found.value
-    c.pyapi.decref(values)
-    c.pyapi.decref(code)
-    return NativeValue(struct_value(made), is_error=found.is_error)
 
 
 # --- a scalar, or a tuple of scalars ---------------------------------------------------------------
@@ -156,24 +104,24 @@ def _unbox_operator(kind: Any, obj: Any, c: Any) -> Any:
 
 def kinds(kind):
     """The types of the elements of a tuple; of a scalar, its own."""
-    return list(kind) if isinstance(kind, types.BaseTuple) else [kind]
+    return list(kind) if isinstance(kind, numba.types.BaseTuple) else [kind]
 
 
 def parts(builder, kind, value):
     """The elements of a tuple; a scalar itself."""
-    if isinstance(kind, types.BaseTuple):
+    if isinstance(kind, numba.types.BaseTuple):
         return cgutils.unpack_tuple(builder, value, len(kind))
     return [value]
 
 
 def form(given, found):
     """The type of a tuple of these where `given` is a tuple, else of the one."""
-    return types.Tuple(found) if isinstance(given, types.BaseTuple) else found[0]
+    return numba.types.Tuple(found) if isinstance(given, numba.types.BaseTuple) else found[0]
 
 
 def whole(context, builder, kind, values):
     """A tuple of values, or the one."""
-    is_tuple = isinstance(kind, types.BaseTuple)
+    is_tuple = isinstance(kind, numba.types.BaseTuple)
     return context.make_tuple(builder, kind, values) if is_tuple else values[0]
 
 
@@ -186,10 +134,13 @@ def converted(context, builder, like, kind, value):
 # --- the operator's functions ---------------------------------------------------------------------
 
 
+_CHECKED = {**LINKED_ALLOCATING, "boundscheck": True}
+
+
 @lru_cache(maxsize=4096)
-def _compiled(token: str, role: str) -> Any:
-    function = _known[token].functions[role]
-    return rebuild(function, numba.njit(boundscheck=True, **LINKED_ALLOCATING))
+def compiled(token: str, role: str) -> Any:
+    """Return what compiles a function of an operator."""
+    return rebuild(known[token].functions[role], partial(njit, options=_CHECKED))
 
 
 def resolve(typing_context, function, arguments):
@@ -197,14 +148,14 @@ def resolve(typing_context, function, arguments):
 
     Intrinsics stand for calls by it: a function in between would have to be compiled itself.
     """
-    kind = types.Dispatcher(function)
+    kind = numba.types.Dispatcher(function.made)
     inner = typing_context.resolve_function_type(kind, tuple(arguments), {})
 
     def argument(context, builder, values, k):
         wanted = inner.args[k]
-        if isinstance(wanted, (types.StarArgTuple, types.StarArgUniTuple)):
+        if isinstance(wanted, (numba.types.StarArgTuple, numba.types.StarArgUniTuple)):
             return context.make_tuple(builder, wanted, values[k:])
-        if isinstance(wanted, types.Omitted):
+        if isinstance(wanted, numba.types.Omitted):
             return context.get_dummy_value()
         return context.cast(builder, values[k], arguments[k], wanted)
 
@@ -217,18 +168,19 @@ def resolve(typing_context, function, arguments):
 
 def asked(op, role, arguments):
     """Return the type that a function of an operator answers with, for arguments of these types."""
-    kinds_ = kinds(arguments[0]) if role == "lift" else arguments
-    return _call(cpu_target.typing_context, role, op, kinds_)[0]
+    given = [each.numba for each in arguments]
+    kinds_ = kinds(given[0]) if role == "lift" else given
+    return _call(internals.cpu_target.typing_context, role, op.numba, kinds_)[0]
 
 
 def _call(typing_context, role, op, kinds_):
     """Return the type that a function of an operator answers with, and what generates a call of it."""
     place = ROLES.index(role)
     taken = tuple(op.values[place])
-    if isinstance(op, Form):
+    if isinstance(op, forms.Form):
         answer, generate = op.resolve(role, tuple(kinds_), taken)
     else:
-        function = _compiled(op.token, role)
+        function = compiled(op.token, role)
         answer, generate = resolve(typing_context, function, (*taken, *kinds_))
 
     def call(context, builder, value, given):
@@ -279,10 +231,10 @@ def lower(typing_context, op, state):
 @intrinsic
 def identity_of(typing_context, op, identity):
     """The identity, which is given; as constants, if it is known when this is compiled."""
-    answer = types.unliteral(identity)
+    answer = numba.types.unliteral(identity)
     generate = None
-    if isinstance(op, Form):
-        _, generate = op.resolve(IDENTITY, (answer,), ())
+    if isinstance(op, forms.Form):
+        _, generate = op.resolve(forms.IDENTITY, (answer,), ())
 
     def codegen(context, builder, signature, args):
         given = [context.cast(builder, args[1], identity, answer)]
@@ -312,7 +264,7 @@ def answer(op, exclusive, before, after):
 
 @overloaded(answer)
 def _answer(op, exclusive, before, after):
-    if isinstance(exclusive, types.BaseTuple):
+    if isinstance(exclusive, numba.types.BaseTuple):
         return lambda op, exclusive, before, after: _selected(
             exclusive, lower(op, before), lower(op, after)
         )

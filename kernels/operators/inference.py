@@ -14,12 +14,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
-from ..compiler.jit import answer_of, cached_njit, load_kernel
-from ..compiler.numba_internals import as_dtype
+from ..compiler import argument_types as types
+from ..compiler.functions import answer_of, cached_njit, load_kernel
 from .calls import asked, combine, lift, lower, make_constant, operator_type
 from .operator import BUILT_IN, Operator
 
@@ -27,7 +25,7 @@ Form = tuple[np.dtype, ...]
 
 
 def lifted(op: Operator, inputs: Form) -> types.Type:
-    """Return the Numba type of a lifted element of these dtypes.
+    """Return the type of a lifted element of these dtypes.
 
     Raises
     ------
@@ -35,13 +33,15 @@ def lifted(op: Operator, inputs: Form) -> types.Type:
         If Numba cannot compile the lift for them.
     """
     element = (
-        types.Tuple([numba_type(d) for d in inputs]) if op.inputs > 1 else numba_type(inputs[0])
+        types.Tuple(tuple([numba_type(d) for d in inputs]))
+        if op.inputs > 1
+        else numba_type(inputs[0])
     )
     return element if op.lift is None else _ask(op, "lift", element)
 
 
 def combined(op: Operator, state: types.Type) -> types.Type:
-    """Return the smallest Numba type that holds `state` and the combination of any two such states.
+    """Return the smallest type that holds `state` and the combination of any two such states.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def combined(op: Operator, state: types.Type) -> types.Type:
 
 
 def lowered(op: Operator, state: types.Type) -> types.Type:
-    """Return the Numba type of the answer for a state.
+    """Return the type of the answer for a state.
 
     Raises
     ------
@@ -107,7 +107,7 @@ _endless: set[tuple[str, str]] = set()
 
 def compiled(op: Operator, role: str, *arguments: Any) -> Any:
     """Return a function of the operator, which also takes it first, for arguments of the types of these."""
-    wanted = (operator_type(op), *map(numba.typeof, arguments))
+    wanted = (operator_type(op), *map(types.type_of, arguments))
     return load_kernel(_PROBES[role], wanted).entry_point
 
 
@@ -145,13 +145,12 @@ def run(op: Operator, role: str, *arguments: Any) -> Any:
 
 def _unify(a: types.Type, b: types.Type) -> types.Type | None:
     """The smallest type that holds values of both, None where one is a tuple and the other none."""
-    if isinstance(a, types.BaseTuple) and isinstance(b, types.BaseTuple) and len(a) == len(b):
+    if isinstance(a, types.Tuple) and isinstance(b, types.Tuple) and len(a) == len(b):
         fields = [_unify(x, y) for x, y in zip(a, b, strict=True)]
-        return None if None in fields else types.Tuple(fields)
-    if isinstance(a, types.BaseTuple) or isinstance(b, types.BaseTuple):
+        return None if None in fields else types.Tuple(tuple(fields))
+    if not (isinstance(a, types.Number) and isinstance(b, types.Number)):
         return None
-    x, y = (as_dtype(t) for t in (a, b))
-    return numba_type(np.result_type(x, y))
+    return numba_type(np.result_type(a.dtype, b.dtype))
 
 
 def _ask(op: Operator, role: str, *arguments: types.Type) -> types.Type:
@@ -163,7 +162,7 @@ def _ask(op: Operator, role: str, *arguments: types.Type) -> types.Type:
     try:
         answer = answer_of(_PROBES[role], (kind, *arguments), lambda: asked(kind, role, arguments))
     except Exception as error:
-        if any(kind.values):
+        if any(kind.code.values):
             made = make_constant(op)  # unless another thread has
             try:
                 return _ask(op, role, *arguments)
@@ -176,7 +175,7 @@ def _ask(op: Operator, role: str, *arguments: types.Type) -> types.Type:
         called = f"{role}({', '.join(map(str, arguments))})"
         raise TypeError(f"{op.name}: Numba cannot compile {called}: {reason_of(error)}") from error
     dtypes_of(op, role, answer)
-    return types.unliteral(answer)
+    return answer
 
 
 def undefined(op: Operator, arguments: Sequence[Any]) -> str:
@@ -209,17 +208,17 @@ def dtypes_of(op: Operator, role: str, answer: types.Type) -> Form:
     TypeError
         If these are no numbers.
     """
-    fields = tuple(answer) if isinstance(answer, types.BaseTuple) else (answer,)
+    fields = tuple(answer) if isinstance(answer, types.Tuple) else (answer,)
     for f in fields:
-        if not isinstance(f, (types.Number, types.Boolean)):
+        if not isinstance(f, types.Number):
             raise TypeError(
                 f"{op.name}: {role} must return numbers or a flat tuple, found {answer}"
             )
-    return tuple(as_dtype(f) for f in fields)
+    return tuple([f.dtype for f in fields])
 
 
 def numba_type(dtype: np.dtype) -> types.Type:
-    """Return the Numba type of elements of a dtype.
+    """Return the type of elements of a dtype.
 
     Raises
     ------
@@ -228,7 +227,7 @@ def numba_type(dtype: np.dtype) -> types.Type:
     """
     if dtype.name not in _SUPPORTED or not dtype.isnative:
         raise TypeError(f"the kernels do not take arrays of dtype {dtype}; cast them with astype")
-    return numba.from_dtype(dtype)
+    return types.Number(dtype)
 
 
 _SUPPORTED = frozenset(

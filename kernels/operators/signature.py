@@ -10,9 +10,10 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import NumbaError, types
 
 from ..arrays import INT128, is_int128
+from ..compiler import argument_types as types
+from ..compiler.late import numba
 from ..int128 import Int128, as_int128
 from ..messages import shown
 from .associativity import counter_example
@@ -164,9 +165,9 @@ def signature_of(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signatur
         state = numba_type(dtype)
     else:
         state = combined(op, lifted(op, inputs))
-    scalar_state = not isinstance(state, types.BaseTuple)
+    scalar_state = not isinstance(state, types.Tuple)
     answer = lowered(op, state)
-    scalar_output = not isinstance(answer, types.BaseTuple)
+    scalar_output = not isinstance(answer, types.Tuple)
     outputs = dtypes_of(op, "lower", answer)
     accumulates = (
         op.lift is None and op.inputs == 1
@@ -257,7 +258,7 @@ def _try(op: Operator, types_: Signature) -> None:
         combined = _with_identity(op, types_, state)
         if op.lower is not None:
             run(op, "lower", state)
-    except NumbaError as error:
+    except numba.NumbaError as error:
         if BUILT_IN.get(op.name) is op:
             raise TypeError(undefined(op, types_.inputs)) from error
         raise TypeError(f"{op.name}: Numba cannot compile it: {reason_of(error)}") from error

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ...compiler.jit import cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import cached_njit
 from ...options import SortKey
 from ..core.engine import TICKET
 from ..core.launch import CONTROL, Kernel, array_type, empty, entry, helpers_for, run_kernel

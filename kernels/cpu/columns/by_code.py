@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from ...bounded_cache import BoundedCache
-from ...compiler.jit import cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import cached_njit
 from ...operators.inference import Form
 from ...operators.operator import Operator
 from ...operators.signature import Signature, State, StateForm, as_state

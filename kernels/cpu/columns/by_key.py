@@ -11,13 +11,12 @@ After Merrill and Garland, NVR-2016-002, section 5.2.
 from functools import partial
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 from ...bounded_cache import BoundedCache
-from ...compiler.jit import OPTIONS, overloaded
+from ...compiler import argument_types as types
+from ...compiler.functions import OPTIONS, intrinsic, njit, overloaded
+from ...compiler.late import numba
 from ...nulls import InBand, missing_in_band
 from ...operators.built_in import traits_of
 from ...operators.calls import as_constant_as, combine, kinds, lower, parts, whole
@@ -43,7 +42,7 @@ from ..core.launch import (
 )
 from ..core.memory import elements
 from ..core.steps import Arrays, OperatorInputs, Output, reduce_line, reduce_step, scan_line
-from ..core.visitors import Visitor, record_type, register
+from ..core.visitors import Visitor, register
 from .by_code import Types, carry_parts, contiguous, dtypes_of, inputs_of, new_outputs, work_types
 from .selection import RUNS, SPACE, TileWalk, kernel_selection, shrink, space_for, space_type, walk
 from .selection_visitors import Selected, flag_rows, list_rows, list_selected, offset
@@ -63,7 +62,7 @@ core, ns a row: 2.0 in four lanes, 1.1 in these; 1.0 in four without what roundi
 @intrinsic
 def counting(typing_context, heads, state):
     """Return ``(heads, *state)``."""
-    answer = types.Tuple([heads, *kinds(state)])
+    answer = numba.types.Tuple([heads, *kinds(state)])
 
     def codegen(context, builder, signature, args):
         return whole(context, builder, answer, [args[0], *parts(builder, state, args[1])])
@@ -89,7 +88,7 @@ def answer(op, lowers, like, state):
 
 @overloaded(answer)
 def _answer(op, lowers, like, state):
-    if isinstance(lowers, types.NoneType):
+    if isinstance(lowers, numba.types.NoneType):
         return lambda op, lowers, like, state: state
     return lambda op, lowers, like, state: cast(like, lower(op, state))
 
@@ -107,7 +106,7 @@ class ReduceRuns(NamedTuple):
     like: State
 
 
-@numba.njit(forceinline=True, **OPTIONS)
+@partial(njit, options={**OPTIONS, "forceinline": True})
 def _reduce(source, sequential, state, start, stride, size):
     """Reduce the rows of one run, or of the part of it in this tile, from `state`.
 
@@ -122,7 +121,7 @@ def _reduce(source, sequential, state, start, stride, size):
     return state
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _reduce_beside(source, lanes, state, first, size, states, at):
     """Reduce rows from `state` in lanes side by side, if there are many; return the state after them, and their number.
 
@@ -142,7 +141,7 @@ def _reduce_beside(source, lanes, state, first, size, states, at):
     return state, size
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _observe_reduce(work, space, before, first, size):
     flag_rows(work.selection, space, first, size)
     count = list_selected(space, size)
@@ -162,7 +161,7 @@ def _observe_reduce(work, space, before, first, size):
     return counting(before[0] + count, state), count
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _emit_reduce(work, space, prefix, count, first, size):
     if count == 0:
         return
@@ -181,7 +180,7 @@ def _emit_reduce(work, space, prefix, count, first, size):
             store(starts, runs + k, first + offset(offsets, k))
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _finish_reduce(work, prefix):
     if prefix[0] > 0:
         state = inner(work.source.identity, prefix)
@@ -202,13 +201,13 @@ class ScanRuns(NamedTuple):
     reverse: bool
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _origin(work, first):
     """Where the walk through a tile starts, and its stride."""
     return (work.length - 1 - first, -1) if work.reverse else (first, 1)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _observe_scan(work, space, before, first, size):
     at, stride = _origin(work, first)
     flag_rows(work.selection, space, at - size + 1 if work.reverse else at, size)
@@ -231,7 +230,7 @@ def _observe_scan(work, space, before, first, size):
     return counting(before[0] + count, state), waiting
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _emit_scan(work, space, prefix, waiting, first, size):
     at, stride = _origin(work, first)
     scan_line(work.source, work.output, inner(work.source.identity, prefix), at, stride, waiting)
@@ -332,7 +331,7 @@ def _reduce_work(
     types_ = types_of(op, dtypes, options.dtype)
     lanes = LANES if traits_of(op).commutes else None
     form = types_.output_form if lower else types_.state_form
-    visitor = record_type(
+    visitor = types.record_type(
         ReduceRuns,
         source=source_type(op, types_, type(options.nulls), "C"),
         selection=RUNS.type,
@@ -349,7 +348,7 @@ def _reduce_work(
 
 def _scan_work(op: Operator, dtypes: Form, options: ScanOptions) -> tuple[Types, TileWalk]:
     types_ = types_of(op, dtypes, options.dtype)
-    visitor = record_type(
+    visitor = types.record_type(
         ScanRuns,
         source=source_type(op, types_, type(options.nulls), "C"),
         output=output_type(types_, options, "C"),

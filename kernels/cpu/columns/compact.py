@@ -7,8 +7,8 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from numba import types
 
+from ...compiler import argument_types as types
 from ...operators.built_in import BUILT_IN
 from ...operators.segments import LATEST
 from ...operators.signature import StateForm
@@ -27,7 +27,6 @@ from ..core.launch import (
     tiles_kernel,
 )
 from ..core.shared import OF_WIDTH, address
-from ..core.visitors import record_type
 from . import compact_visitors as compiled
 from .selection import (
     RUNS,
@@ -166,7 +165,7 @@ def _counting(work: types.Type, space: types.Type = SPACE) -> TileWalk:
 @lru_cache(maxsize=4096)
 def _compact_walk(selection: SelectionKind) -> TileWalk:
     words = dict.fromkeys(compiled.Compact._fields, types.int64)
-    return _counting(record_type(compiled.Compact, **{**words, "selection": selection.type}))
+    return _counting(types.record_type(compiled.Compact, **{**words, "selection": selection.type}))
 
 
 @lru_cache(maxsize=4096)
@@ -178,5 +177,7 @@ def _flags_kernel(selection: SelectionKind) -> Kernel:
 @lru_cache(maxsize=2)
 def _lengths_walk(dtype: np.dtype) -> TileWalk:
     to, word = array_type(dtype, layout="C"), types.int64
-    work = record_type(compiled.Lengths, selection=RUNS.type, starts=to, lengths=to, length=word)
+    work = types.record_type(
+        compiled.Lengths, selection=RUNS.type, starts=to, lengths=to, length=word
+    )
     return TileWalk(tiles_kernel(LATEST, PAIR, work, SPACE), LATEST, (0, 0), PAIR.fields)

@@ -11,11 +11,10 @@ and Garland, NVR-2016-002, sections 4.4 and 5.2.
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
-from numba import types
 
-from ...compiler.jit import OPTIONS, cached_njit, overloaded
+from ...compiler.functions import cached_njit, njit, overloaded
+from ...compiler.late import numba
 from ..core.engine import TICKET, TILE
 from ..core.memory import borrow, copy_bytes, elements, read, take_ticket, write
 from ..core.packing import ADD_UP, pack_rows
@@ -64,7 +63,7 @@ class Compact(NamedTuple):
     place: int
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _observe(work, space, before, first, size):
     flag_rows(work.selection, space, first, size)
     count = count_selected(space, size)
@@ -73,7 +72,7 @@ def _observe(work, space, before, first, size):
     return before + count, count
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _emit(work, space, prefix, count, first, size):
     function = work.place if work.in_place else work.move
     call(function, (work.columns, space.words, prefix, count, first, size))
@@ -139,7 +138,7 @@ def move_positions(kind, source, stride, width, first, rows, size, count, target
     return 0
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _move_as(source, stride, width, rows, size, count, target, like):
     """Copy `count` selected rows, whose flags are `rows`; with `size` 0, whose offsets are `rows`.
 
@@ -176,7 +175,7 @@ def _put(source, stride, i, target, like):
 
 @overloaded(_put)
 def _put_element_or_number(source, stride, i, target, like):
-    if isinstance(like, types.NoneType):
+    if isinstance(like, numba.types.NoneType):
         return lambda source, stride, i, target, like: write(target, source + i)
     return lambda source, stride, i, target, like: write(target, read(source + i * stride, like))
 
@@ -214,7 +213,7 @@ class Lengths(NamedTuple):
     length: int
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _observe_lengths(work, space, before, first, size):
     flag_rows(work.selection, space, first, size)
     count = list_selected(space, size)
@@ -222,7 +221,7 @@ def _observe_lengths(work, space, before, first, size):
     return (before[0] + count, latest), count
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _emit_lengths(work, space, prefix, count, first, size):
     if count == 0:
         return
@@ -236,7 +235,7 @@ def _emit_lengths(work, space, prefix, count, first, size):
         lengths[runs + k] = offset(offsets, k + 1) - offset(offsets, k)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _finish_lengths(work, prefix):
     runs, latest = prefix
     if runs > 0:

@@ -6,9 +6,9 @@
 from functools import lru_cache, partial
 
 import numpy as np
-from numba import types
 
-from ...compiler.jit import ALLOCATING, cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import ALLOCATING, cached_njit
 from ..core.engine import TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, entry, run_kernel
 from ..core.memory import borrow, take_ticket

@@ -11,9 +11,9 @@ and Ozsu, *Main-memory hash joins on multi-core CPUs* (ICDE 2013), parallel radi
 from functools import lru_cache
 
 import numpy as np
-from numba import types
 
-from ...compiler.jit import cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import cached_njit
 from ..core.engine import STATUS, TICKET
 from ..core.launch import (
     CONTROL,

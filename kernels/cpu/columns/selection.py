@@ -10,11 +10,10 @@ from functools import lru_cache
 from struct import Struct
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import types
 
 from ...bounded_cache import BoundedCache
+from ...compiler import argument_types as types
 from ...nulls import Mask, Nulls
 from ...operators.calls import operator_type
 from ...operators.inference import Form, lifted
@@ -33,7 +32,6 @@ from ..core.launch import (
     run_team,
 )
 from ..core.shared import address
-from ..core.visitors import record_type
 from . import selection_visitors as compiled
 
 
@@ -68,7 +66,7 @@ def kernel_selection(selection: Selection | Segments) -> KernelSelection:
 
 _FLAGS = {
     layout: SelectionKind(
-        record_type(compiled.MaskSelection, keep=array_type(np.dtype(np.uint8), True, layout))
+        types.record_type(compiled.MaskSelection, keep=array_type(np.dtype(np.uint8), True, layout))
     )
     for layout in "CA"
 }
@@ -110,15 +108,15 @@ def _predicate_kind(
     if found != types.boolean:
         raise TypeError(f"a predicate must return bool, found {found}")
     inputs = [
-        numba.from_dtype(d) if scalar else array_type(d, True, layout)
+        types.Number(d) if scalar else array_type(d, True, layout)
         for d, scalar in zip(dtypes, scalars, strict=True)
     ]
     return SelectionKind(
-        record_type(
+        types.record_type(
             compiled.PredicateSelection,
             op=operator_type(counter),
             inputs=joined_type(inputs, len(inputs) == 1),
-            nulls=types.Tuple([nulls_type(n) for n in nulls]),
+            nulls=types.Tuple(tuple([nulls_type(n) for n in nulls])),
         )
     )
 
@@ -127,7 +125,9 @@ def _predicate_kind(
 
 
 RUNS = SelectionKind(
-    record_type(compiled.RunSelection, **dict.fromkeys(compiled.RunSelection._fields, types.int64))
+    types.record_type(
+        compiled.RunSelection, **dict.fromkeys(compiled.RunSelection._fields, types.int64)
+    )
 )
 """The type of runs of any keys."""
 
@@ -236,7 +236,9 @@ def space_type(states: types.Type = types.none) -> types.Type:
     """Return the type of the scratch memory with states of a type."""
     words = dict.fromkeys(compiled.SelectionScratch._fields, types.int64)
     memory = array_type(np.dtype(np.uint8), layout="C")
-    return record_type(compiled.SelectionScratch, **{**words, "memory": memory, "states": states})
+    return types.record_type(
+        compiled.SelectionScratch, **{**words, "memory": memory, "states": states}
+    )
 
 
 SPACE = space_type()

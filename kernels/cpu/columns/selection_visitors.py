@@ -11,12 +11,10 @@ Comparing keys, counting and listing rows are shared functions.
 from functools import reduce
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from ...compiler.jit import OPTIONS
+from ...compiler.functions import intrinsic, njit
+from ...compiler.late import numba
 from ...operators.calls import kinds, lift, parts
 from ...operators.operator import Operator
 from ..core.elements import is_nan, load, null
@@ -149,19 +147,19 @@ def count_rows(kind, flags, size, swap):
     return count
 
 
-@numba.njit(**OPTIONS)
+@njit
 def list_selected(space, size):
     """List the offsets of the selected rows of a tile; return how many there are."""
     return call(space.list_rows, (space.flags, size, space.offsets))
 
 
-@numba.njit(**OPTIONS)
+@njit
 def count_selected(space, size):
     """Return how many rows of a tile are selected."""
     return call(space.count_rows, (space.flags, size, 0))
 
 
-@numba.njit(**OPTIONS)
+@njit
 def offset(offsets, k):
     """Return one of the offsets that were listed at an address."""
     return np.int64(read(offsets + 2 * k, OFFSET(0)))
@@ -170,14 +168,14 @@ def offset(offsets, k):
 # --- a bool array, a predicate ----------------------------------------------------------------------
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _flag_mask(selection, space, first, size):
     keep, flags = selection.keep, elements(space.flags, size, np.uint8(0))
     for i in range(size):
         flags[i] = keep[np.uintp(first + i)] != 0
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _flag_predicate(selection, space, first, size):
     op, inputs, nulls = selection.op, selection.inputs, selection.nulls
     flags = elements(space.flags, size, np.uint8(0))
@@ -197,13 +195,13 @@ def any_null(typing_context, nulls, row, i):
         found = [null(context, builder, kind, one, x, args[2]) for kind, one, x in each]
         return reduce(builder.or_, found)
 
-    return types.boolean(nulls, row, types.int64), codegen
+    return numba.types.boolean(nulls, row, numba.types.int64), codegen
 
 
 # --- runs of keys -----------------------------------------------------------------------------------
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _flag_run_ends(selection, space, first, size):
     call(selection.flag_runs, (selection.runs, space.words, first, size))
 
@@ -304,7 +302,7 @@ def flag_nulls(kind, key, runs, space, first, size):
     return 0
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _is_masked(key, i):
     at = key[SHIFTED] + i
     low = (1 << key[SHIFT]) - 1
@@ -312,6 +310,6 @@ def _is_masked(key, i):
     return ((byte >> (at & low)) & 1) == key[NULL]
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _differ(a, b):
     return (a != b) & (not (is_nan(a) & is_nan(b)))

@@ -6,11 +6,10 @@
 import secrets
 from functools import lru_cache
 
-import numba
 import numpy as np
-from numba import types
 
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import cached_njit, njit
 from ..core.engine import TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel
 from ..core.memory import borrow, read, take_ticket, write
@@ -83,7 +82,7 @@ def _read(kernel: Kernel, texts: Texts, size: int, *given: object) -> None:
         )
 
 
-@numba.njit(**OPTIONS)
+@njit
 def are_one_text(texts, a, others, b):
     """Return whether a text and one of others are equal; without texts, that they are."""
     if texts is None:
@@ -106,7 +105,7 @@ def are_one_text(texts, a, others, b):
     return read(first + last, np.uint64(0)) == read(second + last, np.uint64(0))
 
 
-@numba.njit(**OPTIONS)
+@njit
 def short_word(address, count):
     """Return the bytes of a text of less than 8, which are different where texts of one length are."""
     if count >= 4:
@@ -118,7 +117,7 @@ def short_word(address, count):
     return word
 
 
-@numba.njit(**OPTIONS)
+@njit
 def hash_of_text(address, count, seed):
     """Return a hash of 64 bits: words of 8 bytes, of which the last may overlap the one before, are mixed in turn."""
     found = seed ^ np.uint64(count)
@@ -131,7 +130,7 @@ def hash_of_text(address, count, seed):
     return hash_of(found ^ read(last, np.uint64(0)))
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _bounds(offsets, row, size):
     """Return where a text begins and ends; -1 for what is none, or is not within so many bytes."""
     if row < len(offsets) - 1:
@@ -238,7 +237,7 @@ def copy_texts(texts, rows, ends, place, control):
                 _copy_text(source, place + target, count)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _copy_text(source, target, count):
     """Copy a text; words of 8 bytes in turn, of which the last may overlap the one before."""
     if count >= 8:

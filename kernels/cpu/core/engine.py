@@ -16,11 +16,9 @@ Prefix Scan with Decoupled Look-back* (NVR-2016-002), section 4.
 import os
 from typing import NamedTuple
 
-import numba
 import numpy as np
-from numba import types
 
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler.functions import External, cached_njit, njit
 from ...operators.calls import combine
 from ...operators.signature import State
 from .elements import cast, load, store
@@ -40,9 +38,7 @@ PATIENCE = 1000
 """How often a thread looks for an aggregate before it lets another thread have its core: the one that it waits
 for may have none. Two threads on one core took 1.9 times as long without."""
 
-_let_others_run = types.ExternalFunction(
-    "sched_yield" if os.name == "posix" else "SwitchToThread", types.int32()
-)
+_let_others_run = External("sched_yield" if os.name == "posix" else "SwitchToThread")
 
 TICKET, FAILED, STATUS = 0, 1, 2
 """Words of the control array: the next tile, whether a thread gave up, and from here one status a tile."""
@@ -104,7 +100,7 @@ def walk_tiles(op, work, space, states, tiles, control, leader):
         finish(work, prefix)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def look_back(op, identity, aggregates, control, prefix, folded, until):
     """Fold the aggregates of the tiles since the last look-back, in order, as they are published."""
     while folded < until:
@@ -115,7 +111,7 @@ def look_back(op, identity, aggregates, control, prefix, folded, until):
     return prefix, folded
 
 
-@numba.njit(**OPTIONS)
+@njit
 def wait_for(control, at, least):
     """Wait until a word of the control array is so high; return whether it is, and no thread gave up."""
     looks = 0

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
-import numba
 import numpy as np
 import pyarrow as pa
-from numba import types
 
-from ...compiler.jit import load_kernel
+from ...compiler import argument_types as types
+from ...compiler.functions import load_kernel
 from ...nulls import NAT, InBand, Mask
 from ...operators.built_in import traits_of
 from ...operators.calls import operator_type
@@ -24,7 +23,6 @@ from ...options import ScanOptions, check_exclusive
 from .engine import FAILED, STATUS, TICKET, States, Tiles, walk_tiles
 from .limits import cores
 from .steps import OperatorInputs, Output
-from .visitors import record_type
 
 POLL = 0.1
 """Seconds between looks at a thread: no more, so that an interrupt is heard on every system."""
@@ -273,7 +271,7 @@ def _null_value(dtype: np.dtype, mark: bool) -> Any:
 
 def array_type(dtype: np.dtype, readonly: bool = False, layout: str = "A") -> types.Type:
     """By default any stride, so that one kernel serves sliced, reversed and read-only arrays alike."""
-    return types.Array(numba.from_dtype(dtype), 1, layout, readonly=readonly)
+    return types.Array(types.Number(dtype), 1, layout, readonly)
 
 
 def arrays_type(form: StateForm, layout: str = "A") -> types.Type:
@@ -283,17 +281,17 @@ def arrays_type(form: StateForm, layout: str = "A") -> types.Type:
 
 def state_type(form: StateForm) -> types.Type:
     """A scalar, or a tuple of one scalar a field."""
-    return joined_type([numba.from_dtype(d) for d in form.fields], form.scalar)
+    return joined_type([types.Number(d) for d in form.fields], form.scalar)
 
 
 def joined_type(kinds: list[types.Type], scalar: bool) -> types.Type:
     """The type of what `joined` returns for values of these types."""
-    return kinds[0] if scalar else types.Tuple(kinds)
+    return kinds[0] if scalar else types.Tuple(tuple(kinds))
 
 
 def source_type(op: Operator, types_: Signature, nulls: type, layout: str = "A") -> types.Type:
     """The type of a `OperatorInputs`: of arrays of any stride, or of contiguous ones."""
-    return record_type(
+    return types.record_type(
         OperatorInputs,
         op=operator_type(op),
         xs=joined_type([array_type(d, True, layout) for d in types_.inputs], op.inputs == 1),
@@ -307,8 +305,8 @@ def output_type(types_: Signature, options: ScanOptions, layout: str = "A") -> t
     count = len(types_.outputs)
     check_exclusive(options.exclusive, count)
     many = isinstance(options.exclusive, tuple)
-    flags = types.UniTuple(types.boolean, count) if many else types.boolean
-    return record_type(
+    flags = types.Tuple((types.boolean,) * count) if many else types.boolean
+    return types.record_type(
         Output,
         outs=arrays_type(types_.output_form, layout),
         null_value=state_type(types_.output_form),
@@ -324,7 +322,7 @@ CONTROL = array_type(np.dtype(np.int64))
 def nulls_type(nulls: type) -> types.Type:
     """What says that elements are missing: a mask as four numbers, a flag, or None."""
     word = types.int64
-    mask = types.Tuple([array_type(np.dtype(np.uint8), True), word, word, word])
+    mask = types.Tuple((array_type(np.dtype(np.uint8), True), word, word, word))
     return mask if nulls is Mask else types.boolean if nulls is InBand else types.none
 
 
@@ -333,8 +331,8 @@ def tiles_kernel(
 ) -> Kernel:
     """Compile the walk of a visitor of type `work` over tiles, or load it from the cache on disk."""
     word, flag, state, arrays = types.int64, types.boolean, state_type(form), arrays_type(form)
-    states = record_type(States, identity=state, carries=arrays, aggregates=arrays)
-    tiles = record_type(Tiles, line=word, length=word, size=word, sequential=flag)
+    states = types.record_type(States, identity=state, carries=arrays, aggregates=arrays)
+    tiles = types.record_type(Tiles, line=word, length=word, size=word, sequential=flag)
     return entry(walk_tiles, (operator_type(op), work, space, states, tiles, CONTROL, flag))
 
 

@@ -8,13 +8,11 @@ between threads needs.
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
+from functools import partial
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
-from ...compiler.numba_internals import cgutils, populate_array, struct_value
+from ...compiler.functions import intrinsic
+from ...compiler.late import cgutils, internals, ir, numba
 
 
 @intrinsic
@@ -25,7 +23,7 @@ def read(typing_context, address, like):
         kind = context.get_data_type(signature.args[1])
         return builder.load(builder.inttoptr(args[0], kind.as_pointer()), align=1)
 
-    return like(types.int64, like), codegen
+    return like(numba.types.int64, like), codegen
 
 
 @intrinsic
@@ -37,7 +35,7 @@ def write(typing_context, address, value):
         builder.store(args[1], pointer, align=1)
         return context.get_dummy_value()
 
-    return types.none(types.int64, value), codegen
+    return numba.types.none(numba.types.int64, value), codegen
 
 
 @intrinsic
@@ -50,7 +48,7 @@ def copy_bytes(typing_context, target, source, count):
         cgutils.raw_memcpy(builder, target, source, args[2], 1)
         return context.get_dummy_value()
 
-    return types.none(types.int64, types.int64, types.int64), codegen
+    return numba.types.none(numba.types.int64, numba.types.int64, numba.types.int64), codegen
 
 
 @intrinsic
@@ -62,11 +60,11 @@ def borrow(typing_context, value):
     """
 
     def forget(context, builder, kind, value):
-        if isinstance(kind, types.Array):
+        if isinstance(kind, numba.types.Array):
             array = context.make_array(kind)(context, builder, value)
             array.meminfo = cgutils.get_null_value(array.meminfo.type)
-            return struct_value(array)
-        if isinstance(kind, types.BaseTuple):
+            return internals.struct_value(array)
+        if isinstance(kind, numba.types.BaseTuple):
             for i, part in enumerate(kind):
                 forgotten = forget(context, builder, part, builder.extract_value(value, i))
                 value = builder.insert_value(value, forgotten, i)
@@ -81,25 +79,25 @@ def borrow(typing_context, value):
 @intrinsic
 def elements(typing_context, address, count, like):
     """Return an array of `count` elements of the type of `like` at an address."""
-    kind = types.Array(like, 1, "C")
+    kind = numba.types.Array(like, 1, "C")
 
     def codegen(context, builder, signature, args):
         array = context.make_array(kind)(context, builder)
-        width = context.get_constant(types.intp, like.bitwidth // 8)
+        width = context.get_constant(numba.types.intp, like.bitwidth // 8)
         data = builder.inttoptr(args[0], array.data.type)
-        populate_array(array, data, [args[1]], [width], width, meminfo=None)
-        return struct_value(array)
+        internals.populate_array(array, data, [args[1]], [width], width, meminfo=None)
+        return internals.struct_value(array)
 
-    return kind(types.int64, types.int64, like), codegen
+    return kind(numba.types.int64, numba.types.int64, like), codegen
 
 
-@intrinsic(prefer_literal=True)
+@partial(intrinsic, prefer_literal=True)
 def on_stack(typing_context, size):
     """Return the address of so many bytes, a constant, that last until the function returns.
 
     An array of NumPy's in a kernel would take longer to compile than most kernels.
     """
-    if not isinstance(size, types.IntegerLiteral):
+    if not isinstance(size, numba.types.IntegerLiteral):
         return None
 
     def codegen(context, builder, signature, args):
@@ -107,7 +105,7 @@ def on_stack(typing_context, size):
         with builder.goto_entry_block():
             return builder.ptrtoint(builder.alloca(memory), ir.IntType(64))
 
-    return types.int64(size), codegen
+    return numba.types.int64(size), codegen
 
 
 # --- between threads ---------------------------------------------------------------------------------
@@ -123,7 +121,11 @@ def _element(context, builder, signature, args):
 
 
 def _is_word_array(array: Any) -> bool:
-    return isinstance(array, types.Array) and array.ndim == 1 and array.dtype == types.int64
+    return (
+        isinstance(array, numba.types.Array)
+        and array.ndim == 1
+        and array.dtype == numba.types.int64
+    )
 
 
 @intrinsic
@@ -135,7 +137,7 @@ def load_acquire(typing_context, array, index):
     def codegen(context, builder, signature, args):
         return builder.load_atomic(_element(context, builder, signature, args), "acquire", 8)
 
-    return types.int64(array, types.intp), codegen
+    return numba.types.int64(array, numba.types.intp), codegen
 
 
 @intrinsic
@@ -149,7 +151,7 @@ def store_release(typing_context, array, index, value):
         builder.store_atomic(args[2], pointer, "release", 8)
         return context.get_dummy_value()
 
-    return types.none(array, types.intp, types.int64), codegen
+    return numba.types.none(array, numba.types.intp, numba.types.int64), codegen
 
 
 @intrinsic
@@ -163,4 +165,4 @@ def take_ticket(typing_context, array, index):
         one = ir.Constant(ir.IntType(64), 1)
         return builder.atomic_rmw("add", pointer, one, "acq_rel")
 
-    return types.int64(array, types.intp), codegen
+    return numba.types.int64(array, numba.types.intp), codegen

@@ -6,12 +6,9 @@
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from ...compiler.jit import overloaded
-from ...compiler.numba_internals import processor_features
+from ...compiler.functions import intrinsic, overloaded
+from ...compiler.late import internals, ir, numba
 from .memory import read
 
 EIGHT = 8
@@ -23,13 +20,10 @@ ADD_UP = np.uint64(0x0101010101010101)
 """Multiplied with eight bytes of 0 or 1, adds to each byte those before it."""
 
 
-def _has_compress() -> bool:
+def has_compress() -> bool:
     """Return whether Numba compiles for a CPU that packs 4-byte and 8-byte numbers."""
-    features = processor_features()
+    features = internals.processor_features()
     return "+avx512f" in features and "+avx512vl" in features
-
-
-HAS_COMPRESS = _has_compress()
 
 
 @intrinsic
@@ -42,7 +36,7 @@ def pack(typing_context, source, bits, target, like):
     """
 
     def codegen(context, builder, signature, args):
-        counts = isinstance(like, types.NoneType)
+        counts = isinstance(like, numba.types.NoneType)
         lane = ir.IntType(64 if counts else like.bitwidth)
         vector = ir.VectorType(lane, EIGHT)
         if counts:
@@ -63,12 +57,15 @@ def pack(typing_context, source, bits, target, like):
         builder.store(packed, builder.inttoptr(args[2], vector.as_pointer()), align=1)
         return context.get_dummy_value()
 
-    return types.none(types.int64, types.uint64, types.int64, like), codegen
+    return numba.types.none(numba.types.int64, numba.types.uint64, numba.types.int64, like), codegen
 
 
 def _is_packed(like: Any) -> bool:
-    known = isinstance(like, types.NoneType) or like in (types.uint32, types.uint64)
-    return HAS_COMPRESS and known
+    known = isinstance(like, numba.types.NoneType) or like in (
+        numba.types.uint32,
+        numba.types.uint64,
+    )
+    return has_compress() and known
 
 
 def pack_rows(source, stride, width, flags, count, target, like):
@@ -83,7 +80,7 @@ def pack_rows(source, stride, width, flags, count, target, like):
 def _pack_rows(source, stride, width, flags, count, target, like):
     if not _is_packed(like):
         return lambda source, stride, width, flags, count, target, like: (0, 0)
-    step, dense = (1, 0) if isinstance(like, types.NoneType) else (like.bitwidth // 8,) * 2
+    step, dense = (1, 0) if isinstance(like, numba.types.NoneType) else (like.bitwidth // 8,) * 2
 
     def pack_them(source, stride, width, flags, count, target, like):
         row, selected = np.int64(0), np.int64(0)

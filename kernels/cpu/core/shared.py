@@ -7,29 +7,30 @@ its address as data: it is another one in every process.
 # Numba reads the parameters of intrinsics.
 # mypy: disable-error-code="no-untyped-def"
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import numba
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, models, register_model
+import numpy as np
 
-from ...compiler.jit import SHARED, cached_njit, load_kernel
-from ...compiler.numba_internals import cgutils
+from ...compiler import argument_types as types
+from ...compiler.functions import SHARED, cached_njit, intrinsic, load_kernel
+from ...compiler.late import cgutils, ir, numba
 
 
+@dataclass(frozen=True)
 class NumberType(types.Type):
     """The type of the first argument of a shared function: what number it is for."""
 
-    def __init__(self, number: Any) -> None:
-        self.number = number
-        super().__init__(name=f"NumberType({number})")
+    number: types.Number
 
+    @property
+    def name(self) -> str:
+        return f"NumberType({self.number})"
 
-@register_model(NumberType)
-class _KindModel(models.OpaqueModel):
-    pass
+    @property
+    def numba(self) -> Any:
+        return numba.types.NumberClass(self.number.numba)
 
 
 def shared_njit(function: Any) -> Any:
@@ -43,13 +44,13 @@ def address(function: Any, number: str = "uint8") -> int:
 
     Parameters
     ----------
-    function : dispatcher
+    function : Function
         Takes a `NumberType` and, for the rest, int64; returns int64; never raises.
     number : str
         The name of a dtype.
     """
     words = [types.int64] * (function.py_func.__code__.co_argcount - 1)
-    return load_kernel(function, (NumberType(getattr(numba, number)), *words)).address
+    return load_kernel(function, (NumberType(types.Number(np.dtype(number))), *words)).address
 
 
 OF_WIDTH = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
@@ -61,9 +62,9 @@ def zero(typing_context, kind):
     """Return a number of a kind."""
 
     def codegen(context, builder, signature, args):
-        return context.get_constant(kind.number, 0)
+        return context.get_constant(kind.instance_type, 0)
 
-    return kind.number(kind), codegen
+    return kind.instance_type(kind), codegen
 
 
 @intrinsic
@@ -76,4 +77,6 @@ def call(typing_context, function, words):
         form = ir.FunctionType(word, [kind, *[word] * len(given)])
         return builder.call(builder.inttoptr(args[0], form.as_pointer()), [kind(None), *given])
 
-    return types.int64(types.int64, types.UniTuple(types.int64, len(words))), codegen
+    return numba.types.int64(
+        numba.types.int64, numba.types.UniTuple(numba.types.int64, len(words))
+    ), codegen

@@ -12,16 +12,14 @@ threads.
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import types
 
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import cached_njit, njit
 from ...operators.inference import Form
 from .engine import STATUS, TICKET
 from .launch import CONTROL, PARALLEL, WORD, Kernel, array_type, empty, entry, helpers_for, run_team
 from .memory import borrow, take_ticket
-from .visitors import record_type
 
 
 class Shares(NamedTuple):
@@ -48,7 +46,7 @@ class Shares(NamedTuple):
 ROW = np.dtype(np.uint32)
 """Rows in lists; more rows than these can number are not shared."""
 
-SHARES = record_type(
+SHARES = types.record_type(
     Shares,
     tickets=types.int64,
     chunk=types.int64,
@@ -61,7 +59,7 @@ SHARES = record_type(
 """The type of `Shares`."""
 
 
-@numba.njit(**OPTIONS)
+@njit
 def positions_of(shares, share, length):
     """Return the first position of a share, and the first one behind it; see `row_at`."""
     if shares.chunk:
@@ -71,7 +69,7 @@ def positions_of(shares, share, length):
     return np.int64(0), np.int64(length)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def row_at(shares, position):
     """Return the row at a position: the one of this number, or of a list."""
     return np.int64(shares.rows[np.uintp(position)]) if len(shares.rows) else position
@@ -209,7 +207,7 @@ def part_rows(keys: np.ndarray, count: int, scale: float | None) -> tuple[np.nda
     return rows, np.append(0, ends[:, -1])
 
 
-@numba.njit(**OPTIONS)
+@njit
 def hash_of(word):
     """Return 64 well mixed bits of a word: the finalizer of MurmurHash3, by Appleby."""
     word = np.uint64(word)
@@ -218,7 +216,7 @@ def hash_of(word):
     return word ^ (word >> np.uint64(33))
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _share_of(key, count, scale):
     """Return the share of a key; codes of no group are in the outer shares."""
     if scale is None:

@@ -9,11 +9,9 @@ the same time, so that four combinations are in flight where one alone would wai
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from ...compiler.forms import INPUTS
-from ...compiler.jit import OPTIONS
+from ...compiler.functions import INPUTS, njit
 from ...operators.calls import answer, combine, identity_of, lift
 from ...operators.operator import Operator
 from ...operators.signature import State
@@ -46,14 +44,14 @@ class Output(NamedTuple):
     exclusive: Exclusive
 
 
-@numba.njit(**OPTIONS)
+@njit
 def state_of(source, element, at):
     """Return the state of an element, which is the one at this position; the identity if it is missing."""
     state = cast(source.identity, lift(source.op, element))
     return identity_of(source.op, source.identity) if is_null(source.nulls, element, at) else state
 
 
-@numba.njit(**OPTIONS)
+@njit
 def reduce_step(source, state, at):
     """Combine the element at one position into `state`."""
     return cast(
@@ -61,7 +59,7 @@ def reduce_step(source, state, at):
     )
 
 
-@numba.njit(**OPTIONS)
+@njit
 def scan_step(source, output, state, at):
     """Combine the element at one position into `state` and, with an output, write what the scan says there."""
     element = load(source.xs, at)
@@ -77,7 +75,7 @@ def scan_step(source, output, state, at):
     return after
 
 
-@numba.njit(**OPTIONS)
+@njit
 def reduce_lanes(source, start, lane, stride, count):
     """Reduce four lanes of `count` elements at once."""
     a = b = c = d = source.identity
@@ -90,7 +88,7 @@ def reduce_lanes(source, start, lane, stride, count):
     return a, b, c, d
 
 
-@numba.njit(**OPTIONS)
+@njit
 def scan_lanes(source, output, states, start, lane, stride, count):
     """Scan four lanes of `count` elements at once, from four states."""
     a, b, c, d = states
@@ -103,7 +101,7 @@ def scan_lanes(source, output, states, start, lane, stride, count):
     return a, b, c, d
 
 
-@numba.njit(**OPTIONS)
+@njit
 def reduce_line(source, state, start, stride, size):
     """Reduce `size` elements from `state`; return the state after them, and the three states between the lanes."""
     op, identity = source.op, source.identity
@@ -119,7 +117,7 @@ def reduce_line(source, state, start, stride, size):
     return state, (a, ab, abc)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def scan_line(source, output, state, start, stride, size):
     """Scan `size` elements one by one from `state`; return the state after them."""
     for i in range(size):

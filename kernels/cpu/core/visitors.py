@@ -9,9 +9,8 @@ A visitor is a named tuple of what it reads and writes, and a few compiled funct
 from dataclasses import dataclass
 from typing import Any
 
-from numba import types
-from numba.extending import intrinsic
-
+from ...compiler.functions import intrinsic
+from ...compiler.late import numba
 from ...operators.calls import resolve
 
 
@@ -32,7 +31,7 @@ def register(kind: Any, visitor: Visitor) -> None:
 def visit(typing_context, function, *arguments):
     """Let an intrinsic stand for a call of a compiled function; without one, for nothing."""
     if function is None:
-        return types.none(*arguments), lambda context, *_: context.get_dummy_value()
+        return numba.types.none(*arguments), lambda context, *_: context.get_dummy_value()
     answer, generate = resolve(typing_context, function, arguments)
 
     def codegen(context, builder, signature, args):
@@ -57,9 +56,9 @@ def looks_back(typing_context, work):
     emits = work.instance_class.visitor.emit is not None
 
     def codegen(context, builder, signature, args):
-        return context.get_constant(types.boolean, emits)
+        return context.get_constant(numba.types.boolean, emits)
 
-    return types.boolean(work), codegen
+    return numba.types.boolean(work), codegen
 
 
 @intrinsic
@@ -73,11 +72,3 @@ def emit(typing_context, work, space, prefix, memo, first, size):
 def finish(typing_context, work, prefix):
     """Write what the last prefix decides on; called once."""
     return visit(typing_context, work.instance_class.visitor.finish, work, prefix)
-
-
-def record_type(kind: type, **fields: Any) -> Any:
-    """Return the Numba type of a named tuple whose fields have these types."""
-    return types.BaseTuple.from_types(
-        tuple(fields[name] for name in kind._fields),  # type: ignore[attr-defined]
-        kind,
-    )

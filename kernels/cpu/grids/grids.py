@@ -18,16 +18,15 @@ from functools import lru_cache, partial
 from math import prod
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import types
 
-from ...compiler.jit import ALLOCATING, cached_njit, overloaded
+from ...compiler import argument_types as types
+from ...compiler.functions import ALLOCATING, cached_njit, overloaded
+from ...compiler.late import numba
 from ...options import Box, edges_of
 from ..core.engine import STATUS, TICKET, wait_for
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel, run_team
 from ..core.memory import borrow, store_release, take_ticket
-from ..core.visitors import record_type
 
 BAND = 32
 """Rows of a band; each thread walks one band."""
@@ -102,9 +101,9 @@ def walk_bands(values, out, above, width, control):
 
 @lru_cache(maxsize=64)
 def _table_kernel(given: np.dtype, dtype: np.dtype, state: np.dtype) -> Kernel:
-    values = types.Array(numba.from_dtype(given), 3, "A", readonly=True)
-    out = types.Array(numba.from_dtype(dtype), 3, "C")
-    above = types.Array(numba.from_dtype(state), 2, "C")
+    values = types.Array(types.Number(given), 3, "A", readonly=True)
+    out = types.Array(types.Number(dtype), 3, "C")
+    above = types.Array(types.Number(state), 2, "C")
     return entry(walk_bands, (values, out, above, types.int64, CONTROL))
 
 
@@ -230,7 +229,7 @@ def quotient(total, divisor):
 
 @overloaded(quotient)
 def _quotient(total, divisor):
-    if not isinstance(divisor, types.Integer):
+    if not isinstance(divisor, numba.types.Integer):
         return lambda total, divisor: total / divisor
     if not divisor.signed:
         return lambda total, divisor: total // divisor
@@ -247,8 +246,8 @@ def _kernel(
     given: np.dtype, dtype: np.dtype, state: np.dtype, divisor: np.dtype, side: bool
 ) -> Kernel:
     layout, word = "C" if side else "A", types.int64
-    values = types.Array(numba.from_dtype(given), 3, layout, readonly=True)
-    out = types.Array(numba.from_dtype(dtype), 3, layout)
-    number = numba.from_dtype(divisor)
-    panels = record_type(Panels, lanes=word, segment=word, radius=word, divisor=number)
+    values = types.Array(types.Number(given), 3, layout, readonly=True)
+    out = types.Array(types.Number(dtype), 3, layout)
+    number = types.Number(divisor)
+    panels = types.record_type(Panels, lanes=word, segment=word, radius=word, divisor=number)
     return entry(walk_panels, (values, array_type(WORD), array_type(state), out, panels, CONTROL))

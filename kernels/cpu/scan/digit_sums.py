@@ -8,14 +8,13 @@ the ends of float64, infinite or NaN, a block is walked number by number.
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
+from functools import partial
 from typing import NamedTuple
 
-import numba
 import numpy as np
-from numba.extending import intrinsic
 
 from ...compiler.frozen_functions import rebuild
-from ...compiler.jit import LINKED_ALLOCATING, OPTIONS
+from ...compiler.functions import LINKED_ALLOCATING, intrinsic, njit
 from ...operators import numerics, reproducible
 from ...operators.calls import combine, kinds, whole
 from ...operators.reproducible import BIAS, FRACTION, HIGHEST, LOWEST, ORIGIN, SIGN, WIDTH
@@ -24,7 +23,7 @@ from ..core.steps import OperatorInputs, Output, reduce_step, scan_step
 from ..core.visitors import Visitor, register
 
 bits_of, from_bits, bin_of, carried, units_of, scaled = (
-    rebuild(function, numba.njit(**OPTIONS))
+    rebuild(function, njit)
     for function in (
         numerics.bits_of,
         numerics.from_bits,
@@ -80,7 +79,7 @@ def state_like(typing_context, like, count, first, second, third, place):
     return like(like, count, first, second, third, place), codegen
 
 
-@numba.njit(**OPTIONS)
+@njit
 def element_at(work, at):
     """Return the number at a position, zero if it is missing; and whether it is there."""
     element = load(work.source.xs, at)
@@ -90,14 +89,14 @@ def element_at(work, at):
     return 0.0 if missing else number, not missing
 
 
-@numba.njit(**OPTIONS)
+@njit
 def rounding(place, digit):
     """Return the number that cuts a digit off from numbers of a bin: a sum with it is rounded to that digit."""
     power = FRACTION + WIDTH * (place - digit) - (BIAS - 1) - ORIGIN
     return from_bits(((BIAS + power) << FRACTION) | (1 << (FRACTION - 1)))
 
 
-@numba.njit(**OPTIONS)
+@njit
 def cut(work, start, size, place):
     """Cut a block into digits of this bin or, where it has larger numbers, of theirs.
 
@@ -123,7 +122,7 @@ def cut(work, start, size, place):
         place = found
 
 
-@numba.njit(**OPTIONS)
+@njit
 def cut_in_two(work, start, size, place, highs, lows):
     """Write a block in whole units of the third digit, 2**SPLIT of them and single ones; return the largest's bin."""
     two = rounding(place, 2)
@@ -138,7 +137,7 @@ def cut_in_two(work, start, size, place, highs, lows):
     return bin_of(largest >> FRACTION)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def run(sums, size):
     """Add up what follows the first of an array, four at a time: one addition waits for the four before."""
     total = np.int64(0)
@@ -154,7 +153,7 @@ def run(sums, size):
         sums[i + 3] = total
 
 
-@numba.njit(**OPTIONS)
+@njit
 def joined(high, low, upper, lower):
     """Return what `carried` returns of a sum and, in two parts, of what has been added to it."""
     low += ((upper & ((1 << 2 * WIDTH - SPLIT) - 1)) << SPLIT) + lower
@@ -162,7 +161,7 @@ def joined(high, low, upper, lower):
     return high + (upper >> 2 * WIDTH - SPLIT) + over, low - (over << 2 * WIDTH)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def divide(work, answers, start, size, count):
     """Divide the running sums of a block by how many numbers there are so far, `count` of them before it."""
     for i in range(size):
@@ -173,7 +172,7 @@ def divide(work, answers, start, size, count):
     return count
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _observe(work, space, state, first, size):
     source = work.source
     for begin in range(first, first + size, BLOCK):
@@ -189,7 +188,7 @@ def _observe(work, space, state, first, size):
     return state, None
 
 
-@numba.njit(**LINKED_ALLOCATING)
+@partial(njit, options=LINKED_ALLOCATING)
 def _emit(work, space, prefix, memo, first, size):
     source, output, stride = work.source, work.output, work.stride
     numbers, answers = np.empty(BLOCK, np.float64), np.empty(BLOCK, output.outs.dtype)

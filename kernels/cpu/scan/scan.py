@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import types
 
 from ...bounded_cache import BoundedCache
-from ...compiler.jit import OPTIONS
+from ...compiler import argument_types as types
+from ...compiler.functions import njit
 from ...nulls import Mask, Nulls
 from ...operators.built_in import traits_of
 from ...operators.calls import combine, operator_type
@@ -47,7 +46,7 @@ from ..core.launch import (
     types_of,
 )
 from ..core.steps import OperatorInputs, Output, reduce_line, scan_lanes, scan_line
-from ..core.visitors import Visitor, record_type, register
+from ..core.visitors import Visitor, register
 from .digit_sums import ReduceDigits, ScanDigits
 
 Fields = tuple[np.ndarray, ...]
@@ -303,14 +302,14 @@ def _tiles_kernel(
     fields = {"source": source_type(op, types_, type(options.nulls), layout)}
     if "output" in visitor._fields:
         fields["output"] = output_type(types_, options, layout)
-    work = record_type(visitor, **fields, start=word, stride=word, finite=types.boolean)
+    work = types.record_type(visitor, **fields, start=word, stride=word, finite=types.boolean)
     return tiles_kernel(op, types_.state_form, work)
 
 
 def _lines_kernel(op: Operator, types_: Signature, options: ScanOptions, write: bool) -> Kernel:
     output = output_type(types_, options) if write else types.none
     states = arrays_type(types_.state_form)
-    lines = record_type(Lines, **dict.fromkeys(Lines._fields, types.int64))
+    lines = types.record_type(Lines, **dict.fromkeys(Lines._fields, types.int64))
     source = source_type(op, types_, type(options.nulls))
     return entry(walk_lines, (source, output, states, lines, CONTROL))
 
@@ -339,12 +338,12 @@ class ScanVisitor(NamedTuple):
     stride: int
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _observe(work, space, state, first, size):
     return reduce_line(work.source, state, work.start + first * work.stride, work.stride, size)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _emit(work, space, prefix, between, first, size):
     source, output, stride = work.source, work.output, work.stride
     op, identity = source.op, source.identity

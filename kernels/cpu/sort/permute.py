@@ -6,11 +6,10 @@
 from functools import lru_cache
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import cached_njit, njit
 from ..core.engine import TICKET
 from ..core.launch import CONTROL, Kernel, array_type, empty, entry, run_kernel
 from ..core.memory import borrow, take_ticket
@@ -46,7 +45,7 @@ _NUMBERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
 """Numbers that are as wide as an element."""
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _element(values, row, fill):
     """Return the element at a row; if there is something to fill with, that where the row is negative."""
     if fill is not None:
@@ -90,5 +89,5 @@ def _putting(number: str) -> Kernel:
 def _taking(number: str, fills: bool) -> Kernel:
     dtype = np.dtype(number)
     rows, out = array_type(np.dtype(np.int64), True, "C"), array_type(dtype, layout="C")
-    fill = numba.from_dtype(dtype) if fills else types.none
+    fill = types.Number(dtype) if fills else types.none
     return entry(take_rows, (array_type(dtype, True), rows, fill, out, CONTROL))

@@ -11,11 +11,10 @@ Programming 3*, 5.2.5, and Polychroniou and Ross, *A comprehensive study of main
 
 from functools import lru_cache
 
-import numba
 import numpy as np
-from numba import types
 
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import cached_njit, njit
 from ..core.engine import TICKET
 from ..core.launch import CONTROL, Kernel, array_type, empty, entry, helpers_for, run_kernel
 from ..core.memory import borrow, elements, on_stack, take_ticket
@@ -223,7 +222,7 @@ def _ranges(
 # --- compiled ----------------------------------------------------------------------------------------
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts):
     """Sort words by the `bits` from `low` on, and write the rows and, where there is a place, the codes."""
     count = end - start
@@ -292,7 +291,7 @@ def sort_leaves(words, other, out, ties, codes, ends, left, leaf, batch, low, co
                 _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _part_of(word, shift, mask, ranges):
     """Return the digit of a word, or the range that it is in."""
     digit = np.uintp((word >> np.uint64(shift)) & np.uint64(mask))

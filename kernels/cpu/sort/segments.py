@@ -13,11 +13,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import cached_njit, njit
 from ...nulls import InBand
 from ...options import SortKey
 from ..core.engine import STATUS, TICKET
@@ -148,7 +147,7 @@ def select_segments(values, ends, places, share, out, control):
                 i += 1
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _rank(values, out, start, end):
     """Put each element of a segment without NaN where those that are less, or equal and before it, end."""
     for at in range(start, end):
@@ -160,7 +159,7 @@ def _rank(values, out, start, end):
         out[np.uintp(place)] = value
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _select(values, low, high, place):
     """Put the element there that a sort of these positions would; none before is greater, and none behind is less."""
     while high - low > PARTED:
@@ -203,7 +202,7 @@ def _select(values, low, high, place):
     _insert(values, low, high)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _part(values, low, high, pivot, equal):
     """Put elements below a pivot first, with `equal` also those that equal it; return where they end."""
     end = low
@@ -215,7 +214,7 @@ def _part(values, low, high, pivot, equal):
     return end
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _select_least(values, low, high):
     """Put the least element first."""
     least, where = values[np.uintp(low)], low
@@ -227,7 +226,7 @@ def _select_least(values, low, high):
     values[np.uintp(low)] = least
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _draw(values, low, high, mixed):
     """Put a sample of the elements first, in order."""
     for first in range(low, low + SAMPLE):
@@ -239,7 +238,7 @@ def _draw(values, low, high, mixed):
     _insert(values, low, low + SAMPLE)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _insert(values, low, high):
     """Sort elements by insertion."""
     for at in range(low + 1, high):

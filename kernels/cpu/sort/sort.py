@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-import numba
 import numpy as np
 
 from ...arrays import is_int128
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler.functions import cached_njit, njit
 from ...nulls import NAT, InBand, Mask
 from ...options import Positions, SortKey
 from ..core.engine import STATUS, TICKET
@@ -104,7 +103,7 @@ def _merged(left: np.ndarray, right: np.ndarray | None = None) -> np.ndarray:
     return out
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _path(left, right, count):
     """Return how many of the first `count` elements in order are from the left; equal ones are first."""
     low, high = max(0, count - len(right)), min(count, len(left))

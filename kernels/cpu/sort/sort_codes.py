@@ -11,19 +11,17 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import types
 
 from ...arrays import is_int128
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import cached_njit, njit
 from ...nulls import InBand, Mask
 from ...options import SortKey
 from ..core.elements import is_null
 from ..core.engine import TICKET
 from ..core.launch import CONTROL, Kernel, array_type, empty, entry, nulls_type, run_kernel
 from ..core.memory import borrow, take_ticket
-from ..core.visitors import record_type
 
 PART = 1 << 17
 """Rows that a thread takes at once."""
@@ -224,18 +222,18 @@ def unpack(field: Field, codes: np.ndarray, place: int, dtype: np.dtype) -> np.n
     return out
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _is_missing(form, x):
     return ((x ^ form.tilt) & form.magnitude) > form.most
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _code(form, x):
     code = x ^ (form.negative if x & form.sign else form.positive)
     return (code + (form.zeros & np.uint64(x == form.sign))) ^ form.inverted
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _row(rows, i):
     if rows is None:
         return i
@@ -311,7 +309,8 @@ def _unpacking(number: str) -> Kernel:
 
 
 _RECORDS = tuple(
-    record_type(kind, **dict.fromkeys(kind._fields, types.uint64)) for kind in (Form, CodePiece)
+    types.record_type(kind, **dict.fromkeys(kind._fields, types.uint64))
+    for kind in (Form, CodePiece)
 )
 
 

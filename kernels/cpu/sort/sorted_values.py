@@ -9,11 +9,10 @@ threads merge parts of one length.
 
 from functools import lru_cache
 
-import numba
 import numpy as np
-from numba import types
 
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import cached_njit, njit
 from ...options import RANKS
 from ..core.engine import FAILED, TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel
@@ -53,7 +52,7 @@ def sorted_quantiles(
     return found
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _alike(keys, groups, row, other):
     """Return whether two rows are of one group, if there are groups, and have one key; all NaN are one."""
     key, another = keys[row], keys[other]
@@ -63,7 +62,7 @@ def _alike(keys, groups, row, other):
     return alike
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _run_on(keys, groups, row, step, most):
     """Return how many rows after one, or before it with step -1, are like it, at most so many."""
     known, reach = 0, 1
@@ -109,7 +108,7 @@ def rank_rows(keys, groups, more, share, out, control):
 @lru_cache(maxsize=16)
 def _kernel(dtype: np.dtype, group: np.dtype | None) -> Kernel:
     groups = types.none if group is None else array_type(group, True)
-    number, out = numba.float64, array_type(FLOAT64)
+    number, out = types.float64, array_type(FLOAT64)
     return entry(rank_rows, (array_type(dtype, True), groups, number, number, out, CONTROL))
 
 
@@ -170,19 +169,19 @@ def _ordered(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _less(a, b):
     """Return whether a value is less than another; NaN is the largest."""
     return (a < b) | ((b != b) & (a == a))
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _comes(needle, value, right):
     """Return whether a needle comes before a value where both are merged."""
     return _less(needle, value) if right else not _less(value, needle)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _needles_before(needles, haystack, step, right):
     """Return how many of the first elements of the merged sides, so many of them, are needles."""
     low, high = max(step - len(haystack), 0), min(step, len(needles))
@@ -219,4 +218,4 @@ def merge(needles, haystack, right, out, control):
 @lru_cache(maxsize=32)
 def _merging(dtype: np.dtype) -> Kernel:
     side = array_type(dtype, True)
-    return entry(merge, (side, side, numba.types.boolean, array_type(WORD), CONTROL))
+    return entry(merge, (side, side, types.boolean, array_type(WORD), CONTROL))

@@ -11,12 +11,11 @@ order, and then those with a 1.
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-import numba
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from ...compiler.jit import ALLOCATING, OPTIONS, cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import ALLOCATING, cached_njit, intrinsic, njit
+from ...compiler.late import numba
 from ...options import RANKS, Distinct, OrderStatistic, Quantile, SortKey
 from ...windows import BoundWindows, Windows, pieces
 from ..core.engine import FAILED, STATUS, TICKET
@@ -106,23 +105,23 @@ def _population(typing_context, word):
     def codegen(context, builder, signature, args):
         return builder.ctpop(args[0])
 
-    return types.uint64(types.uint64), codegen
+    return numba.types.uint64(numba.types.uint64), codegen
 
 
-@numba.njit(**OPTIONS)
+@njit
 def zeros_before(words, level, row):
     """Count the rows before one whose bit on a level is 0."""
     word = words[level, row >> WIDTH]
     return (word >> HALF) + _population(~word & ((ONE << (row & REST)) - ONE))
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _either(is_one, one, zero):
     """Return one of two words, without a branch that is guessed wrongly half of the time."""
     return zero ^ ((one ^ zero) & (ZERO - is_one))
 
 
-@numba.njit(**OPTIONS)
+@njit
 def select(words, zeros, lows, highs, places, codes, lanes):
     """Follow ranges of rows down the levels to the codes at their places in order, counted from 0; many at once.
 
@@ -143,7 +142,7 @@ def select(words, zeros, lows, highs, places, codes, lanes):
             codes[lane] = (codes[lane] << ONE) | is_one
 
 
-@numba.njit(**OPTIONS)
+@njit
 def count_less(words, zeros, lows, highs, codes, less, lanes):
     """Follow ranges of rows down the levels to a code each: count the rows whose codes are less.
 

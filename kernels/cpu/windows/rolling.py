@@ -12,10 +12,10 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from ...bounded_cache import BoundedCache
-from ...compiler.jit import cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import cached_njit
 from ...operators.operator import Operator
 from ...operators.signature import Signature, StateForm, joined
 from ...options import ScanOptions
@@ -39,7 +39,6 @@ from ..core.launch import (
 )
 from ..core.memory import borrow, take_ticket
 from ..core.steps import Arrays, OperatorInputs
-from ..core.visitors import record_type
 from .window_walks import (
     GROUP,
     Blocks,
@@ -89,14 +88,14 @@ class RollingWork:
         """What walks windows of one width by blocks."""
         state, word = arrays_type(self.signature.state_form, "C"), types.int64
         elements = [array_type(d, layout="C") for d in self.signature.inputs]
-        space = record_type(
+        space = types.record_type(
             BlockScratch,
             elements=joined_type(elements, self.op.inputs == 1),
             suffixes=state,
             running=state,
             answers=self._outs,
         )
-        blocks = record_type(Blocks, **dict.fromkeys(Blocks._fields, word))
+        blocks = types.record_type(Blocks, **dict.fromkeys(Blocks._fields, word))
         return entry(walk_blocks, (self._source, self._outs, space, blocks, CONTROL))
 
     @cached_property
@@ -113,7 +112,7 @@ class RollingWork:
     def rings(self) -> Kernel:
         """What walks rows in any order, by codes of their groups."""
         word, states = types.int64, arrays_type(self.signature.state_form, "C")
-        rings = record_type(
+        rings = types.record_type(
             Rings,
             states=states,
             slots=array_type(WORD, layout="C"),
@@ -127,7 +126,7 @@ class RollingWork:
 
     def _queue(self, bound: types.Type) -> Kernel:
         word = types.int64
-        bounds = record_type(
+        bounds = types.record_type(
             WindowBounds, starts=bound, stops=bound, shift=word, width=word, rows=word
         )
         states = arrays_type(self.signature.state_form, "C")

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numba import types
 
-from ...compiler.jit import cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import cached_njit
 from ...options import Shifted
 from ..core.engine import STATUS, TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_team

@@ -9,11 +9,10 @@ instructions of. What is missing is infinite, and so comes last.
 
 from functools import lru_cache, partial
 
-import numba
 import numpy as np
-from numba import types
 
-from ...compiler.jit import ALLOCATING, OPTIONS, cached_njit
+from ...compiler import argument_types as types
+from ...compiler.functions import ALLOCATING, cached_njit, njit
 from ...options import DISTINCT, QUANTILE, RANK, OrderStatistic, as_numbers
 from ...windows import Windows
 from ..core.engine import TICKET
@@ -43,7 +42,7 @@ def sorted_windows(
     return out
 
 
-@numba.njit(**OPTIONS)
+@njit
 def share_of(way, share, place):
     """Return how far a quantile lies from the value at a place to the next: as `INTERPOLATIONS` say."""
     if way == 0 or share == 0.0:
@@ -57,13 +56,13 @@ def share_of(way, share, place):
     return 1.0 if share > 0.5 or (share == 0.5 and place % 2 == 1) else 0.0
 
 
-@numba.njit(**OPTIONS)
+@njit
 def between(value, other, share, way):
     """Return what lies at a share of the way from a value to the next."""
     return (value + other) / 2.0 if way == 3 else value + (other - value) * share
 
 
-@numba.njit(**OPTIONS)
+@njit
 def rank_of(less, equal, found, added, share, ascending, pct):
     """Return the rank among `found` values of one that `less` are less than and `equal`, itself too, are equal to."""
     before = less if ascending else found - less - equal
@@ -71,18 +70,18 @@ def rank_of(less, equal, found, added, share, ascending, pct):
     return rank / found if pct else rank
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _kept(value):
     """Return a value as it is kept: zeros have one sign, so that their order does not matter."""
     return value + 0.0 if abs(value) < np.inf else np.inf
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _clip(value, least, most):
     return min(max(value, least), most)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _replace(kept, moved, old, added):
     """Drop one value that is there, and add another; an infinite one stands for none, and one more follows the last."""
     one = np.uintp(1)
@@ -98,7 +97,7 @@ def _replace(kept, moved, old, added):
         kept[at] = low if low < here else here
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _answer(kept, found, newest, kind, first, second, way, ascending, pct, least):
     """Return what is asked of the values that are kept; `newest` is that of the window's last row."""
     if found < least or (found < 1 and kind != DISTINCT):

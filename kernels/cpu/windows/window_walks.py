@@ -24,10 +24,9 @@ row takes about three combinations, and no row is moved.
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler.functions import cached_njit, njit
 from ...operators.calls import combine, lower
 from ..core.elements import cast, load, store
 from ..core.engine import TICKET
@@ -45,7 +44,7 @@ class WindowBounds(NamedTuple):
     rows: int
 
 
-@numba.njit(**OPTIONS)
+@njit
 def window(starts, stops, bounds, j):
     """Return the bounds of window `j`."""
     rows, start = bounds.rows, j + bounds.shift
@@ -56,7 +55,7 @@ def window(starts, stops, bounds, j):
     return start, stop
 
 
-@numba.njit(**OPTIONS)
+@njit
 def decreases(starts, stops, j):
     """Return whether bounds decrease at window `j`."""
     if starts is not None:
@@ -152,7 +151,7 @@ def walk_blocks(source, outs, space, blocks, control):
             _answers(source, outs, space, row, to, blocks.width, blocks.lanes)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _gather(xs, elements, row, width, lanes):
     """Lay rows of adjacent blocks side by side."""
     for first in range(0, width, GROUP):
@@ -162,7 +161,7 @@ def _gather(xs, elements, row, width, lanes):
                 store(elements, p * lanes + lane, load(xs, row + lane * width + p))
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _scatter(answers, outs, to, width, lanes, count):
     """Write the answers of so many rows of each lane where they belong."""
     for lane in range(lanes):
@@ -170,7 +169,7 @@ def _scatter(answers, outs, to, width, lanes, count):
             store(outs, to + lane * width + k, load(answers, k * lanes + lane))
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _suffixes(source, space, row, width, lanes):
     """Combine the rows of each block from the last one back."""
     elements, suffixes, running = space.elements, space.suffixes, space.running
@@ -188,7 +187,7 @@ def _suffixes(source, space, row, width, lanes):
             store(suffixes, here + lane, state)
 
 
-@numba.njit(**OPTIONS)
+@njit
 def _answers(source, outs, space, row, to, width, lanes):
     """Combine the rows of each next block from the first one on, and answer with each suffix."""
     op, identity = source.op, source.identity

@@ -6,8 +6,8 @@ from typing import Any
 
 import cupy
 import numpy as np
-from numba import types
 
+from ...compiler import argument_types as types
 from ...nulls import Mask, Nulls
 from ...operators.inference import lifted
 from ...operators.operator import ROLES, Operator

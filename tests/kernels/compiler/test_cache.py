@@ -18,14 +18,14 @@ import pytest
 from dask_gpuscan.kernels import operator, reduce
 from dask_gpuscan.kernels.compiler import cache as kernel_cache
 from dask_gpuscan.kernels.compiler import jit
-from dask_gpuscan.kernels.compiler.jit import OPTIONS, cached_njit
+from dask_gpuscan.kernels.compiler.functions import cached_njit, njit
 from helpers.programs import run
 
 USE = """
 import numpy as np, dask_gpuscan
 print(dask_gpuscan.cumsum(np.arange(5)).tolist())
 from dask_gpuscan.kernels.cpu.core.engine import walk_lines
-print(sum(walk_lines.stats.cache_hits.values()), sum(walk_lines.stats.cache_misses.values()))
+print(sum(walk_lines.made.stats.cache_hits.values()), sum(walk_lines.made.stats.cache_misses.values()))
 """
 MADE, FOUND = ["[0, 1, 3, 6, 10]", "0 1"], ["[0, 1, 3, 6, 10]", "1 0"]
 
@@ -111,7 +111,7 @@ def times_two(x):
 
 def entry_of(function, kind) -> str:
     """Compile a function, and return the key under which it is kept."""
-    compiled = cached_njit(function)
+    compiled = cached_njit(function).made
     compiled.compile((kind,))
     return compiled._cache.key((kind,))
 
@@ -120,17 +120,17 @@ def test_whole_entries_that_are_not_the_kernel_are_made_anew(cache):
     key, other = entry_of(add_one, numba.int64), entry_of(times_two, numba.float64)
     for content in (b"", b"no pickle", b"\x80\x04\x95", kernel_cache.read(other)):
         kernel_cache.write(key, content)
-        compiled = cached_njit(add_one)
+        compiled = cached_njit(add_one).made
         assert compiled(numba.int64(3)) == 4
         assert sum(compiled.stats.cache_misses.values()) == 1
-        again = cached_njit(add_one)
+        again = cached_njit(add_one).made
         assert again(numba.int64(3)) == 4
         assert sum(again.stats.cache_hits.values()) == 1
 
 
 def test_addresses_of_a_process_are_not_kept(cache):
     table = np.arange(200_000)  # too large to be written into the code
-    compiled = cached_njit(lambda i: table[i])
+    compiled = cached_njit(lambda i: table[i]).made
     assert compiled(7) == 7
     assert not cache.exists()
 
@@ -174,7 +174,7 @@ EDIT
 for dtype in DTYPES:
     print(reduce_by_key(BUILT_IN["add"], np.array([1, 1, 2], dtype), np.arange(3))[1].tolist())
 for function in (engine.walk_tiles, selection.flag_differing, selection.flag_runs, selection.list_rows):
-    stats = function.stats
+    stats = function.made.stats
     print(function.__name__, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
 
@@ -202,7 +202,7 @@ def test_shared_functions_are_compiled_for_the_keys_that_are_met_and_found_by_wh
 def test_an_entry_is_found_by_function_types_processor_and_configuration(monkeypatch):
     targets = [("x86_64", "haswell", ""), ("x86_64", "haswell", "+avx512f")]
     kinds = [(numba.int64,), (numba.float64,), (numba.int64, numba.int64)]
-    functions = [cached_njit(add_one), cached_njit(times_two)]
+    functions = [cached_njit(add_one).made, cached_njit(times_two).made]
     keys = set()
     for target, checks in itertools.product(targets, (None, 1)):
         monkeypatch.setattr(jit, "processor", lambda target=target: target)
@@ -213,10 +213,9 @@ def test_an_entry_is_found_by_function_types_processor_and_configuration(monkeyp
 
 MODULE = """
 from typing import NamedTuple
-import numba, numpy as np
-from numba import types
-from numba.extending import intrinsic
-from dask_gpuscan.kernels.compiler.jit import ALLOCATING, OPTIONS, cached_njit, overloaded
+import numpy as np
+from dask_gpuscan.kernels.compiler.functions import ALLOCATING, OPTIONS, cached_njit, intrinsic, njit, overloaded
+from dask_gpuscan.kernels.compiler.late import numba
 
 SIZE, TABLE, OTHER = 8, np.arange(3), 5
 
@@ -226,27 +225,27 @@ def zero():
 @intrinsic
 def nothing(typing_context, x):
     def codegen(context, builder, signature, args):
-        return context.get_constant(types.int64, zero())
-    return types.int64(x), codegen
+        return context.get_constant(numba.types.int64, zero())
+    return numba.types.int64(x), codegen
 
 def chosen(x):
     raise NotImplementedError
 
 @overloaded(chosen)
 def _chosen(x):
-    if isinstance(x, types.Float):
+    if isinstance(x, numba.types.Float):
         return lambda x: x + 0.5
     return lambda x: x
 
 def made(factor):
-    @numba.njit(**OPTIONS)
+    @njit
     def helper(x):
         return x * factor + SIZE
     return helper
 
 helper = made(3)
 
-@numba.njit(**OPTIONS)
+@njit
 def observe(work):
     return work.x + 1
 
@@ -271,7 +270,7 @@ def key_in(text: str) -> str:
     module: dict[str, Any] = {"__name__": "module"}
     exec(compile(text, "module.py", "exec"), module)
     work = numba.types.NamedTuple([numba.int64], module["Work"])
-    return module["kernel"]._cache.key((work, numba.int64))
+    return module["kernel"].made._cache.key((work, numba.int64))
 
 
 @pytest.mark.parametrize(
@@ -300,11 +299,11 @@ def test_edits_that_do_not_reach_a_kernel_keep_its_key(old, new):
         ("np.arange(3)", "np.arange(3, dtype='i4')"),
         ("np.arange(3)", "np.arange(1, 4)"),
         ("zero():\n    return 0", "zero():\n    return 1"),
-        ("types.int64, zero()", "types.int64, 1 + zero()"),
+        ("numba.types.int64, zero()", "numba.types.int64, 1 + zero()"),
         ("x + 0.5", "x + 0.25"),
         ("work.x + 1", "work.x + 2"),
         ("@cached_njit\ndef kernel", "@(lambda f: cached_njit(f, ALLOCATING))\ndef kernel"),
-        ("@numba.njit(**OPTIONS)\n    def", "@numba.njit(fastmath=True, **OPTIONS)\n    def"),
+        ("@njit\n    def", "@(lambda f: njit(f, {**OPTIONS, 'fastmath': True}))\n    def"),
     ],
 )
 def test_edits_of_what_a_kernel_reaches_change_its_key(old, new):
@@ -317,7 +316,7 @@ import pkgutil, sys
 from importlib import import_module
 from dask_gpuscan.kernels import cpu
 from dask_gpuscan.kernels.compiler.function_fingerprint import fingerprint
-from dask_gpuscan.kernels.compiler.jit import _KernelCache
+from dask_gpuscan.kernels.compiler.functions import Function
 
 def fingerprints():
     for module in pkgutil.walk_packages(cpu.__path__, cpu.__name__ + "."):
@@ -325,7 +324,7 @@ def fingerprints():
     for name, module in sorted(sys.modules.items()):
         if name.startswith("dask_gpuscan.kernels."):
             for title, value in vars(module).items():
-                if isinstance(getattr(value, "_cache", None), _KernelCache):
+                if isinstance(value, Function) and hasattr(value.made, "_cache"):
                     yield f"{name}.{title} {fingerprint(value)}"
 """
 
@@ -378,7 +377,7 @@ def test_one_variable_chooses_the_folder_and_home_is_the_last_resort(monkeypatch
 
 
 def compiles() -> None:
-    assert cached_njit(add_one)(3) == 4
+    assert cached_njit(add_one).made(3) == 4
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS])
@@ -511,10 +510,10 @@ def test_entries_that_others_may_have_made_are_not_read(cache, tmp_path, kind):
 
 
 def test_no_machine_code_is_made_of_what_only_compiled_code_calls(cache):
-    inner = numba.njit(**OPTIONS)(lambda x: x * 3)
-    outer = cached_njit(lambda x: inner(x) + 1)
-    inner.compile((numba.int64,))
-    (made,) = inner.overloads.values()
+    inner = njit(lambda x: x * 3)
+    outer = cached_njit(lambda x: inner(x) + 1).made
+    inner.made.compile((numba.int64,))
+    (made,) = inner.made.overloads.values()
     engine = made.library.codegen._engine
     assert not engine.is_symbol_defined(made.fndesc.llvm_func_name)
     assert outer(5) == 16
@@ -523,7 +522,7 @@ def test_no_machine_code_is_made_of_what_only_compiled_code_calls(cache):
 
 
 def test_what_takes_arguments_apart_is_not_optimised(cache):
-    outer = cached_njit(lambda x: x * 5)
+    outer = cached_njit(lambda x: x * 5).made
     assert outer(3) == 15
     (made,) = outer.overloads.values()
     module = made.library._final_module

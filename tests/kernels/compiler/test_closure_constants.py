@@ -47,9 +47,9 @@ ENGINE = (
 
 def compiled(call):
     """Return what a call returns, and how many kernels it has compiled or found on disk."""
-    before = sum(len(function.overloads) for function in ENGINE)
+    before = sum(len(function.made.overloads) for function in ENGINE)
     answer = call()
-    return answer, sum(len(function.overloads) for function in ENGINE) - before
+    return answer, sum(len(function.made.overloads) for function in ENGINE) - before
 
 
 # --- arrays ---------------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ def test_other_numbers_in_a_function_cost_no_compile():
     df = pd.DataFrame({"delay": np.arange(20)})
     ddf = dd.from_pandas(df, npartitions=2)
     assert len(df.gpuscan.filter(late(17))) == len(ddf.gpuscan.filter(late(17))) == 2
-    kernels = len(walk_tiles.overloads), len(probe_lift.overloads)
+    kernels = len(walk_tiles.made.overloads), len(probe_lift.made.overloads)
     assert [len(ddf.gpuscan.filter(late(k))) for k in (0, 5, 18)] == [19, 14, 1]
-    assert (len(walk_tiles.overloads), len(probe_lift.overloads)) == kernels
+    assert (len(walk_tiles.made.overloads), len(probe_lift.made.overloads)) == kernels
     assert len({ddf.gpuscan.filter(late(k))._name for k in (0, 0, 5)}) == 2
 
 
