@@ -212,7 +212,8 @@ def emit(asked: Any) -> bytes:
             whole.link_in(module_of(name, function_of(module, qualname), kinds))
         except Exception as error:
             reason = str(error).strip().partition("\n")[0] or repr(error)
-            print(f"left out: {qualname} {arguments}: {reason}", file=sys.stderr)
+            of = ", ".join(map(str, arguments))
+            print(f"left out: {qualname} of {of}: {reason}", file=sys.stderr)
     target = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         cpu=config.CPU_NAME, features=config.CPU_FEATURES, opt=3, reloc="pic", codemodel="small"
     )

@@ -9,7 +9,7 @@ call themselves for the rest of a tuple would take most of a kernel's compile ti
 # mypy: disable-error-code="no-untyped-def"
 
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any
 
 from ..compiler import argument_types as types
@@ -48,7 +48,7 @@ class OperatorType(types.Type):
     def pack_name(self) -> str:
         return _pack_name(self)
 
-    @cached_property
+    @property
     def numba(self) -> Any:
         return compiled_type.OperatorType(self)
 
