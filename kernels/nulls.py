@@ -1,11 +1,11 @@
 """Where the missing elements of an array are: nowhere, in band (NaN, NaT), or in a mask."""
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .arrays import brief, check_integer, is_array
+from .late_dataclass import dataclass
 
 NAT = np.iinfo(np.int64).min
 """The integer that NumPy and pandas store for a missing time."""

@@ -1,13 +1,14 @@
 """The options of primitives, each as one object that travels from the front doors to a kernel's launch."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from .arrays import Array, brief
+from .late_dataclass import dataclass
 from .messages import shown
 from .nulls import NULLS, Nulls
 from .scalars import FLAG, is_number

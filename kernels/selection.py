@@ -5,7 +5,7 @@ written.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType
 from typing import Any
 
@@ -20,6 +20,7 @@ from .arrays import (
     check_one_length,
     is_array,
 )
+from .late_dataclass import dataclass
 from .messages import shown
 from .nulls import Mask, Nulls
 from .operators.operator import Operator

@@ -1,12 +1,13 @@
 """Which rows the windows of a rolling computation hold: rows around each row, or rows between two bounds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .arrays import brief, check_integer, check_one_length, is_array
+from .late_dataclass import dataclass
 
 FAR = 1 << 61
 """More rows than there are."""

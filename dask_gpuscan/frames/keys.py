@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import reduce
 from numbers import Number
 from typing import Any
@@ -18,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .. import kernels
+from ..kernels.late_dataclass import dataclass
 from ..kernels.messages import not_among, shown
 from .key_values import Missing, key_value
 from .messages import ColumnError

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
 
+from ..kernels.late_dataclass import dataclass
 from .messages import FLAG
 from .protocol import Library
 from .types import Column, DType, Values

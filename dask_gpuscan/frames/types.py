@@ -6,13 +6,13 @@ This module imports no other one of its folder.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache, wraps
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..kernels import Nulls
+from ..kernels.late_dataclass import dataclass
 
 T = TypeVar("T")
 

@@ -7,7 +7,6 @@ list stays null, whatever items it has in memory.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ from ..frames.messages import column_title, name_columns
 from ..frames.protocol import Library
 from ..frames.registry import column_of, columns_of, library_of, names_of
 from ..frames.types import Array, Column, DType, Lists, Values
+from ..kernels.late_dataclass import dataclass
 from .core.flat_frame import flat_frame
 from .core.groups import INT64, SegmentGroups
 from .groupby.library_reduction import FirstLastReduction, nulled

@@ -7,7 +7,7 @@ also writes the run that nothing follows. This module must never loop over rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .. import kernels
@@ -22,6 +22,7 @@ from ..frames.keys import (
 )
 from ..frames.protocol import Library
 from ..frames.registry import column_of, library_of, stored_numbers
+from ..kernels.late_dataclass import dataclass
 from .core.carry import DataFrameCarry
 from .core.flat_frame import flat_frame
 from .core.groups import INT64, fields_of

@@ -7,12 +7,12 @@ apart from its text. The text that is executed here has names of variables in it
 import dis
 import inspect
 import types
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ..late_dataclass import dataclass
 from .function_fingerprint import Function, codes, fingerprint
 from .late import analysis, compiler, numba, numba_ir
 from .pack import written

@@ -14,7 +14,6 @@ import platform
 import sys
 import sysconfig
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -24,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from ..late_dataclass import dataclass
 from . import argument_types as types
 from .frozen_functions import named_globals
 

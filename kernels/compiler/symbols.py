@@ -5,13 +5,13 @@ makes a number of it is generated for the numbers at hand.
 """
 
 import hashlib
-from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
 from numba.core import types
 from numba.extending import NativeValue, lower_cast, models, register_model, unbox
 
+from ..late_dataclass import dataclass
 from .function_fingerprint import Registry
 from .numba_internals import cgutils
 

@@ -4,13 +4,14 @@
 # mypy: disable-error-code="no-untyped-def"
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..compiler.function_fingerprint import fingerprint
+from ..late_dataclass import dataclass
 from ..nulls import NAT
 from . import compensated
 from .numerics import quotient, share

@@ -8,7 +8,7 @@ call themselves for the rest of a tuple would take most of a kernel's compile ti
 # Numba reads the parameters of intrinsics.
 # mypy: disable-error-code="no-untyped-def"
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache, partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..compiler.function_fingerprint import Registry
 from ..compiler.functions import LINKED_ALLOCATING, intrinsic, njit, overloaded
 from ..compiler.late import Late, cgutils, forms, internals, numba
 from ..compiler.pack import content_name
+from ..late_dataclass import dataclass
 from .operator import ROLES, Code, Operator
 
 compiled_type = Late(f"{__package__}.compiled_type")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from types import FunctionType
 from typing import Any
@@ -21,6 +21,7 @@ import numpy as np
 from ..compiler.closure_constants import Extracted, extract_constants
 from ..compiler.frozen_functions import freeze
 from ..compiler.function_fingerprint import fingerprint
+from ..late_dataclass import dataclass
 from ..messages import shown
 
 NUMBERS = (bool, int, float, complex, np.number, np.bool_)

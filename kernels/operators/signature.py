@@ -5,7 +5,6 @@ they follow from the traits of an operator.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from ..arrays import INT128, is_int128
 from ..compiler import argument_types as types
 from ..compiler.late import numba
 from ..int128 import Int128, as_int128
+from ..late_dataclass import dataclass
 from ..messages import shown
 from .associativity import counter_example
 from .built_in import TRAITS, traits_of

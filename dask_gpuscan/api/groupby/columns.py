@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ from ...frames.keys import By, check_by
 from ...frames.messages import column_title
 from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...kernels import Operator
+from ...kernels.late_dataclass import dataclass
 from ...ops.core.columnwise import labelled_columns
 from ...ops.core.groups import INT64
 from ...ops.core.operation import GroupScan, Needs, Operation, Part

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -13,6 +12,7 @@ from ...engines.run import as_taken, engine_of, meta_of
 from ...frames.keys import check_by, is_name
 from ...frames.messages import ColumnError
 from ...frames.registry import library_of, names_of, unused_name
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import name_list, shown
 from ...kernels.scalars import is_integer
 from ...ops.time.buckets import fixed_width

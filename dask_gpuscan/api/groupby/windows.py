@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self, SupportsIndex
 
 from numpy.typing import ArrayLike
 
+from ...kernels.late_dataclass import dataclass
 from ...ops.core.operation import Part
 from ..types import Closed, Duration, FrameT, Obj, SeriesT
 from ..windows.arguments import Weights

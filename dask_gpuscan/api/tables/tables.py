@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -22,6 +21,7 @@ from ...frames.pandas.arrow import array_of_arrow, arrow_of_array
 from ...frames.pandas.layouts import one_array
 from ...frames.pandas.library import PANDAS
 from ...frames.registry import columns_of, is_frame, unused_name
+from ...kernels.late_dataclass import dataclass
 from ..windows.expanding import Ewm
 
 F = TypeVar("F", bound=Callable[..., Any])

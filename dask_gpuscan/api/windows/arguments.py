@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import pandas as pd
 from ...engines.run import engine_of, meta_of
 from ...frames.messages import ColumnError
 from ...frames.registry import library_of, names_of
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import not_among, shown
 from ...kernels.scalars import is_integer, is_number
 from ...ops.statistics.ewm import Decay

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any, Literal, SupportsIndex
 
 import pandas as pd
 
 from ...engines.run import meta_of, methods_of
 from ...frames.registry import column_of, library_of, names_of, unused_name
+from ...kernels.late_dataclass import dataclass
 from ...ops.core.columnwise import labelled_columns
 from ...ops.time.edges import (
     FillEdges,

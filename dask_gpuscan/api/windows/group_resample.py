@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, overload
 
 from ...engines.run import meta_of, methods_of, run
 from ...frames.keys import By
 from ...frames.registry import library_of, names_of, unused_name
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ...ops.core.operation import GroupReduction, Part
 from ...ops.groupby.spec import GroupBySpec

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, SupportsIndex, overload
 
 import pandas as pd
@@ -13,6 +13,7 @@ from pandas.tseries.frequencies import to_offset
 from ...engines.run import meta_of, run
 from ...frames.keys import By
 from ...frames.registry import library_of, names_of, of_levels, unused_name
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import name_list, shown
 from ...kernels.scalars import is_number
 from ...ops.core.operation import GroupReduction, Part

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any, Generic, Protocol, Self, overload
 
 from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.messages import ColumnError
 from ...frames.registry import choose_columns, columns_of, is_frame, library_of, names_of
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import name_list, not_among, shown
 from ...ops.core.columnwise import ColumnCarry, NamedCarry, pair_rows
 from ...ops.core.operation import ColumnOperation, Part

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import name_list, not_among, shown
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -15,6 +14,7 @@ from dask.task_spec import Task, TaskRef
 
 from ...frames.messages import FLAG
 from ...frames.registry import aligned, check_names, names_of
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from .compat import (
     AsType,

@@ -18,7 +18,7 @@ import functools
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from operator import getitem
 from typing import Any, ClassVar
 from uuid import uuid4
@@ -29,6 +29,7 @@ from dask.task_spec import List, Task, TaskRef
 from dask.utils import format_bytes, parse_bytes
 
 from ...frames.registry import Schema, common_schema, held_to, schema_of
+from ...kernels.late_dataclass import dataclass
 from ...ops.core.carry import Carry, DataFrameCarry, OverlapCarry, Summary
 from .compat import (
     CumulativeAggregations,

@@ -14,7 +14,6 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
 from typing import Any, ClassVar
@@ -28,6 +27,7 @@ from dask.task_spec import List, Task, TaskRef
 
 from ...frames.keys import By
 from ...frames.registry import common_schema
+from ...kernels.late_dataclass import dataclass
 from ...ops.scan.row_number import ResetIndex
 from ...ops.sort.pieces import ByKey, Join, PartitionSlices, Splitter, are_alike, join_alike
 from ...ops.sort.sort import Order, Splitters, sample, sort_rows, split, splitters

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from ...frames.registry import library_of
+from ...kernels.late_dataclass import dataclass
 from ...ops.asof.asof import AsOf
 from ...ops.asof.in_turn import RightRows, end_of, merged_in_turn, read_on
 from .options import described

@@ -7,12 +7,13 @@ be kept, and the rows after it computed again. This module must never know what 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import getitem
 from typing import Any
 
 from ...frames.messages import first_line
 from ...frames.registry import is_rows, library_of
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ...ops.core.carry import DataFrameCarry, OverlapCarry, Summary, TreeReduction
 from ...ops.windows.halo import joined_rows
@@ -294,7 +295,7 @@ FAN_IN = 16
 """Tables that are merged at once, as in a tree of Dask's tasks: bits are the same."""
 
 
-@dataclass
+@dataclass()
 class Tables:
     """The tables of a reduction so far, some of them merged: a tree that grows from the left.
 

@@ -6,7 +6,6 @@ NaN is null where it is to cuDF, and results have a null in its place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +22,7 @@ from packaging.version import Version
 
 from ... import kernels
 from ...kernels import BUILT_IN, INT128, InBand, Mask, bitmap
+from ...kernels.late_dataclass import dataclass
 from ..types import DType, Layout, Missing, NullStorage, Values, View
 from .bitmaps import bits_of, floats_or_nan, valid_bits, with_bits
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ... import kernels
+from ...kernels.late_dataclass import dataclass
 from ..types import GroupIds, Values
 from .layouts import OFFSETS, PandasArray, holds_text
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ... import kernels
 from ...kernels.grids import corner_differences
+from ...kernels.late_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ whose rows have one code are a group. Codes below zero are those of rows in no g
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from math import prod
@@ -19,6 +18,7 @@ from ... import kernels
 from ...frames.keys import Keys
 from ...frames.types import GroupIds
 from ...kernels import Nulls, Operator
+from ...kernels.late_dataclass import dataclass
 from ..core.carry import Carry
 from ..core.groups import (
     AdjacentGroups,

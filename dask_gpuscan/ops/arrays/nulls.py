@@ -6,13 +6,13 @@ Times are scanned as 64-bit integers, among which NaT is the smallest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ...kernels import BUILT_IN, NAT, InBand, Nulls, Operator
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ...kernels.operators.built_in import LAST_NUMBER, LAST_TIME
 from ...kernels.scalars import FLAG, is_number

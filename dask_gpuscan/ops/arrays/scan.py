@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ... import kernels
 from ...kernels import NAT, Nulls, Operator, Signature
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ..core.carry import Carry
 from ..core.groups import fields_of

@@ -8,7 +8,7 @@ too, as rows on both sides of a border may have the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, groupby, pairwise
 from typing import Any, NoReturn
 
@@ -20,6 +20,7 @@ from ...frames.messages import column_title, naming
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of_columns, stored_numbers
 from ...frames.types import Array, Column, Values
+from ...kernels.late_dataclass import dataclass
 from ...kernels.options import WAYS
 from ..core.carry import Summary
 from ..sort.pieces import PartitionSlices

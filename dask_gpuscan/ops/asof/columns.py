@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ...frames.registry import library_of
 from ...frames.types import Column
+from ...kernels.late_dataclass import dataclass
 
 LEFT, RIGHT, KEY = "left", "right", "key"
 """Where a column of the answer comes from: a side, or the keys of the left one."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ...frames.registry import library_of
+from ...kernels.late_dataclass import dataclass
 from ..windows.halo import joined_rows
 from .asof import AsOf, in_order, numbers
 from .columns import AsOfSide

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...frames.protocol import Library
 from ...frames.registry import column_of, columns_of, is_frame, library_of, names_of
+from ...kernels.late_dataclass import dataclass
 from .carry import DataFrameCarry
 from .groups import BACKWARD, FORWARD, OneGroup, States
 from .operation import ColumnOperation, GroupScan, MultiOutput, Part

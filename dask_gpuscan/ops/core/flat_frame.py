@@ -6,12 +6,12 @@ Columns of fixed width are arrays; others and the index are gathered at the posi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ... import kernels
 from ...frames.registry import columns_of, library_of
 from ...frames.types import Array, Column, DType, Labels, Layout, Values
+from ...kernels.late_dataclass import dataclass
 from .groups import INT64
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from ...frames.messages import refuse_values, title_of
 from ...frames.protocol import Library
+from ...kernels.late_dataclass import dataclass
 from ..runs import EndedRuns
 from .groups import AdjacentGroups, Groups, ReducibleGroups, States
 

@@ -7,7 +7,7 @@ where the group before left off. The check that equal keys are adjacent hands on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...frames.key_values import Missing
 from ...frames.keys import By, any_null, boundary_key, key_arrays, key_scalar
 from ...frames.protocol import Library
 from ...frames.registry import library_of
+from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
 from ..core.columnwise import of_one_group
 from ..core.groups import INT64, AdjacentGroups, OneGroup

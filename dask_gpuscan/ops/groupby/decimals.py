@@ -6,7 +6,6 @@ Sums hand on all digits that there are, so that one that fits is right however r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ...frames.messages import column_title, first_line
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...kernels import BUILT_IN
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import FORWARD, INT64, ReducibleGroups, States
 from ..core.operation import StateReduction
 from ..runs import EndedRuns

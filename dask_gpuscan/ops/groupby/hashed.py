@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from ...frames.keys import Keys, any_null, dense_ids, is_first_of_group, named_k
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, names_of, schema_of
 from ...frames.types import GroupIds
+from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry, TreeReduction
 from ..core.columnwise import map_outputs, one_table
 from ..core.groups import AdjacentGroups, Groups, NumberedGroups, States

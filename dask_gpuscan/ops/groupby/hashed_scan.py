@@ -7,7 +7,7 @@ Else the groups of the batch are numbered together with those before.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -21,6 +21,7 @@ from ...frames.protocol.keys import NumberKeys
 from ...frames.registry import common_schema, library_of, schema_of
 from ...frames.types import GroupIds
 from ...kernels import KeyTable, Nulls, Operator
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import NumberedGroups, States, fields_of, state_of
 from .hashed import NumberedRows, Table, TableScan, grouped, merged, merged_states, with_gaps
 

@@ -6,7 +6,6 @@ Of columns, the states of groups are an array of the library, one row each; the 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ...frames.keys import By, Keys, key_arrays
 from ...frames.messages import FLAG, name_columns
 from ...frames.protocol import Library
 from ...frames.registry import column_of, dtypes_of, library_of, names_of
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import (
     FORWARD,
     INT64,

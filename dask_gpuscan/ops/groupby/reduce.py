@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import DType, View
 from ...kernels import BUILT_IN, Operator
+from ...kernels.late_dataclass import dataclass
 from ...kernels.nulls import missing_in_band
 from ..core.groups import (
     INT64,

@@ -6,7 +6,6 @@ The values of groups whose rows are adjacent are sorted within each group in one
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ...frames.messages import HINT
 from ...frames.protocol import Library
 from ...frames.registry import library_of, stored_numbers
 from ...frames.types import GroupIds, Values
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ...kernels.scalars import is_number
 from ..core.groups import INT64

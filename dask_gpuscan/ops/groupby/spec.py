@@ -6,7 +6,7 @@ No way to find groups is here; `strategy` chooses one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ... import kernels
@@ -14,6 +14,7 @@ from ...frames.keys import By, any_null, key_arrays
 from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import library_of
+from ...kernels.late_dataclass import dataclass
 from ..core.columnwise import map_outputs, named_answers
 from ..core.operation import Needs, Part
 

@@ -6,7 +6,7 @@ The rows of a partition that may be among the answer stand for it; so do those a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ...frames.messages import HINT, column_title
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of
 from ...frames.types import Column, Values
+from ...kernels.late_dataclass import dataclass
 from ..core.carry import TreeReduction
 from ..core.groups import INT64
 from ..windows.exact import holds_decimals

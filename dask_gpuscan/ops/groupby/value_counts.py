@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ... import kernels
@@ -13,6 +12,7 @@ from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of
 from ...frames.types import Values
 from ...kernels import BUILT_IN
+from ...kernels.late_dataclass import dataclass
 from ..core.carry import TreeReduction
 from ..core.groups import INT64, ones
 from ..statistics.groups import FLOAT64

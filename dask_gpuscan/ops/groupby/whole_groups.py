@@ -7,7 +7,6 @@ adjacent, and groups are reduced as adjacent ones are. The answers of all partit
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ...frames.messages import name_columns
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of, stored_numbers
 from ...frames.types import GroupIds, Values
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ..core.carry import TreeReduction
 from ..core.flat_frame import flat_columns

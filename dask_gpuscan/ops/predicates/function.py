@@ -11,7 +11,6 @@ import dis
 import functools
 import inspect
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -22,6 +21,7 @@ from ... import kernels
 from ...frames.messages import ColumnError
 from ...kernels.compiler.frozen_functions import freeze
 from ...kernels.compiler.function_fingerprint import fingerprint
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import hint, not_among
 
 

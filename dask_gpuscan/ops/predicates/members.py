@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from operator import methodcaller
 from typing import Any
 
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 
 

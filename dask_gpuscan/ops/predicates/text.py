@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import pandas as pd
 
 from ...frames.messages import ColumnError
 from ...kernels.compiler.pack import written
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import not_among
 from .parser import parse
 from .tree import Node, at, is_scalar, node_of, quoted, value_of

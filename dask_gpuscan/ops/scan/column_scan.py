@@ -7,7 +7,7 @@ other values that have an order are scanned by their ranks. Sparse columns are d
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from ...frames.messages import name_columns
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Column, DType
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import Groups, ReducibleGroups, States
 from .host_scan import HostScan, JoinScan, check_reproducible
 from .kernel_scan import KernelScan, ScanBase

@@ -8,7 +8,6 @@ is filled from. The states are the last value, whether there is one, and how man
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Layout, View
 from ...kernels import BUILT_IN, InBand, Operator
+from ...kernels.late_dataclass import dataclass
 from ...kernels.nulls import missing_in_band
 from ...kernels.operators.built_in import LAST_NUMBER, LAST_TIME
 from ..core.columnwise import ColumnCarry

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ...frames.protocol.columns import HostValues
 from ...frames.registry import library_of
 from ...frames.types import Column
 from ...kernels import BUILT_IN
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States
 from .value_scan import Start, ValueScan
 

@@ -6,7 +6,6 @@ Inputs that kernels compile are computed in the pass that scans them; others by 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ... import kernels
 from ...frames.registry import library_of
 from ...frames.types import DType, View
 from ...kernels import Operator
+from ...kernels.late_dataclass import dataclass
 from ..predicates.filter import truth
 from ..predicates.function import Function, answer_dtype
 from ..predicates.text import Expression

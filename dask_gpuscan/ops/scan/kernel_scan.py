@@ -7,7 +7,7 @@ them, whether there was a value and whether there was a null.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import View
 from ...kernels import InBand, Mask, Operator, byte_mask
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ..core.groups import (
     ANY,

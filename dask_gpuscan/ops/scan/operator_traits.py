@@ -6,12 +6,12 @@ Operators are equal if their functions are, so a user's own sum has the traits o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...kernels import BUILT_IN, Operator
+from ...kernels.late_dataclass import dataclass
 from ...kernels.operators.compensated import SUMS as GROUP_SUMS
 from ...kernels.operators.reproducible import SIGNED
 from .overflow import PRODUCTS, SUMS, Overflow

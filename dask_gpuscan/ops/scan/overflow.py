@@ -7,7 +7,6 @@ every overflow exactly, because the answer before the first overflow is right.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,6 +17,7 @@ from ... import kernels
 from ...frames.messages import column_title
 from ...frames.types import View
 from ...kernels import NAT, InBand, Operator
+from ...kernels.late_dataclass import dataclass
 
 
 @dataclass(frozen=True)

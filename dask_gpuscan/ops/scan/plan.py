@@ -7,7 +7,6 @@ answer is its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ...frames.protocol import Library
 from ...frames.types import Array, DType, Layout, Missing, Values
 from ...kernels import Operator
 from ...kernels.bounded_cache import BoundedCache
+from ...kernels.late_dataclass import dataclass
 from .operator_traits import (
     SIGNED_SUMS,
     OperatorTraits,

@@ -6,7 +6,6 @@ numbers says from which row each answer is taken; for a minimum, the least value
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Column
 from ...kernels import BUILT_IN
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import Groups, ReducibleGroups
 from .operator_traits import traits_of
 from .value_scan import Start, ValueScan

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ...frames.keys import is_first_of_group
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...kernels import BUILT_IN
+from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
 from ..core.columnwise import one_table
 from ..core.groups import (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...kernels import BUILT_IN
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States, merged
 from ..core.operation import Needs
 from .fused.plan import entitled

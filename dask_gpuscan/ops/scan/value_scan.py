@@ -7,7 +7,6 @@ whether there was a null.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Column
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import ANY, FORWARD, Groups, ReducibleGroups, States, merged
 from .kernel_scan import ScanBase
 from .operator_traits import traits_of

@@ -7,11 +7,11 @@ both are and so are their ends, one after the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...frames.messages import column_title
 from ...frames.registry import Schema, common_schema, library_of, schema_of
+from ...kernels.late_dataclass import dataclass
 from ..core.carry import TreeReduction
 
 

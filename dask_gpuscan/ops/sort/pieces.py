@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol, TypeAlias
@@ -16,6 +15,7 @@ from ...frames.keys import By, named_keys
 from ...frames.protocol import Library
 from ...frames.registry import Schema, columns_of, library_of, names_of, schema_of
 from ...frames.types import Array, Values
+from ...kernels.late_dataclass import dataclass
 from ..core.flat_frame import FlatColumn, flat_columns
 from ..core.groups import INT64
 

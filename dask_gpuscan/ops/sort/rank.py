@@ -7,7 +7,7 @@ and written where the rows stand.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...frames.messages import name_columns
 from ...frames.protocol import Library
 from ...frames.registry import columns_of, library_of
 from ...frames.types import Values
+from ...kernels.late_dataclass import dataclass
 from ..core.columnwise import numeric_columns
 from ..core.groups import INT64
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ...frames.keys import By, boundary_key
 from ...frames.protocol import Library
 from ...frames.registry import common_schema, library_of, names_of, stored_numbers, unused_name
 from ...frames.types import Values
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 from .pieces import PartitionSlices
 from .rank import FLOAT64, METHODS, Ranking, RankOptions, SortedRuns, Ties

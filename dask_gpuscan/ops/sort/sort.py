@@ -14,7 +14,6 @@ partitions they are smaller, and less is certain.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -25,6 +24,7 @@ from ...frames.keys import By
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, names_of, schema_of_columns
 from ...frames.types import Column, Frame, Values
+from ...kernels.late_dataclass import dataclass
 from ..core.flat_frame import FlatFrame, flat_frame
 from .pieces import PartitionSlices
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...kernels import Operator
+from ...kernels.late_dataclass import dataclass
 from ...kernels.operators.numerics import flushed, quotient, root
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from ... import kernels
 from ...kernels import BUILT_IN, Operator
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import States
 
 FLOAT64 = np.dtype(np.float64)

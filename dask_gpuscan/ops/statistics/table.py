@@ -8,11 +8,11 @@ do not reduce, such as one of strings, is reduced by the library's own method of
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from ...kernels import BUILT_IN, Distinct, Operator, OrderStatistic, Quantile, Rank
+from ...kernels.late_dataclass import dataclass
 from ...kernels.operators import compensated, reproducible
 from ..scan.operator_traits import LARGEST_NUMBER, SMALLEST_NUMBER
 from . import ewm, ewm_pairs, groups, windows

@@ -7,12 +7,12 @@ operator counts the observations in each window and writes nulls where there are
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...kernels import BUILT_IN, Operator
+from ...kernels.late_dataclass import dataclass
 from ...kernels.operators.built_in import observed_if_finite
 from ...kernels.operators.compensated import NOTHING_LOST, lost
 from ...kernels.operators.numerics import quotient, root, share

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from ...frames.registry import library_of
 from ...frames.types import DType, Values
 from ...kernels.arrays import check_memory
 from ...kernels.cpu.core.limits import available
+from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
 from .time_column import TimeColumn, decrease, numbers_of, times_at, zone_of

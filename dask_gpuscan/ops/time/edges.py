@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of, stored_numbers
 from ...frames.types import Column, DType, Values
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 from ..windows.shift import Shift
 from .buckets import Buckets, Span, SpanCarry, span_of, stored, times_in_order

@@ -7,7 +7,6 @@ last key and label, so that the buckets between these and the next ones are writ
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ... import kernels
@@ -15,6 +14,7 @@ from ...frames.keys import BoundaryKey, boundary_key, key_arrays
 from ...frames.protocol import Library
 from ...frames.registry import column_of, columns_of, library_of, names_of, stored_numbers
 from ...frames.types import Values
+from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
 from ..groupby.spec import GroupBySpec

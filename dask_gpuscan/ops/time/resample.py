@@ -7,7 +7,6 @@ writes those without rows too, from the one that was open before a partition to 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -15,6 +14,7 @@ from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of, stored_numbers
 from ...frames.types import Values
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 from ..core.operation import GroupReduction, Part
 from ..groupby.adjacent import AdjacentReduce

@@ -8,7 +8,6 @@ partition it works on.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +18,7 @@ from ...frames.keys import any_null
 from ...frames.protocol import Library
 from ...frames.registry import library_of, stored_numbers
 from ...kernels import Operator
+from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
 from ..core.columnwise import one_table
 from ..core.groups import (

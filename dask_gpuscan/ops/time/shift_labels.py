@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 from pandas.tseries.offsets import BaseOffset, Day, Tick
 
 from ...frames.registry import columns_of, library_of
+from ...kernels.late_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pandas as pd
 from ... import kernels
 from ...frames.registry import column_of, library_of, stored_numbers
 from ...frames.types import Column, DType, Values
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 
 

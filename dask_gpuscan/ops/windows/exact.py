@@ -7,7 +7,6 @@ digits of base 2 ** 32, whose sums make up those of the decimals, and by their r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ...frames.messages import column_title, first_line
 from ...frames.registry import library_of, stored_numbers
 from ...frames.types import Array, DType, Values
 from ...kernels import BUILT_IN
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 from ..groupby.decimals import rounded_means
 from ..statistics.groups import SUM_OF_TIMES, mean_of_times

@@ -6,7 +6,6 @@ The states are those of the statistic, then the number of values.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...kernels import BUILT_IN, byte_mask
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, merged
 from ..core.operation import Needs
 from ..groupby.library_reduction import FirstLastReduction

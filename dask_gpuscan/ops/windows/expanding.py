@@ -7,7 +7,7 @@ is exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import View
 from ...kernels import BUILT_IN, Operator, is_array
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, lowered, merged, state_of
 from ..core.operation import Needs
 from ..statistics.inputs import VALUES, Inputs, check_columns, holds_integers, observed, read

@@ -7,7 +7,7 @@ again, so that a window may be longer than any partition. Over groups, each has 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...frames.protocol import Library
 from ...frames.registry import columns_of, library_of
 from ...frames.types import Array, Column, GroupIds, Values
 from ...kernels import BUILT_IN
+from ...kernels.late_dataclass import dataclass
 from ..core.carry import Summary
 from ..core.groups import INT64, Groups
 from ..groupby.hashed import NumberedRows

@@ -6,7 +6,6 @@ A partition gets the nearest value on either side, how far away it is, and at wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ...frames.messages import column_title
 from ...frames.protocol import Library
 from ...frames.registry import columns_of, library_of, stored_numbers
 from ...frames.types import Values
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ..core.carry import OverlapCarry, Summary
 from ..core.groups import INT64

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ... import kernels
 from ...frames.registry import library_of, stored_numbers
 from ...frames.types import DType, GroupIds, Values
 from ...kernels import Distinct, OrderStatistic, Rank
+from ...kernels.late_dataclass import dataclass
 from ..scan.overflow import are_exact
 from ..statistics.inputs import VALUES, check_columns, holds_integers
 from ..statistics.table import ORDER_STATISTICS

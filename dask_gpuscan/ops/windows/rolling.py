@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from ...frames.registry import columns_of, library_of
 from ...frames.types import DType, GroupIds, Values
 from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
 from ...kernels.compiler.pack import written
+from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 from ..scan.plan import ScanPlan, scan_plan
 from ..statistics.inputs import (

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Number
 from typing import Any
@@ -20,6 +19,7 @@ from ...frames.messages import HINT, column_title, first_line, naming, refusing
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Array, Column, DType, GroupIds
+from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ..core.groups import INT64
 from .halo import RowExtent

@@ -7,7 +7,6 @@ are brought together, and says what it answers for them.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ from ...frames.keys import Keys, any_null, key_arrays, named_keys
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Array, GroupIds, Values
+from ...kernels.late_dataclass import dataclass
 from ..core.carry import OverlapCarry
 from ..core.columnwise import EachColumn, FrameColumns, NamedColumns, one_table
 from ..core.groups import INT64

@@ -6,7 +6,6 @@ A table has the state of each group, or its first row.
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ...bounded_cache import BoundedCache
 from ...compiler import argument_types as types
 from ...compiler.functions import cached_njit
+from ...late_dataclass import dataclass
 from ...operators.inference import Form
 from ...operators.operator import Operator
 from ...operators.signature import Signature, State, StateForm, as_state

@@ -5,7 +5,6 @@ Descriptions are tables of keys, and inputs of a predicate.
 
 from array import array as words_of
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from struct import Struct
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ import numpy as np
 
 from ...bounded_cache import BoundedCache
 from ...compiler import argument_types as types
+from ...late_dataclass import dataclass
 from ...nulls import Mask, Nulls
 from ...operators.calls import operator_type
 from ...operators.inference import Form, lifted

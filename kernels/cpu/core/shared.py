@@ -7,7 +7,6 @@ its address as data: it is another one in every process.
 # Numba reads the parameters of intrinsics.
 # mypy: disable-error-code="no-untyped-def"
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from ...compiler import argument_types as types
 from ...compiler.functions import SHARED, cached_njit, intrinsic, load_kernel
 from ...compiler.late import cgutils, ir, numba
+from ...late_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ A visitor is a named tuple of what it reads and writes, and a few compiled funct
 # Numba reads the parameters of intrinsics.
 # mypy: disable-error-code="no-untyped-def"
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...compiler.functions import intrinsic
 from ...compiler.late import numba
+from ...late_dataclass import dataclass
 from ...operators.calls import resolve
 
 

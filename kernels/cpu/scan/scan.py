@@ -8,7 +8,6 @@ an operator's states are exact, elements are walked once, as those of many lines
 # mypy: disable-error-code="no-untyped-def"
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ import numpy as np
 from ...bounded_cache import BoundedCache
 from ...compiler import argument_types as types
 from ...compiler.functions import njit
+from ...late_dataclass import dataclass
 from ...nulls import Mask, Nulls
 from ...operators.built_in import traits_of
 from ...operators.calls import combine, operator_type

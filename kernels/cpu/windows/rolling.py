@@ -7,7 +7,6 @@ Where windows of values start is found by a pointer that only moves on.
 # mypy: disable-error-code="no-untyped-def"
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from ...bounded_cache import BoundedCache
 from ...compiler import argument_types as types
 from ...compiler.functions import cached_njit
+from ...late_dataclass import dataclass
 from ...operators.operator import Operator
 from ...operators.signature import Signature, StateForm, joined
 from ...options import ScanOptions

@@ -1,11 +1,11 @@
 """The passes of scans and reductions by code, and their CUDA source; see by_code.cuh."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from ...late_dataclass import dataclass
 from ...options import Exclusive
 from ..core.closure_constants import numbers_size
 from ..core.plan import (

@@ -5,11 +5,12 @@ masks of both, and gathered arrays.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 
 import numpy as np
 
+from ...late_dataclass import dataclass
 from ...operators.operator import Operator
 from ...options import Exclusive
 from ..core.closure_constants import numbers_size

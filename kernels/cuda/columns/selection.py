@@ -1,6 +1,6 @@
 """Selections as passes: which columns a predicate, runs of keys or flags are read from, and where their nulls are."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -8,6 +8,7 @@ import cupy
 import numpy as np
 
 from ...compiler import argument_types as types
+from ...late_dataclass import dataclass
 from ...nulls import Mask, Nulls
 from ...operators.inference import lifted
 from ...operators.operator import ROLES, Operator

@@ -10,7 +10,7 @@ import re
 import struct
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,6 +23,7 @@ from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
 from ...compiler import cache as kernel_cache
 from ...compiler.compiling import compiling, say_compiling
+from ...late_dataclass import dataclass
 from ...operators.built_in import traits_of
 from ..codes.code_pass import code_source
 from ..columns.column_pass import ColumnPass, forms_of

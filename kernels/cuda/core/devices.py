@@ -1,12 +1,13 @@
 """GPUs: which of them the kernels run on, and errors of CUDA in words, with what to do about them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import cupy
 from cuda.bindings import driver
+
+from ...late_dataclass import dataclass
 
 DRIVER = 13000
 """The oldest CUDA version, in CUDA's own form, that a driver must offer: the kernels are built for it."""

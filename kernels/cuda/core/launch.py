@@ -8,7 +8,6 @@ import ctypes
 import os
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
@@ -17,6 +16,7 @@ import cupy
 import numpy as np
 from cuda.bindings import driver
 
+from ...late_dataclass import dataclass
 from .build import Kernel, kernel
 from .devices import OUT_OF_MEMORY, check, device, free_kept
 from .pinned import PinnedBuffer, pinned_buffer

@@ -6,13 +6,14 @@ memory. `ScanPass` is over lines of an operator's inputs, `ColumnPass` over colu
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from ...late_dataclass import dataclass
 from ...operators.operator import Operator
 from ...operators.signature import Signature
 from .closure_constants import kernel_token

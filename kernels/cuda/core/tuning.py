@@ -7,7 +7,7 @@ shared memory the pipelined schedule keeps. The tile of columns may differ in si
 The measurements behind these numbers stand in benchmarks/results/tuning-notes.md.
 """
 
-from dataclasses import dataclass
+from ...late_dataclass import dataclass
 
 PIPELINED_FROM = (9, 0)
 """The compute capability from which on there is the pipelined schedule."""

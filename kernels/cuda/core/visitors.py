@@ -4,9 +4,9 @@ A visitor says what a tile does with its items once the engine has loaded it and
 primitive is a row here and a `.cuh` in its folder.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from ...late_dataclass import dataclass
 from ..columns.tuning import REDUCTION_SHAPES, TILE_BYTES, TILE_SHAPES, WIDE_TILE_BYTES
 
 LONG_LINES = ("classic", "pipelined")

@@ -1,11 +1,12 @@
 """The passes of images and grids, and their CUDA source: area_table.cuh, box_image.cuh and box_line.cuh."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from ...late_dataclass import dataclass
 from ..core.plan import Capability, Geometry, PlainPass, Tickets, state_words
 from ..core.source import constants_source, include, words_of
 from ..core.tuning import LARGE_SHARED

@@ -1,8 +1,8 @@
 """The passes of intervals, and their CUDA source; see interval_sums.cuh and intervals.cuh."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from ...late_dataclass import dataclass
 from ..core.plan import Capability, Geometry, PlainPass, Tickets
 from ..core.source import constants_source, include
 from ..core.visitors import INTERVAL_SUMS, INTERVALS, VisitorSpec

@@ -5,7 +5,6 @@ one item a line.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -14,6 +13,7 @@ import cupy
 import numpy as np
 
 from ...int128 import Int128, halves, whole
+from ...late_dataclass import dataclass
 from ...nulls import Mask, Nulls
 from ...operators.operator import Operator
 from ...operators.signature import Signature, as_state, signature_of

@@ -3,12 +3,12 @@
 The source is generated from types and options; the engine follows it.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from ...late_dataclass import dataclass
 from ...operators.built_in import BUILT_IN, has_moments, traits_of
 from ...operators.reproducible import HIGHEST, LOWEST, NOTHING, ORIGIN, WIDTH
 from ...options import Exclusive

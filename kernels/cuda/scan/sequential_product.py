@@ -16,12 +16,12 @@ thread, and a kernel that large no longer fits the cache of instructions.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...late_dataclass import dataclass
 from ...operators.built_in import traits_of
 from ...operators.calls import make_constant
 from ...operators.operator import Operator

@@ -3,11 +3,12 @@
 So a table is scanned as one line of neighbouring items, by the same kernels, and each column is combined for itself.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 
 import numpy as np
 
+from ...late_dataclass import dataclass
 from ...operators.built_in import traits_of
 from ..core.plan import Capability, state_dtype, state_words
 from ..core.source import answer_source, operator_source, struct, words_of

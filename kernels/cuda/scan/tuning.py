@@ -3,9 +3,9 @@
 Measurements: benchmarks/results/tuning-notes.md, "Scans".
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from ...late_dataclass import dataclass
 from ..core.plan import Form
 from ..core.tuning import Limits
 from ..core.visitors import STRIDED

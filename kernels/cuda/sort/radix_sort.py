@@ -6,13 +6,13 @@ digits and put back where they stood.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import cupy
 import numpy as np
 
+from ...late_dataclass import dataclass
 from ..columns.compact import compact
 from ..core import launch
 from ..core.plan import Extent, Plan

@@ -1,11 +1,12 @@
 """The passes of sorting, and their CUDA source: each pass is one kernel over rows of one key and at most one value."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import ClassVar
 
 import numpy as np
 
+from ...late_dataclass import dataclass
 from ...options import RANKS
 from ..core.plan import Capability, Geometry, PlainPass, Tickets
 from ..core.source import constants_source, include

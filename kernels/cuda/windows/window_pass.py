@@ -1,12 +1,13 @@
 """The passes of windows, and their CUDA source; see rolling.cuh and window_starts.cuh."""
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from ...late_dataclass import dataclass
 from ..core.closure_constants import numbers_size
 from ..core.plan import (
     Capability,

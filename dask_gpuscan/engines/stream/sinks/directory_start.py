@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
+from ....kernels.late_dataclass import dataclass
 from ..filesystems import is_url
 from ..passes import Pass
 from ..sources.fragments import ChangedSourceError, Fragment, Progress, error_of_gone
@@ -37,7 +38,7 @@ class Options:
     writer: dict[str, Any]
 
 
-@dataclass
+@dataclass()
 class Begin:
     """From where a run goes on."""
 

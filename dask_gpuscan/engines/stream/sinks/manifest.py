@@ -13,12 +13,13 @@ import hashlib
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ....kernels.late_dataclass import dataclass
 from ..sources.fragments import Fragment, columns_of_fragments, fragments_of_columns
 
 FOLDER = "_gpuscan"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow.fs as pafs
 
+from ....kernels.late_dataclass import dataclass
 from .files import Files, files
 from .fragments import Fragment
 from .listing import Listing, Values, now, sort

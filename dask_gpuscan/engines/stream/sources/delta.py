@@ -12,13 +12,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 from pyarrow import fs
 
+from ....kernels.late_dataclass import dataclass
 from .table_files import DataFile, Rewrite, TableFiles
 
 OLDEST = (1, 5, 1)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ....kernels.late_dataclass import dataclass
 from ..arrow_schema import as_texts, cast_batch
 from ..progress import Size
 from .fragments import (

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from itertools import accumulate, pairwise, takewhile
 from typing import Any, NamedTuple
 
+from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
 
 ENDS = 1 << 15

@@ -6,7 +6,6 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from glob import glob, has_magic
 from typing import Any
@@ -15,6 +14,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
 from ..filesystems import as_path, filesystem_of, is_url
 from .fragments import LOGGED, Fragment, digest_of

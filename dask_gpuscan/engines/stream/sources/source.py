@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import partial, reduce
 from hashlib import blake2b
 from typing import Any
@@ -21,6 +20,7 @@ from ....frames.registry import (
     names_of,
     schema_of,
 )
+from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
 from ..progress import Size, size_of, without_bars
 from ..states.state import State

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+
+from ....kernels.late_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from glob import has_magic
 from typing import Any
 
 import pyarrow.fs as pafs
 
+from ....kernels.late_dataclass import dataclass
 from ..filesystems import filesystem_of, is_url
 from .datasets import NamedFiles
 from .delta import LOG, delta_files, is_delta

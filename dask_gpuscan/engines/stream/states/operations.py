@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from ....kernels.late_dataclass import dataclass
 from ....ops.groupby.hashed import Table
 from ....ops.runs import Open
 from ....ops.windows.halo import RowArrays

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ import pyarrow as pa
 from ....frames.pandas.library import PANDAS
 from ....frames.protocol import Library
 from ....frames.registry import Schema
+from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
 from ....ops.groupby.hashed import Table
 from ....ops.windows.halo import RowArrays

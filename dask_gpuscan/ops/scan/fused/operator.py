@@ -8,13 +8,14 @@ functions of operators and of users are captured.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .... import kernels
 from ....kernels import NAT, Operator
+from ....kernels.late_dataclass import dataclass
 
 Function = Callable[..., Any]
 

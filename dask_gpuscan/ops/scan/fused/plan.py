@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -17,6 +17,7 @@ from ....frames.messages import HINT
 from ....frames.registry import column_of, library_of
 from ....kernels import NAT, Operator
 from ....kernels.bounded_cache import BoundedCache
+from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
 from ...core.groups import fields_of
 from ...core.operation import GroupScan, MultiOutput, Part

@@ -7,7 +7,7 @@ needs more than an operator's functions, such as products of floating-point numb
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ....frames.protocol import Library
 from ....frames.registry import library_of
 from ....frames.types import DType
 from ....kernels import InBand, Operator
+from ....kernels.late_dataclass import dataclass
 from ....kernels.options import Exclusive
 from ...core.groups import (
     Groups,

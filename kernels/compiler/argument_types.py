@@ -1,0 +1,148 @@
+"""The types of what kernels take and answer, by which a pack knows them: Numba makes its own of them to compile one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .late import internals, numba
+
+
+@dataclass(frozen=True)
+class Type:
+    """A type, which is equal to those of the same content."""
+
+    @property
+    def name(self) -> str:
+        """What the type is called in messages."""
+        return str(self.numba)
+
+    @property
+    def pack_name(self) -> str:
+        """What the type is called in packs."""
+        return self.name
+
+    @property
+    def numba(self) -> Any:
+        """Numba's own type."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Nothing(Type):
+    """The type of None."""
+
+    name = "none"
+
+    @property
+    def numba(self) -> Any:
+        return numba.types.none
+
+
+@dataclass(frozen=True)
+class Number(Type):
+    """The type of numbers, or of flags, of a dtype of NumPy's."""
+
+    dtype: np.dtype
+
+    @property
+    def name(self) -> str:
+        return self.dtype.name
+
+    @property
+    def numba(self) -> Any:
+        return numba.from_dtype(self.dtype)
+
+
+@dataclass(frozen=True)
+class Array(Type):
+    """The type of arrays of numbers; with the layout "A" they may have any strides."""
+
+    number: Number
+    ndim: int
+    layout: str
+    readonly: bool = False
+
+    @property
+    def name(self) -> str:
+        access = "readonly " if self.readonly else ""
+        return f"array({access}{self.number}, {self.ndim}d, {self.layout})"
+
+    @property
+    def numba(self) -> Any:
+        return numba.types.Array(self.number.numba, self.ndim, self.layout, readonly=self.readonly)
+
+
+@dataclass(frozen=True)
+class Tuple(Type):
+    """The type of tuples, or of the named tuples of a class."""
+
+    fields: tuple[Type, ...]
+    record: type | None = None
+
+    @property
+    def name(self) -> str:
+        called = "" if self.record is None else self.record.__name__
+        return f"{called}({', '.join([each.name for each in self.fields])})"
+
+    @property
+    def pack_name(self) -> str:
+        called = "" if self.record is None else self.record.__name__
+        return f"{called}({', '.join([each.pack_name for each in self.fields])})"
+
+    @property
+    def numba(self) -> Any:
+        return numba.types.BaseTuple.from_types(
+            tuple([each.numba for each in self.fields]), self.record
+        )
+
+    def __iter__(self) -> Iterator[Type]:
+        return iter(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+
+@dataclass(frozen=True)
+class Other(Type):
+    """A type that only Numba has: what a function of a user's may answer, and no kernel takes."""
+
+    made: Any
+
+    @property
+    def numba(self) -> Any:
+        return self.made
+
+
+none = Nothing()
+boolean, int64, uint32, uint64, float64 = (
+    Number(np.dtype(name)) for name in ("bool", "int64", "uint32", "uint64", "float64")
+)
+
+
+def record_type(kind: type, **fields: Type) -> Tuple:
+    """Return the type of a named tuple whose fields have these types."""
+    return Tuple(tuple([fields[name] for name in kind._fields]), kind)  # type: ignore[attr-defined]
+
+
+def type_of(value: Any) -> Type:
+    """Return the type that compiled code takes a number, or a tuple of numbers, for."""
+    if isinstance(value, tuple):
+        return Tuple(tuple(map(type_of, value)))
+    return Number(np.asarray(value).dtype)
+
+
+def from_numba(made: Any) -> Type:
+    """Return the type that stands for one of Numba's."""
+    made = numba.types.unliteral(made)
+    if isinstance(made, numba.types.BaseTuple):
+        return Tuple(tuple(map(from_numba, made)), getattr(made, "instance_class", None))
+    if isinstance(made, (numba.types.Number, numba.types.Boolean)):
+        return Number(internals.as_dtype(made))
+    return none if isinstance(made, numba.types.NoneType) else Other(made)

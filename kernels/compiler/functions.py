@@ -1,0 +1,111 @@
+"""Functions of the engine, which are compiled when a kernel is asked for that no pack has.
+
+Kernels and what they call are Python functions. Numba sees each when it compiles one that calls it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, update_wrapper
+from typing import Any
+
+from . import pack
+from .argument_types import Type, from_numba
+from .function_fingerprint import OVERLOAD
+from .late import Late, numba
+
+jit = Late(f"{__package__}.jit")
+
+ENTRY: dict[str, Any] = {
+    "nogil": True, "error_model": "numpy", "no_cpython_wrapper": False, "no_cfunc_wrapper": True, "_nrt": False,
+}  # fmt: skip
+SHARED: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": False}
+OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True}
+"""Options of functions that Python calls, that are called by address, and that only compiled code calls: wrappers that
+nobody calls would double a function's compile time. They do not count who uses an array, which callers keep."""
+
+ALLOCATING: dict[str, Any] = {**ENTRY, "_nrt": True}
+LINKED_ALLOCATING: dict[str, Any] = {**OPTIONS, "_nrt": True}
+"""Options of those that make arrays, or may, as operators' functions: what `ENTRY` and `OPTIONS` are for others."""
+
+
+class Function:
+    """A Python function that is compiled, or that writes compiled code."""
+
+    def __init__(self, function: Any, make: str, *how: Any) -> None:
+        update_wrapper(self, function)
+        self.py_func, self._make, self._how = function, make, how
+
+    @cached_property
+    def made(self) -> Any:
+        """What Numba has made of it: a dispatcher, or an intrinsic."""
+        return getattr(jit, self._make)(self.py_func, *self._how)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return jit.type_of_function(self.made)
+
+
+@dataclass(frozen=True)
+class External:
+    """A function of the system that takes nothing and returns 32 bits."""
+
+    name: str
+
+    @property
+    def _numba_type_(self) -> Any:
+        return numba.types.ExternalFunction(self.name, numba.types.int32())
+
+
+INPUTS: set[type] = set()
+"""The records that hold an operator as `op`, and the arrays of its inputs as `xs`."""
+
+
+def njit(function: Any, options: dict[str, Any] = OPTIONS) -> Any:
+    """Let a function be compiled where compiled code calls it."""
+    return Function(function, "dispatcher", options)
+
+
+def cached_njit(function: Any, options: dict[str, Any] = ENTRY, linked: bool = True) -> Any:
+    """Let a function of the engine be compiled once, and keep its machine code on disk.
+
+    Operators are `linked` into it, unless it is small.
+    """
+    return Function(function, "cached_dispatcher", options, linked)
+
+
+def intrinsic(function: Any, prefer_literal: bool = False) -> Any:
+    """Let a function write LLVM code where compiled code calls it; it may be told of constants as such."""
+    return Function(function, "made_intrinsic", prefer_literal)
+
+
+overloads: list[tuple[Any, Any]] = []
+"""Functions that Numba does not know of yet, and what is compiled in their place."""
+
+
+def overloaded(function: Any) -> Any:
+    """Compile in place of `function` what the decorated function returns for the types of its arguments."""
+
+    def register(choose: Any) -> Any:
+        setattr(function, OVERLOAD, choose)
+        overloads.append((function, choose))
+        return choose
+
+    return register
+
+
+def load_kernel(function: Function, arguments: tuple[Type, ...]) -> pack.Kernel:
+    """Find what calls `function` for arguments of these types in the pack or on disk, or compile it."""
+    found = pack.find(function, arguments)
+    return jit.load(function.made, _numba(arguments)) if found is None else found
+
+
+def answer_of(function: Function, arguments: tuple[Type, ...], ask: Callable[[], Any]) -> Type:
+    """Return the type that a kernel answers with, without its machine code: from the pack, from disk, or by `ask`."""
+    found = pack.find(function, arguments)
+    if found is not None:
+        return found.answer
+    return from_numba(jit.answer(function.made, _numba(arguments), ask))
+
+
+def _numba(arguments: tuple[Type, ...]) -> tuple[Any, ...]:
+    return tuple([each.numba for each in arguments])

@@ -1,0 +1,31 @@
+"""Numba and LLVM, imported when something is compiled: a kernel that came as machine code needs neither."""
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+class Late:
+    """A module that is imported when something of it is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def module(self) -> ModuleType:
+        """The module."""
+        return import_module(self._name)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.module, name)
+
+
+numba = Late("numba")
+ir = Late("llvmlite.ir")
+analysis = Late("numba.core.analysis")
+cgutils = Late("numba.core.cgutils")
+compiler = Late("numba.core.compiler")
+numba_ir = Late("numba.core.ir")
+forms = Late(f"{__package__}.forms")
+internals = Late(f"{__package__}.numba_internals")
+symbols = Late(f"{__package__}.symbols")
