@@ -73,7 +73,7 @@ def _frozen(cls: Any) -> tuple[Any, Any]:
 
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass
+    from dataclasses import dataclass as dataclass
 else:
 
     def dataclass(**options: Any) -> Any:

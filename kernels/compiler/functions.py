@@ -32,7 +32,8 @@ class Function:
     """A Python function that is compiled, or that writes compiled code."""
 
     def __init__(self, function: Any, make: str, *how: Any) -> None:
-        update_wrapper(self, function)
+        own: Any = self
+        update_wrapper(own, function)
         self.py_func, self._make, self._how = function, make, how
 
     @cached_property

@@ -52,7 +52,7 @@ class Kernel:
     """A compiled function: what calls it, the type of its answer, and where it is, if it is called by address."""
 
     entry_point: Any
-    answer: Any
+    answer: types.Type
     address: int = 0
 
 

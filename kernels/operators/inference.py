@@ -147,7 +147,8 @@ def _unify(a: types.Type, b: types.Type) -> types.Type | None:
     """The smallest type that holds values of both, None where one is a tuple and the other none."""
     if isinstance(a, types.Tuple) and isinstance(b, types.Tuple) and len(a) == len(b):
         fields = [_unify(x, y) for x, y in zip(a, b, strict=True)]
-        return None if None in fields else types.Tuple(tuple(fields))
+        known = [each for each in fields if each is not None]
+        return types.Tuple(tuple(known)) if len(known) == len(fields) else None
     if not (isinstance(a, types.Number) and isinstance(b, types.Number)):
         return None
     return numba_type(np.result_type(a.dtype, b.dtype))
@@ -209,12 +210,10 @@ def dtypes_of(op: Operator, role: str, answer: types.Type) -> Form:
         If these are no numbers.
     """
     fields = tuple(answer) if isinstance(answer, types.Tuple) else (answer,)
-    for f in fields:
-        if not isinstance(f, types.Number):
-            raise TypeError(
-                f"{op.name}: {role} must return numbers or a flat tuple, found {answer}"
-            )
-    return tuple([f.dtype for f in fields])
+    dtypes = tuple([each.dtype for each in fields if isinstance(each, types.Number)])
+    if len(dtypes) < len(fields):
+        raise TypeError(f"{op.name}: {role} must return numbers or a flat tuple, found {answer}")
+    return dtypes
 
 
 def numba_type(dtype: np.dtype) -> types.Type:

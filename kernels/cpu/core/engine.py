@@ -14,7 +14,7 @@ Prefix Scan with Decoupled Look-back* (NVR-2016-002), section 4.
 # mypy: disable-error-code="no-untyped-def"
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ PATIENCE = 1000
 """How often a thread looks for an aggregate before it lets another thread have its core: the one that it waits
 for may have none. Two threads on one core took 1.9 times as long without."""
 
-_let_others_run = External("sched_yield" if os.name == "posix" else "SwitchToThread")
+_let_others_run: Any = External("sched_yield" if os.name == "posix" else "SwitchToThread")
 
 TICKET, FAILED, STATUS = 0, 1, 2
 """Words of the control array: the next tile, whether a thread gave up, and from here one status a tile."""
