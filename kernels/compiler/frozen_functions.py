@@ -179,8 +179,14 @@ def _held(function: Function) -> dict[str, Any]:
 @lru_cache(maxsize=1024)
 def _written_to(code: types.CodeType) -> tuple[str, ...]:
     """The names of globals and of variables around a function that its code writes to."""
-    steps = [i for each in codes(code) for i in dis.get_instructions(each)]
+    writing = [each for each in codes(code) if _WRITING & {*each.co_code[::2]}]
+    steps = [i for each in writing for i in dis.get_instructions(each)]
     outer = {i.argval for i in steps if i.opname in ("STORE_DEREF", "DELETE_DEREF")}
     written = outer & set(code.co_freevars)
     written |= {i.argval for i in steps if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")}
     return tuple(sorted(written))
+
+
+_WRITING = {
+    dis.opmap[f"{what}_{where}"] for what in ("STORE", "DELETE") for where in ("DEREF", "GLOBAL")
+}

@@ -183,8 +183,23 @@ def _content_of(cell: types.CellType) -> Any:
 @lru_cache(maxsize=4096)
 def global_names(code: types.CodeType) -> tuple[str, ...]:
     """Return the names of globals in code and in the functions that it defines."""
-    steps = [i for each in codes(code) for i in dis.get_instructions(each)]
-    return tuple(dict.fromkeys(i.argval for i in steps if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")))
+    return tuple(dict.fromkeys(name for each in codes(code) for name in _global_names(each)))
+
+
+def _global_names(code: types.CodeType) -> Iterator[str]:
+    argument = 0  # `dis` takes ten times as long
+    for operation, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
+        argument = argument << 8 | low
+        if operation == dis.EXTENDED_ARG:
+            continue
+        if operation == _LOAD_GLOBAL:
+            yield code.co_names[argument >> 1]  # the last bit is about calls
+        elif operation == _LOAD_NAME:
+            yield code.co_names[argument]
+        argument = 0
+
+
+_LOAD_GLOBAL, _LOAD_NAME = dis.opmap["LOAD_GLOBAL"], dis.opmap["LOAD_NAME"]
 
 
 def names(code: types.CodeType) -> Iterator[str]:

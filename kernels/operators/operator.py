@@ -107,8 +107,6 @@ class Operator:
     in_order: bool = False
     check: bool = False
     token: str = field(init=False, repr=False, default="")
-    code: Code = field(init=False, repr=False)
-    constant: Code = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for role, parameters in (("combine", 2), ("lift", None), ("lower", 1)):
@@ -124,13 +122,20 @@ class Operator:
                 inputs = len(self.identity)
             object.__setattr__(self, "inputs", inputs)
         object.__setattr__(self, "token", self.fingerprint())
+
+    @cached_property
+    def code(self) -> Code:
+        """What is compiled, with numbers that functions capture as their parameters."""
+        return self._code(extract_constants)
+
+    @cached_property
+    def constant(self) -> Code:
+        """What is compiled, with all numbers as constants."""
+        return self._code(Extracted) if any(self.code.values) else self.code
+
+    def _code(self, extract: Callable[[Any], Extracted]) -> Code:
         functions = [getattr(self, role) for role in ROLES]
-        code = _code([None if f is None else extract_constants(f) for f in functions])
-        constant = code
-        if any(code.values):
-            constant = _code([None if f is None else Extracted(f) for f in functions])
-        object.__setattr__(self, "code", code)
-        object.__setattr__(self, "constant", constant)
+        return _code([None if f is None else extract(f) for f in functions])
 
     def fingerprint(self) -> str:
         """Return the token of the operator's content as it is now."""

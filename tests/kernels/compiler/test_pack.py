@@ -86,6 +86,27 @@ def test_calls_of_a_pack_compile_nothing_and_have_the_same_bits(
     assert not tmp_path.joinpath("cache").exists()
 
 
+LIGHT = """
+import pathlib, sys
+import numpy as np, pandas as pd, dask_gpuscan
+from dask_gpuscan.kernels.compiler import pack
+pack.FOLDER = pathlib.Path(FOLDER)
+for dtype in ("float64", "int32"):
+    frame = pd.DataFrame({"x": np.arange(5000).astype(dtype)})
+    frame.gpuscan.cumsum()
+print([name for name in ("numba", "llvmlite", "dask", "polars") if name in sys.modules])
+"""
+
+
+def test_calls_of_a_pack_import_no_compiler(packed: Path, tmp_path: Path) -> None:
+    program = LIGHT.replace("FOLDER)", f"{str(packed)!r})")
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True,
+        env=os.environ | {"DASK_GPUSCAN_CACHE": str(tmp_path)},
+    )  # fmt: skip
+    assert done.stdout.split("\n")[0] == "[]"
+
+
 def test_other_calls_are_compiled(packed: Path, tmp_path: Path) -> None:
     _, heard, said = answers(packed, tmp_path, "Gpuscan.cummin float32 5000 adjacent")
     assert heard
