@@ -40,9 +40,14 @@ def _late(cls: Any, options: dict[str, Any]) -> Any:
             made = vars(like)
             for name in own.keys() - made.keys():  # a field without a default
                 delattr(cls, name)
-            for name in made.keys() - set(_FROZEN):
-                if name in late or (name in own and made[name] is not own[name]):
+            for name in (own.keys() & made.keys()) - set(_FROZEN):
+                if made[name] is not own[name]:
                     setattr(cls, name, made[name])
+            for name in late:
+                if name in made:
+                    setattr(cls, name, made[name])
+                else:
+                    delattr(cls, name)
 
     for name in late:
         setattr(cls, name, _Late(name, write))

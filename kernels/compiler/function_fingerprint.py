@@ -96,6 +96,7 @@ class _Walk:
         elif hasattr(value, "__wrapped__"):  # an intrinsic, a cache
             yield from self._all("wrapper", kind, value.__wrapped__)
         elif isinstance(value, type):
+            getattr(value, "__dataclass_fields__", None)  # which has its methods written
             content = {k: v for k, v in vars(value).items() if _says_what_it_does(k, v)}
             yield from self._all("class", value.__qualname__, value.__bases__, content)
         elif isinstance(value, (tuple, list)):

@@ -162,6 +162,8 @@ def _ask(op: Operator, role: str, *arguments: types.Type) -> types.Type:
     kind = operator_type(op)
     try:
         answer = answer_of(_PROBES[role], (kind, *arguments), lambda: asked(kind, role, arguments))
+    except ImportError:  # of the compiler
+        raise
     except Exception as error:
         if any(kind.code.values):
             made = make_constant(op)  # unless another thread has

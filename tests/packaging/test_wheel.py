@@ -137,7 +137,11 @@ def test_import_needs_no_device_library() -> None:
 
 def test_a_numba_that_may_not_compile_is_refused() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "import dask_gpuscan; dask_gpuscan.Gpuscan"],
+        [
+            sys.executable,
+            "-c",
+            "import numpy as np, dask_gpuscan; dask_gpuscan.cumsum(np.arange(3))",
+        ],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
