@@ -17,6 +17,7 @@ from numba.core import cgutils, compiler
 from numba.core.registry import cpu_target
 
 from dask_gpuscan import kernels
+from dask_gpuscan.kernels.compiler import functions, late
 
 ROOT = Path(kernels.__file__ or "").parent
 USERS = [*sorted((ROOT / "compiler").glob("*.py")), ROOT / "cuda" / "core" / "ltoir.py"]
@@ -54,6 +55,9 @@ ATTRIBUTES: dict[str, Callable[[], Any]] = {
     "_module_pass_manager": lambda: library().codegen,
     "set_env": lambda: library().codegen,
     "magic_tuple": lambda: library().codegen,
+    "dead_branch_prune": lambda: late.analysis.module,
+    "run_frontend": lambda: late.compiler.module,
+    "Branch": lambda: late.numba_ir.module,
     "_cached_cc": lambda: pytest.importorskip("numba_cuda_mlir.tools"),
     "_ensure_finalized": library,
     "_final_module": library,
@@ -81,6 +85,12 @@ def test_private_names_exist(module: str, name: str) -> None:
 def test_private_attributes_exist(name: str) -> None:
     owner = ATTRIBUTES[name]()
     assert hasattr(owner, name), dropped(f"{name} of {owner}")
+
+
+def test_numba_asks_an_object_for_the_type_that_it_has_in_compiled_code() -> None:
+    inner = functions.njit(lambda x: x + 1)
+    assert isinstance(numba.typeof(inner), types.Dispatcher), dropped("_numba_type_")
+    assert numba.njit(lambda x: inner(x))(2) == 3
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
