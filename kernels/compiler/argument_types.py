@@ -17,13 +17,8 @@ class Type:
 
     @property
     def name(self) -> str:
-        """What the type is called in messages."""
+        """What the type is called, in messages and in packs."""
         return str(self.numba)
-
-    @property
-    def pack_name(self) -> str:
-        """What the type is called in packs."""
-        return self.name
 
     @property
     def numba(self) -> Any:
@@ -90,11 +85,6 @@ class Tuple(Type):
     def name(self) -> str:
         called = "" if self.record is None else self.record.__name__
         return f"{called}({', '.join([each.name for each in self.fields])})"
-
-    @property
-    def pack_name(self) -> str:
-        called = "" if self.record is None else self.record.__name__
-        return f"{called}({', '.join([each.pack_name for each in self.fields])})"
 
     @property
     def numba(self) -> Any:

@@ -170,7 +170,7 @@ def name_of(function: Any, arguments: tuple[Any, ...]) -> str | None:
     """Return the name of a kernel in packs; None if it uses functions that are not the package's."""
     plain = function.py_func
     try:
-        content = plain.__module__, plain.__qualname__, [kind.pack_name for kind in arguments]
+        content = plain.__module__, plain.__qualname__, [kind.name for kind in arguments]
     except Foreign:
         return None
     return f"k{digest(repr(content).encode())[:24]}"

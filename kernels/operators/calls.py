@@ -43,10 +43,6 @@ class OperatorType(types.Type):
 
     @property
     def name(self) -> str:
-        return f"Operator({self.content})"
-
-    @property
-    def pack_name(self) -> str:
         return _pack_name(self)
 
     @property
@@ -55,7 +51,7 @@ class OperatorType(types.Type):
 
 
 def operator_type(op: Operator) -> OperatorType:
-    """Return the Numba type of `op` and remember its functions for the compiler."""
+    """Return the type of `op` and remember its functions for the compiler."""
     code = code_of(op)
     if code.token not in known:
         if op.fingerprint() != op.token:

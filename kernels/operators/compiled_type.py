@@ -26,7 +26,7 @@ class OperatorType(Linkable):
         each = [[numba.from_dtype(x.dtype) for x in values] for values in code.values]
         self.values = types.Tuple([types.Tuple(kinds) for kinds in each])
         self.functions = frozenset(role for role in ROLES if code.functions[role] is not None)
-        super().__init__(name=kind.name)
+        super().__init__(name=f"Operator({kind.content})")
 
     def generated(self, context: Any, builder: Any, answer: Any, given: list[Any]) -> Any:
         """Generate the identity, which is given; as constants where it is no function of dtypes.
