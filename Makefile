@@ -47,6 +47,11 @@ ALSO_gpu      := nvidia-cuda-sanitizer-api 'cuda-cccl[cu13]' 'cudf-cu13>=26.10' 
 ALSO_newest   := --pre
 ALSO_oldest    = $$($(PYTHON) tests/helpers/oldest.py)
 
+# uv takes a sixth of the time of pip, which knows of indexes that uv has not been told of.
+PIP  = .venv/$*/bin/python -m pip install --quiet --disable-pip-version-check
+UV   = .venv/$*/bin/python -m uv pip install --quiet --python .venv/$*/bin/python
+WHAT = --editable '.[$(EXTRAS_$*)]' $(ALSO_$*)
+
 .PRECIOUS: .venv/%/ready
 .venv/%/ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -56,7 +61,8 @@ ALSO_oldest    = $$($(PYTHON) tests/helpers/oldest.py)
 	@echo 'Making .venv/$* (once, and again when pyproject.toml changes) ...'
 	@rm -rf .venv/$*
 	@$(PYTHON) -m venv .venv/$*
-	@.venv/$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS_$*)]' $(ALSO_$*)
+	@$(PIP) uv
+	@$(UV) $(WHAT) 2>/dev/null || $(PIP) $(WHAT)
 	@touch $@
 
 # --- what users and developers run ---------------------------------------------------------------------------------
