@@ -17,7 +17,7 @@ from ..compiler.frozen_functions import rebuild
 from ..compiler.function_fingerprint import Registry
 from ..compiler.functions import LINKED_ALLOCATING, intrinsic, njit, overloaded
 from ..compiler.late import Late, cgutils, forms, internals, numba
-from ..compiler.pack import content_name
+from ..compiler.pack import Foreign, content_name
 from ..late_dataclass import dataclass
 from .operator import ROLES, Code, Operator
 
@@ -62,6 +62,14 @@ def operator_type(op: Operator) -> OperatorType:
         known[code.token] = code
     identity = op.identity if isinstance(op.identity, tuple) else None
     return OperatorType(f"{code.token}, {identity}", code, identity, op.name)
+
+
+def is_own(op: Operator) -> bool:
+    """Return whether all that an operator is made of stands in the package."""
+    try:
+        return bool(operator_type(op).name)
+    except Foreign:
+        return False
 
 
 def code_of(op: Operator) -> Code:

@@ -18,6 +18,7 @@ from ..late_dataclass import dataclass
 from ..messages import shown
 from .associativity import counter_example
 from .built_in import TRAITS, traits_of
+from .calls import is_own
 from .inference import (
     Endless,
     Form,
@@ -183,7 +184,9 @@ def signature_of(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signatur
     neutral = op.identity_for(*(fields if accumulates else inputs))
     identity = _as_fields(neutral, fields, scalar_state, f"identity of {op.name}")
     found = Signature(inputs, fields, scalar_state, outputs, scalar_output, identity)
-    _try(op, found)
+    # those of the package are tried in tests, but for complex numbers, which some of them divide by zero
+    if op.check or any(d.kind == "c" for d in inputs) or not is_own(op):
+        _try(op, found)
     return found
 
 
