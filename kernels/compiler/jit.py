@@ -5,13 +5,11 @@ each kernel as an entry of its own, which is checked before anything is made of 
 """
 
 import contextlib
-import gc
 import hashlib
 import logging
 import pickle
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import llvmlite
@@ -222,7 +220,7 @@ def load_kernel(function: Any, arguments: tuple[Any, ...]) -> pack.Kernel:
     found = pack.find(function, arguments)
     if found is not None:
         return found
-    with compiling(), _without_collections():
+    with compiling():
         if arguments not in function.overloads:
             function.compile(arguments)
             _give_environments(function.overloads[arguments])
@@ -240,7 +238,7 @@ def answer_of(function: Any, arguments: tuple[Any, ...], ask: Callable[[], Any])
         return found.answer
     known = function._cache.answers
     if arguments not in known:
-        with compiling(), _without_collections():
+        with compiling():
             known[arguments] = function._cache.answer(arguments, ask)
     return known[arguments]
 
@@ -255,18 +253,6 @@ def _give_environments(kernel: Any) -> None:
         for name in [each.name for each in module.global_variables] if module else []:
             if name.startswith("_ZN08NumbaEnv") and codegen._engine.get_global_value_address(name):
                 codegen.set_env(name, lookup_environment(name) or kernel.environment)
-
-
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Let no garbage be collected: a compiler makes millions of objects, and a tenth of its time is spent looking."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _KernelCache(_Cache):
