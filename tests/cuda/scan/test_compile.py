@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -31,7 +32,7 @@ from dask_gpuscan.kernels.operators.compensated import SUM
 from dask_gpuscan.ops.arrays.nulls import last_within
 from dask_gpuscan.ops.scan.kernel_scan import ScanArguments
 from dask_gpuscan.ops.statistics.table import window_operator
-from helpers.architectures import builds
+from helpers.architectures import builds, marks
 
 SEVEN = np.uint8(7)
 
@@ -154,20 +155,24 @@ def test_no_spills(kernel, capability, schedule, record_property):
     assert set(spills) == {"0"}, log
 
 
-@pytest.mark.spills
+LINES = [
+    ("strided", True),
+    ("strided", False),
+    ("strided_4", True),
+    ("strided_1", False),
+    ("rows", True),
+    ("rows", False),
+    ("classic", False),
+]
+
+
 @pytest.mark.parametrize(
-    ("schedule", "write"),
+    ("kernel", "schedule", "write"),
     [
-        ("strided", True),
-        ("strided", False),
-        ("strided_4", True),
-        ("strided_1", False),
-        ("rows", True),
-        ("rows", False),
-        ("classic", False),
+        pytest.param(*each, id=f"{name_of(each[0])}-{each[1]}-{each[2]}", marks=marks(i))
+        for i, each in enumerate((kernel, *line) for kernel in KERNELS[2::8] for line in LINES)
     ],
 )
-@pytest.mark.parametrize("kernel", KERNELS[2::8], ids=name_of)
 def test_lines_and_reductions(kernel, schedule, write):
     op, dtypes, nulls, options = kernel
     _, log = build(pass_of(op, dtypes, nulls, options | {"write": write}), schedule, (9, 0))
@@ -183,17 +188,22 @@ TABLES = [
 ]
 
 
-@pytest.mark.spills
-@pytest.mark.parametrize("schedule", ["classic", "pipelined", "rows"])
-@pytest.mark.parametrize(("name", "dtype", "width"), TABLES)
-def test_narrow_tables(name, dtype, width, schedule):
+@pytest.mark.parametrize(
+    ("name", "dtype", "width", "schedule", "write"),
+    [
+        pytest.param(*table, *how, marks=marks(i))
+        for i, (table, how) in enumerate(
+            product(TABLES, product(("classic", "pipelined", "rows"), (True, False)))
+        )
+    ],
+)
+def test_narrow_tables(name, dtype, width, schedule, write):
     """Each kernel compiles for one architecture, scans and reductions of a table in turn for one and the other."""
     table = table_of(pass_of(BUILT_IN[name], [dtype], "none", {}), width)
     assert isinstance(table, TablePass)
-    for write in (True, False):
-        capability = (9, 0) if write is (width % 2 == 0) else (12, 0)
-        _, log = build(replace(table, write=write), schedule, capability)
-        assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
+    capability = (9, 0) if write is (width % 2 == 0) else (12, 0)
+    _, log = build(replace(table, write=write), schedule, capability)
+    assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
 
 
 def test_tables_that_are_not_narrow():
