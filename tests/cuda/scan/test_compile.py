@@ -20,6 +20,7 @@ from dask_gpuscan.kernels import (
     signature,
 )
 from dask_gpuscan.kernels.compiler import cache as kernel_cache
+from dask_gpuscan.kernels.cuda.core import build as build_module
 from dask_gpuscan.kernels.cuda.core import closure_constants as captured_numbers
 from dask_gpuscan.kernels.cuda.core import source as source_module
 from dask_gpuscan.kernels.cuda.core.build import build, cubin, source
@@ -254,6 +255,32 @@ def test_cubins_are_kept_and_damaged_ones_made_anew(tmp_path, monkeypatch):
         assert kernel_cache.read(entry.name) is not None
     cubin(*chosen, (9, 0))
     assert len(list(tmp_path.glob("*.cubin"))) == 2
+
+
+def test_functions_of_an_operator_are_kept_for_its_other_kernels(tmp_path, monkeypatch):
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path))
+    made = []
+
+    def functions(of, capability):
+        made.append((of, capability))
+        return [f"{len(made)}".encode()]
+
+    monkeypatch.setattr(build_module, "lto_functions", functions)
+    product, other = (
+        pass_of(BUILT_IN["multiply"], ["f8"], nulls, options).operator
+        for nulls, options in (
+            ("in band", {"mark_nulls": True}),
+            ("none", {"dtype": np.dtype("f4")}),
+        )
+    )
+    assert product.follow is not None
+    operators = [product, replace(product, follow=None), other]
+    asked = [(of, of.follow, on) for of in operators for on in ((9, 0), (8, 0))]
+    ask = build_module._operator_functions.__wrapped__
+    first = [ask(*each) for each in asked]
+    assert len(made) == len(list(tmp_path.glob("*.ltoir"))) == len(asked)
+    assert [ask(*each) for each in asked] == first
+    assert len(made) == len(asked)
 
 
 def test_numbers_that_functions_capture_are_no_part_of_a_cubin(tmp_path, monkeypatch):
