@@ -312,7 +312,9 @@ def test_numbers_are_laid_out_as_in_the_source():
     assert len(packed) == captured_numbers.numbers_size(op, inputs) == 16
 
 
-@pytest.mark.parametrize("write", [True, False])
+@pytest.mark.parametrize(
+    "write", [pytest.param(write, marks=marks(2 * i)) for i, write in enumerate((True, False))]
+)
 def test_kernels_for_racecheck_compile(monkeypatch, write):
     monkeypatch.setattr(source_module, "RACECHECK", True)
     op, dtypes, nulls, options = KERNELS[4]
