@@ -5,13 +5,11 @@ each kernel as an entry of its own, which is checked before anything is made of 
 """
 
 import contextlib
-import gc
 import hashlib
 import logging
 import pickle
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import llvmlite
@@ -226,7 +224,7 @@ def register_overloads() -> None:
 
 def load(function: Any, arguments: tuple[Any, ...]) -> Kernel:
     """Find what calls a function for arguments of these types on disk, or compile it."""
-    with compiling(), _without_collections():
+    with compiling():
         register_overloads()
         if arguments not in function.overloads:
             function.compile(arguments)
@@ -242,7 +240,7 @@ def answer(function: Any, arguments: tuple[Any, ...], ask: Callable[[], Any]) ->
     """Return the type that a kernel answers with, without its machine code: from disk, or by `ask`."""
     known = function._cache.answers
     if arguments not in known:
-        with compiling(), _without_collections():
+        with compiling():
             register_overloads()
             known[arguments] = function._cache.answer(arguments, ask)
     return known[arguments]
@@ -258,18 +256,6 @@ def _give_environments(kernel: Any) -> None:
         for name in [each.name for each in module.global_variables] if module else []:
             if name.startswith("_ZN08NumbaEnv") and codegen._engine.get_global_value_address(name):
                 codegen.set_env(name, lookup_environment(name) or kernel.environment)
-
-
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Let no garbage be collected: a compiler makes millions of objects, and a tenth of its time is spent looking."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _KernelCache(_Cache):

@@ -37,14 +37,16 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 @pytest.fixture(autouse=True)
 def unlinked(request, monkeypatch):
-    """End a test that is marked so when its kernel has been compiled."""
-    if request.node.get_closest_marker("unlinked"):
-        from dask_gpuscan.kernels.cuda.core import build
+    """End a test that is marked so when its kernel has been compiled; return what does, or None."""
+    if not request.node.get_closest_marker("unlinked"):
+        return None
+    from dask_gpuscan.kernels.cuda.core import build
 
-        def skip(*parts, options):
-            pytest.skip("compiled; linked another day, and by make spills")
+    def skip(*parts, options=None):
+        pytest.skip("compiled; linked another day, and by make spills")
 
-        monkeypatch.setattr(build, "Linker", skip)
+    monkeypatch.setattr(build, "Linker", skip)
+    return skip
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ dtypes of the elements, as nothing that they need depends on more than widths.
 """
 
 import hashlib
+import pickle
 import re
 import struct
 import threading
@@ -212,8 +213,17 @@ def _functions(each: Pass, capability: Capability) -> list[bytes]:
 
 @lru_cache(maxsize=64)
 def _operator_functions(of: TypedOperator, follow: Any, capability: Capability) -> list[bytes]:
-    """Return those of an operator, which several passes call: `follow` tells apart what else is equal."""
-    return lto_functions(of, capability)
+    """Return those of an operator, which several passes call: `follow` tells apart what else is equal.
+
+    They are kept as well: Numba takes up to a second for its first function, and up to two for an operator.
+    """
+    key = _entry("ltoir", of.token, follow is not None, capability)
+    found = kernel_cache.read(key)
+    if found is None:
+        found = pickle.dumps(lto_functions(of, capability))
+        kernel_cache.write(key, found)
+    functions: list[bytes] = pickle.loads(found)
+    return functions
 
 
 def _link(text: str, functions: list[bytes], arch: str) -> tuple[bytes, str]:
@@ -239,10 +249,13 @@ def _link(text: str, functions: list[bytes], arch: str) -> tuple[bytes, str]:
 
 
 def _key(each: Pass, schedule: str, capability: Capability) -> str:
-    digest = hashlib.sha256(_environment().encode())
-    digest.update(repr((each.token, capability)).encode())
-    digest.update(source(each, schedule, capability).encode())
-    return f"{digest.hexdigest()}.cubin"
+    return _entry("cubin", each.token, capability, source(each, schedule, capability))
+
+
+def _entry(kind: str, *content: Any) -> str:
+    """Return the name of an entry of the cache: it differs where what it is made from does."""
+    digest = hashlib.sha256(repr((_environment(), *content)).encode())
+    return f"{digest.hexdigest()}.{kind}"
 
 
 @lru_cache(maxsize=1)

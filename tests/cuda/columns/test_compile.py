@@ -19,7 +19,7 @@ from dask_gpuscan.kernels.cuda.core.plan import Nullness
 from dask_gpuscan.kernels.cuda.core.tuning import STAGES_AT_LEAST
 from dask_gpuscan.kernels.cuda.core.visitors import HEAD_FLAGS, SELECT, UNIQUE, VISITORS
 from dask_gpuscan.kernels.operators.compensated import MEAN, SUM
-from helpers.architectures import builds
+from helpers.architectures import builds, marks
 
 I4, I8, F8, BOOL = (np.dtype(d) for d in ("i4", "i8", "f8", "?"))
 NO, BITS, BYTES, BAND = Nullness(), Nullness("bits", 0), Nullness("bytes", 1), Nullness("in band")
@@ -179,7 +179,13 @@ def test_numbers_that_functions_capture_are_no_part_of_a_plan():
         assert packed != other
 
 
-@pytest.mark.parametrize("name", ["select", "run-lengths", "scan-add"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=marks(i))
+        for i, name in enumerate(("select", "run-lengths", "scan-add"))
+    ],
+)
 def test_kernels_for_racecheck_compile(monkeypatch, name):
     monkeypatch.setattr(source_module, "RACECHECK", True)
     code, _ = build(PLANS[name].sized((9, 0)), "pipelined", (9, 0))

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from dask_gpuscan.kernels import (
     signature,
 )
 from dask_gpuscan.kernels.compiler import cache as kernel_cache
+from dask_gpuscan.kernels.cuda.core import build as build_module
 from dask_gpuscan.kernels.cuda.core import closure_constants as captured_numbers
 from dask_gpuscan.kernels.cuda.core import source as source_module
 from dask_gpuscan.kernels.cuda.core.build import build, cubin, source
@@ -31,7 +33,7 @@ from dask_gpuscan.kernels.operators.compensated import SUM
 from dask_gpuscan.ops.arrays.nulls import last_within
 from dask_gpuscan.ops.scan.kernel_scan import ScanArguments
 from dask_gpuscan.ops.statistics.table import window_operator
-from helpers.architectures import builds
+from helpers.architectures import builds, marks
 
 SEVEN = np.uint8(7)
 
@@ -154,20 +156,24 @@ def test_no_spills(kernel, capability, schedule, record_property):
     assert set(spills) == {"0"}, log
 
 
-@pytest.mark.spills
+LINES = [
+    ("strided", True),
+    ("strided", False),
+    ("strided_4", True),
+    ("strided_1", False),
+    ("rows", True),
+    ("rows", False),
+    ("classic", False),
+]
+
+
 @pytest.mark.parametrize(
-    ("schedule", "write"),
+    ("kernel", "schedule", "write"),
     [
-        ("strided", True),
-        ("strided", False),
-        ("strided_4", True),
-        ("strided_1", False),
-        ("rows", True),
-        ("rows", False),
-        ("classic", False),
+        pytest.param(*each, id=f"{name_of(each[0])}-{each[1]}-{each[2]}", marks=marks(i))
+        for i, each in enumerate((kernel, *line) for kernel in KERNELS[2::8] for line in LINES)
     ],
 )
-@pytest.mark.parametrize("kernel", KERNELS[2::8], ids=name_of)
 def test_lines_and_reductions(kernel, schedule, write):
     op, dtypes, nulls, options = kernel
     _, log = build(pass_of(op, dtypes, nulls, options | {"write": write}), schedule, (9, 0))
@@ -183,17 +189,22 @@ TABLES = [
 ]
 
 
-@pytest.mark.spills
-@pytest.mark.parametrize("schedule", ["classic", "pipelined", "rows"])
-@pytest.mark.parametrize(("name", "dtype", "width"), TABLES)
-def test_narrow_tables(name, dtype, width, schedule):
+@pytest.mark.parametrize(
+    ("name", "dtype", "width", "schedule", "write"),
+    [
+        pytest.param(*table, *how, marks=marks(i))
+        for i, (table, how) in enumerate(
+            product(TABLES, product(("classic", "pipelined", "rows"), (True, False)))
+        )
+    ],
+)
+def test_narrow_tables(name, dtype, width, schedule, write):
     """Each kernel compiles for one architecture, scans and reductions of a table in turn for one and the other."""
     table = table_of(pass_of(BUILT_IN[name], [dtype], "none", {}), width)
     assert isinstance(table, TablePass)
-    for write in (True, False):
-        capability = (9, 0) if write is (width % 2 == 0) else (12, 0)
-        _, log = build(replace(table, write=write), schedule, capability)
-        assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
+    capability = (9, 0) if write is (width % 2 == 0) else (12, 0)
+    _, log = build(replace(table, write=write), schedule, capability)
+    assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
 
 
 def test_tables_that_are_not_narrow():
@@ -246,6 +257,32 @@ def test_cubins_are_kept_and_damaged_ones_made_anew(tmp_path, monkeypatch):
     assert len(list(tmp_path.glob("*.cubin"))) == 2
 
 
+def test_functions_of_an_operator_are_kept_for_its_other_kernels(tmp_path, monkeypatch):
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path))
+    made = []
+
+    def functions(of, capability):
+        made.append((of, capability))
+        return [f"{len(made)}".encode()]
+
+    monkeypatch.setattr(build_module, "lto_functions", functions)
+    product, other = (
+        pass_of(BUILT_IN["multiply"], ["f8"], nulls, options).operator
+        for nulls, options in (
+            ("in band", {"mark_nulls": True}),
+            ("none", {"dtype": np.dtype("f4")}),
+        )
+    )
+    assert product.follow is not None
+    operators = [product, replace(product, follow=None), other]
+    asked = [(of, of.follow, on) for of in operators for on in ((9, 0), (8, 0))]
+    ask = build_module._operator_functions.__wrapped__
+    first = [ask(*each) for each in asked]
+    assert len(made) == len(list(tmp_path.glob("*.ltoir"))) == len(asked)
+    assert [ask(*each) for each in asked] == first
+    assert len(made) == len(asked)
+
+
 def test_numbers_that_functions_capture_are_no_part_of_a_cubin(tmp_path, monkeypatch):
     monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path))
 
@@ -275,7 +312,9 @@ def test_numbers_are_laid_out_as_in_the_source():
     assert len(packed) == captured_numbers.numbers_size(op, inputs) == 16
 
 
-@pytest.mark.parametrize("write", [True, False])
+@pytest.mark.parametrize(
+    "write", [pytest.param(write, marks=marks(2 * i)) for i, write in enumerate((True, False))]
+)
 def test_kernels_for_racecheck_compile(monkeypatch, write):
     monkeypatch.setattr(source_module, "RACECHECK", True)
     op, dtypes, nulls, options = KERNELS[4]

@@ -23,7 +23,7 @@ from dask_gpuscan.kernels.cuda.sort.sort_pass import (
     TiesPass,
 )
 from dask_gpuscan.kernels.operators.compensated import SUM
-from helpers.architectures import builds
+from helpers.architectures import builds, marks
 
 CODES = {
     "u1": KeyCode(1), "i4": KeyCode(4, "signed", True), "f2": KeyCode(2, "floats", False, True),
@@ -92,7 +92,7 @@ def test_passes_compile_without_spills(each, capability, schedule):
     assert re.findall(r"(\d+) bytes spill", log) == ["0", "0"]
 
 
-@pytest.mark.parametrize("step", [0, 2])
+@pytest.mark.parametrize("step", [pytest.param(i, marks=marks(i)) for i in (0, 2)])
 def test_steps_for_racecheck_compile(monkeypatch, step):
     monkeypatch.setattr(source_module, "RACECHECK", True)
     code, _ = build(by_code("add", ["f8"])[step], "classic", (9, 0))

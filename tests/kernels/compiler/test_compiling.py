@@ -1,5 +1,7 @@
 """Who waits for a compiler is told, if somebody watches."""
 
+import contextlib
+import gc
 import io
 import multiprocessing
 import sys
@@ -82,3 +84,18 @@ def test_nothing_is_said_where_nobody_watches(at_terminal, monkeypatch):
     assert sys.stderr.getvalue() == ""
     monkeypatch.setattr(sys, "stderr", None)
     _compile()
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_is_collected_again_after_a_compile(enabled):
+    before = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        with contextlib.suppress(TypeError), compiling.compiling():
+            with compiling.compiling():  # of a kernel that another one calls
+                assert not gc.isenabled()
+            assert not gc.isenabled()
+            raise TypeError
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if before else gc.disable)()
