@@ -370,9 +370,9 @@ def _labels(index: pd.Index) -> Labels:
     found = LABELS.get(address)
     if found is None or found[0]() is not index:
         own, names = ref(index, lambda _: LABELS.pop(address, None)), index.tolist()
-        texts = [name for name in names if type(name) is str]
-        is_unique = len(set(texts)) == len(texts)
-        places = {name: i for i, name in enumerate(names) if is_unique and type(name) is str}
+        places: dict[Hashable, int] = {n: i for i, n in enumerate(names) if type(n) is str}
+        if len(places) < sum(type(n) is str for n in names):  # some are there twice
+            places = {}
         found = LABELS[address] = own, names, places
     return found
 
