@@ -92,7 +92,7 @@ def plain(answer: Any) -> Any:
 
 def compare(answer: Any, expected: Any) -> None:
     """Raise an AssertionError if two answers differ by more than dtypes and rounding."""
-    loose = {"check_dtype": False, "check_index_type": False, "check_names": False}
+    loose = {f"check_{of}": False for of in ("dtype", "categorical", "index_type", "names")}
     if isinstance(expected, tuple):
         for one, other in zip(answer, expected, strict=True):
             compare(one, other)

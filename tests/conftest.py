@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from contextlib import ExitStack
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from dask.tokenize import normalize_object, normalize_token
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # for helpers/
@@ -35,6 +37,9 @@ settings.load_profile("default")
 # Compilers make and keep so many objects that looking for garbage among them took a seventh of the time.
 gc.freeze()
 gc.set_threshold(100_000, 50, 50)
+
+# Dask pickles the classes of expressions twice for each name that it gives: a twentieth of the time of small graphs.
+normalize_token.register(type, cache(normalize_object))
 
 BACKENDS = [pytest.param(Backend(), id="cpu")]
 if has_cuda():

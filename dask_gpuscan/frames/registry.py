@@ -138,7 +138,7 @@ def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
         return frame[names]
     if names == known:
         return frame.copy(deep=False)
-    return frame.iloc[:, [known.index(name) for name in names]]
+    return frame.take([known.index(name) for name in names], axis=1)
 
 
 def stored_numbers(column: Column) -> Values:

@@ -3,6 +3,7 @@
 import importlib
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import dask
@@ -44,7 +45,7 @@ KINDS = {
     "object keys": ({}, as_dtypes({"k": object})),
     "categories of keys": (
         {"k": pd.CategoricalDtype([1, 2, 3])},
-        as_dtypes({"k": pd.CategoricalDtype([3, 2, 1])}),
+        lambda part: part.assign(k=part["k"].cat.reorder_categories([3, 2, 1])),
     ),
     "decimals as keys": ({"k": decimals(1)}, as_dtypes({"k": decimals(3)})),
     "null keys": ({"k": "int64[pyarrow]"}, nulls("k")),
@@ -60,6 +61,36 @@ KINDS = {
 
 def collection(parts, meta):
     return dd.from_delayed(list(map(dask.delayed, parts)), meta=meta, verify_meta=False)
+
+
+class Asked:
+    """A frame that remembers which of its columns a call asks for."""
+
+    def __init__(self, frame):
+        self.frame, self.columns = frame, set()
+
+    def __getitem__(self, names):
+        self.columns |= {names} if isinstance(names, str) else set(names)
+        return self.frame[names]
+
+    def __getattr__(self, name):
+        self.columns |= set(self.frame.columns)
+        return getattr(self.frame, name)
+
+
+@cache
+def asked_for(name):
+    """Return the columns that a call asks for: all, if it asks the frame itself."""
+    asked = Asked(WHOLE)
+    calls.CALLS[name](asked)
+    return asked.columns
+
+
+def changed(part, other):
+    """Return the columns whose dtypes differ, categories in another order included; all, if columns are."""
+    if list(part) != list(other):
+        return set(part)
+    return {name for name in part if repr(part[name].dtype) != repr(other[name].dtype)}
 
 
 def answer(call, frame):
@@ -82,9 +113,13 @@ def test_every_method_refuses_or_answers_for_all_rows(kind):
     dtypes, change = KINDS[kind]
     frame, wrong = WHOLE.astype(dtypes), []
     parts = [frame[CUTS[0]], change(frame[CUTS[1]]), frame[CUTS[2]]]
+    differ = changed(frame, parts[1])
+    assert differ
     whole = pd.concat([part[frame.columns] for part in parts])
     lazy = collection(parts, frame.iloc[:0])
     for name, call in calls.CALLS.items():
+        if not differ & asked_for(name):
+            continue  # what it is given matches
         found = answer(call, lazy)
         if isinstance(found, ValueError) and REFUSED.match(str(found)):
             assert kind != "order", found

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import dask_gpuscan  # noqa: F401  (registers .gpuscan)
-from dask_gpuscan.frames.pandas.layouts import LABELS, names_in
+from dask_gpuscan.frames.pandas.layouts import LABELS, names_in, place_in
 from helpers.backends import same
 
 REDUCTIONS = ["sum", "mean", "min", "max", "std", "var", "count", "first", "last", "prod"]
@@ -83,3 +83,21 @@ def test_answers_share_no_memory_with_the_rows(method):
     for column in range(found.shape[1]):
         found.iloc[:, column] = 9
     same(df, before)
+
+
+PLACES = {
+    "texts": pd.Index(["a", "b"]),
+    "twice": pd.Index(["a", "b", "a"]),
+    "objects": pd.Index([1, "b", None, "a", 1.0], dtype=object),
+    "levels": pd.MultiIndex.from_tuples([("a", "x"), ("b", "x"), ("a", "y")]),
+    "categories": pd.CategoricalIndex(["b", "a"]),
+}
+
+
+@pytest.mark.parametrize("labels", PLACES)
+def test_places_are_those_of_the_index(labels):
+    index = PLACES[labels]
+    for name in ("a", "b", *index):
+        np.testing.assert_equal(place_in(index, name), index.get_loc(name))
+    with pytest.raises(KeyError):
+        place_in(index, "c")

@@ -1,7 +1,7 @@
 """Hypothesis strategies: columns of every dtype with nulls, and cuts of their rows into partitions."""
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import dask.dataframe as dd
@@ -103,10 +103,8 @@ def partitioned(frame: Any, at: list[float]) -> Any:
 def partitioned_at(frame: Any, rows: list[int]) -> Any:
     """Return the frame as a Dask collection whose further partitions begin at these rows."""
     bounds = [0, *rows, len(frame)]
-    parts = [frame.iloc[a:b] for a, b in pairwise(bounds)]
-    # Dask names `str` and `string[pyarrow]` alike, and takes what it has made of one for the other
-    dtypes = [*(frame.dtypes if frame.ndim > 1 else [frame.dtype]), frame.index.dtype]
-    return dd.from_map(_itself, parts, dtypes=repr(dtypes), meta=frame.iloc[:0])
+    parts = [_Part(frame.iloc[a:b]) for a, b in pairwise(bounds)]
+    return dd.from_map(_rows_of, parts, meta=frame.iloc[:0])
 
 
 def in_pieces(frame: Any) -> Iterator[Any]:
@@ -117,5 +115,20 @@ def in_pieces(frame: Any) -> Iterator[Any]:
     yield dask_gpuscan.stream([frame.iloc[:2], frame.iloc[2:]])
 
 
-def _itself(part: Any, dtypes: str) -> Any:
-    return part
+class _Part:
+    """Rows that Dask names by a number of their own.
+
+    Their content is slow to read, and Dask names `str` and `string[pyarrow]` alike.
+    """
+
+    _numbers = count()
+
+    def __init__(self, rows: Any) -> None:
+        self.rows, self.number = rows, next(self._numbers)
+
+    def __dask_tokenize__(self) -> tuple[str, int]:
+        return "part", self.number
+
+
+def _rows_of(part: _Part) -> Any:
+    return part.rows

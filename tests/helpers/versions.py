@@ -1,12 +1,14 @@
 """What older versions of pandas, Dask and Numba do otherwise, for the tests that it touches."""
 
 from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import version
 
 import pytest
 from packaging.version import Version
 
 
+@cache  # asked by every comparison of frames, and the answer lies in a file
 def older(library: str, first: str) -> bool:
     """Tell whether the library is older than the first version that does as a test says."""
     return Version(version(library)) < Version(first)

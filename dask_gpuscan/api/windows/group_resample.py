@@ -16,7 +16,7 @@ from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.strategy import KeyOrder, strategy
 from ...ops.time.buckets import Buckets
 from ...ops.time.edges import append_times
-from ...ops.time.group_buckets import FillBuckets, append_labels
+from ...ops.time.group_buckets import FillBuckets, append_labels, seen_times
 from ...ops.time.group_edges import keyed_edges, keyed_rows, with_levels
 from ...ops.time.time_column import TimeColumn
 from ..absent import no_attribute
@@ -277,27 +277,13 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
             rows, append_times, self._time_column, unused_name("time", known)
         )
         time = names_of(meta_of(timed))[-1]
-        groups = methods_of(timed).groupby(
+        groups: Any = methods_of(timed).groupby(
             list(self._by.columns), clustered=self._clustered, dropna=self._dropna
-        )[time]
-        rows, names = timed, []
-        scans = (
-            [groups.cummax(), groups.cummin()]
-            if self._buckets.depends_on_first
-            else [groups.cummax()]
         )
-        for title, scan in zip(("latest", "first"), scans, strict=False):
-            rows = engine.with_column(rows, scan, unused_name(title, known))
-            names.append(names_of(meta_of(rows))[-1])
-        latest, first = [*names, None][:2]
+        seen = groups._scan("resample-times", seen_times(time, self._buckets), as_series=False)
+        label = unused_name("bucket", known)
         rows = engine.map_partitions(
-            rows,
-            append_labels,
-            self._time_column,
-            self._buckets,
-            latest,
-            first,
-            unused_name("bucket", known),
+            timed, append_labels, seen, self._time_column, self._buckets, label
         )
         label = names_of(meta_of(rows))[-1]
         if self._options.sort is not False or self._clustered:

@@ -13,7 +13,7 @@ import pandas as pd
 from dask.task_spec import Task, TaskRef
 
 from ...frames.messages import FLAG
-from ...frames.registry import aligned, check_names, names_of
+from ...frames.registry import aligned, check_names, choose_columns, names_of
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from .compat import (
@@ -136,6 +136,18 @@ def input_of(expression: Expr, number: int) -> Any:
     return Task(None, aligned, given, names_of(meta)) if getattr(meta, "ndim", 1) == 2 else given
 
 
+class Chosen(Projection):  # type: ignore[misc]
+    """Columns of a frame as Dask chooses them, without looking their labels up in pandas, which takes longer."""
+
+    operation = staticmethod(choose_columns)
+
+    def _simplify_down(self) -> Any:
+        found = super()._simplify_down()
+        if type(found) is Projection:  # of what this one chose from
+            return type(self)(*found.operands)
+        return found
+
+
 def is_held(expression: Expr) -> bool:
     """Tell whether the partitions of an expression are in memory whatever is computed: they were persisted."""
     while isinstance(expression, Projection):
@@ -242,7 +254,7 @@ def select(obj: Any, flags: Sequence[bool]) -> Any:
 
 def choose(obj: Any, names: Iterable[Hashable]) -> Any:
     """Return a frame with these columns, so that no others are read; a series as it is."""
-    return obj if obj.ndim == 1 else obj[list(dict.fromkeys(names))]
+    return obj if obj.ndim == 1 else new_collection(Chosen(obj.expr, list(dict.fromkeys(names))))
 
 
 narrow = choose

@@ -360,18 +360,32 @@ def column_at(frame: pd.DataFrame, place: int, name: Hashable) -> PandasColumn:
     return PandasColumn(name, frame._get_column_array(place))
 
 
-LABELS: dict[int, tuple[ref[pd.Index], list[Hashable]]] = {}
-"""What `names_in` has returned, by the address of labels that are alive, and never change: texts are slow to read."""
+Labels: TypeAlias = tuple[ref[pd.Index], list[Hashable], dict[Hashable, int]]
+LABELS: dict[int, Labels] = {}
+"""Labels of columns and the places of texts, by the address of an index that is alive: pandas is slow to read texts."""
 
 
-def names_in(labels: pd.Index) -> list[Hashable]:
+def _labels(index: pd.Index) -> Labels:
+    address = id(index)
+    found = LABELS.get(address)
+    if found is None or found[0]() is not index:
+        own, names = ref(index, lambda _: LABELS.pop(address, None)), index.tolist()
+        places: dict[Hashable, int] = {n: i for i, n in enumerate(names) if type(n) is str}
+        if len(places) < sum(type(n) is str for n in names):  # some are there twice
+            places = {}
+        found = LABELS[address] = own, names, places
+    return found
+
+
+def names_in(index: pd.Index) -> list[Hashable]:
     """Return the labels of columns as a new list."""
-    place = id(labels)
-    found = LABELS.get(place)
-    if found is None or found[0]() is not labels:
-        own = ref(labels, lambda _: LABELS.pop(place, None))
-        found = LABELS[place] = own, labels.tolist()
-    return found[1].copy()
+    return _labels(index)[1].copy()
+
+
+def place_in(index: pd.Index, name: Hashable) -> Any:
+    """Return where a label is, as `get_loc` of the index does."""
+    place = _labels(index)[2].get(name) if type(name) is str else None
+    return index.get_loc(name) if place is None else place
 
 
 def every_column(frame: pd.DataFrame) -> list[Column]:

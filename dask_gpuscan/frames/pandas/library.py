@@ -44,6 +44,7 @@ from .layouts import (
     masked_parts,
     names_in,
     nulls_of,
+    place_in,
     series_of,
     taken,
     with_null,
@@ -82,7 +83,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return names_in(frame.columns)
 
     def column(self, frame: pd.DataFrame, name: Hashable) -> AnyColumn:
-        place = frame.columns.get_loc(name)
+        place = place_in(frame.columns, name)
         return column_at(frame, place, name) if isinstance(place, int) else frame[name]
 
     dtypes = staticmethod(every_dtype)
@@ -93,7 +94,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def append(self, frame: pd.DataFrame, column: pd.Series | Values, name: str) -> pd.DataFrame:
         out = frame.copy(deep=False)
-        out[of_levels(name, frame)] = column
+        # setting it would look its name up first, for which pandas makes a table of all labels
+        is_free = out.flags.allows_duplicate_labels
+        out.insert(out.shape[1], of_levels(name, frame), column, allow_duplicates=is_free)
         return out
 
     def rows(self, frame: pd.DataFrame, rows: Values | slice) -> pd.DataFrame:

@@ -12,36 +12,43 @@ from typing import Any
 from ... import kernels
 from ...frames.keys import BoundaryKey, boundary_key, key_arrays
 from ...frames.protocol import Library
-from ...frames.registry import column_of, columns_of, library_of, names_of, stored_numbers
+from ...frames.registry import column_of, columns_of, library_of, stored_numbers
 from ...frames.types import Values
+from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
+from ..core.operation import GroupScan, Part
 from ..groupby.spec import GroupBySpec
+from ..scan.column_scan import Scan
+from ..scan.kernel_scan import ScanArguments
 from .buckets import Buckets
 from .resample import with_empty
 from .time_column import TimeColumn, decrease
 
+LATEST, FIRST = "latest", "first"
+"""The columns of `seen_times`."""
+
+
+def seen_times(time: Hashable, buckets: Buckets) -> list[Part[GroupScan]]:
+    """Return scans of the latest time so far in the group of a row, and of the first if buckets depend on it."""
+    asked = [(LATEST, "maximum"), (FIRST, "minimum")][: 1 + buckets.depends_on_first]
+    scans = {name: Scan(name, BUILT_IN[op], ScanArguments(), in_groups=True) for name, op in asked}
+    return [Part(name, (time,), scan.of_column(time)) for name, scan in scans.items()]
+
 
 def append_labels(
-    frame: Any,
-    time_column: TimeColumn,
-    buckets: Buckets,
-    latest: Hashable,
-    first: Hashable,
-    label: str,
+    frame: Any, seen: Any, time_column: TimeColumn, buckets: Buckets, label: str
 ) -> Any:
-    """Return rows with the label of their bucket as one more column, and without the two that say what is around it.
+    """Return rows with the label of their bucket as one more column.
 
     Parameters
     ----------
     frame : frame
+    seen : frame
+        What `seen_times` says of these rows, null in rows that are in no group.
     time_column : TimeColumn
     buckets : Buckets
-    latest : name
-        A column of the latest time so far in the group of each row, null in rows that are in no group.
-    first : name
-        One of the first time, or None if buckets do not depend on it.
     label : str
         The name of the new column.
 
@@ -51,7 +58,7 @@ def append_labels(
         For times that are null, or that decrease within a group.
     """
     library = library_of(frame)
-    times, so_far = time_column.times(frame), column_of(frame, latest)
+    times, so_far = time_column.times(frame), column_of(seen, LATEST)
     latest_times = stored_numbers(so_far)
     late = (latest_times > times) & library.valid(so_far)
     if bool(late.any()):
@@ -61,10 +68,9 @@ def append_labels(
             f"resample: times must not decrease within a group, those of {time_column.title} do, where "
             f"{decrease(time_column.column(frame), *pair)}; sort by them first"
         )
-    firsts = None if first is None else stored_numbers(column_of(frame, first))
+    firsts = stored_numbers(column_of(seen, FIRST)) if buckets.depends_on_first else None
     labels = buckets.labels_of(library, times, firsts)
-    kept = library.select(frame, [name not in (latest, first) for name in names_of(frame)])
-    return library.append(kept, labels.astype(INT64, copy=False), label)
+    return library.append(frame, labels.astype(INT64, copy=False), label)
 
 
 @dataclass(frozen=True)
