@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from dask_gpuscan import stream
+from helpers.strategies import of_partitions
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 calls = importlib.import_module("support_calls")
@@ -57,10 +58,6 @@ KINDS = {
     "flags": ({}, as_dtypes({"late": object})),
     "order": ({}, lambda part: part[part.columns[::-1]]),
 }
-
-
-def collection(parts, meta):
-    return dd.from_delayed(list(map(dask.delayed, parts)), meta=meta, verify_meta=False)
 
 
 class Asked:
@@ -116,7 +113,7 @@ def test_every_method_refuses_or_answers_for_all_rows(kind):
     differ = changed(frame, parts[1])
     assert differ
     whole = pd.concat([part[frame.columns] for part in parts])
-    lazy = collection(parts, frame.iloc[:0])
+    lazy = of_partitions(parts, frame.iloc[:0])
     for name, call in calls.CALLS.items():
         if not differ & asked_for(name):
             continue  # what it is given matches
@@ -153,7 +150,7 @@ TOGETHER = {
 @pytest.mark.parametrize("rows", [3, 0])
 def test_rows_that_meet_are_refused_however_they_are_moved(name, way, rows):
     one = pd.DataFrame({"k": [3, 1, 2], "x": [1.0, 2.0, 4.0]})
-    lazy = collection([one, one.astype({"k": "float64"})[:rows]], one[:0])
+    lazy = of_partitions([one, one.astype({"k": "float64"})[:rows]], one[:0])
     message = "partitions do not match: column 'k' is int64 in one and float64 in another"
     with (
         dask.config.set({"dataframe.shuffle.method": way}),
@@ -166,7 +163,7 @@ def test_rows_that_meet_are_refused_however_they_are_moved(name, way, rows):
 @pytest.mark.parametrize("name", ["median", "sum", "cumsum", "rank"])
 def test_levels_of_the_index_that_are_keys_are_refused(name, way):
     one = pd.DataFrame({"x": [1.0, 2.0, 4.0]}, pd.Index([3, 1, 2], name="k"))
-    lazy = collection([one, one.set_axis(one.index.astype("float64"))], one[:0])
+    lazy = of_partitions([one, one.set_axis(one.index.astype("float64"))], one[:0])
     with (
         dask.config.set({"dataframe.shuffle.method": way}),
         pytest.raises(ValueError, match=REFUSED),
@@ -178,7 +175,7 @@ def test_levels_of_the_index_that_are_keys_are_refused(name, way):
 def test_what_all_partitions_have_is_not_refused_where_dask_tells_otherwise(name):
     """As after `assign` of `dask.dataframe.to_datetime`, and after a join that finds nothing in any partition."""
     frame = pd.DataFrame({"k": [1, 2, 1, 2], "x": [1.0, 2.0, 4.0, 3.0]})
-    lazy = collection([frame[:2], frame[2:]], frame[:0].astype({"k": "float64", "x": "object"}))
+    lazy = of_partitions([frame[:2], frame[2:]], frame[:0].astype({"k": "float64", "x": "object"}))
     found = TOGETHER[name](lazy.astype({"x": "float64"})).compute()
     matrix.compare(found.sort_index(), TOGETHER[name](frame).sort_index())
 
@@ -186,7 +183,7 @@ def test_what_all_partitions_have_is_not_refused_where_dask_tells_otherwise(name
 @pytest.mark.parametrize("name", ["sort", "rank", "drop_duplicates", "nlargest", "head"])
 def test_columns_that_are_not_there_are_refused(name):
     frame = pd.DataFrame({"k": [1, 2], "x": [1.0, 2.0], "y": [0, 0]})
-    lazy = collection([frame, frame.rename(columns={"y": "z"})], frame[:0])
+    lazy = of_partitions([frame, frame.rename(columns={"y": "z"})], frame[:0])
     with pytest.raises(ValueError, match=r"partitions do not match: columns \(k, x"):
         TOGETHER[name](lazy).compute()
 

@@ -6,6 +6,7 @@ import pytest
 
 import dask_gpuscan  # noqa: F401  (registers .gpuscan)
 from dask_gpuscan.frames.pandas.layouts import LABELS, names_in, place_in
+from dask_gpuscan.frames.registry import library_of
 from helpers.backends import same
 
 REDUCTIONS = ["sum", "mean", "min", "max", "std", "var", "count", "first", "last", "prod"]
@@ -101,3 +102,13 @@ def test_places_are_those_of_the_index(labels):
         np.testing.assert_equal(place_in(index, name), index.get_loc(name))
     with pytest.raises(KeyError):
         place_in(index, "c")
+
+
+@pytest.mark.parametrize("duplicates", [True, False])
+@pytest.mark.parametrize("name", ["v", "w"])
+def test_an_appended_column_replaces_that_of_its_name(name, duplicates):
+    frame = pd.DataFrame({"v": [1, 2], "k": [3, 4]}).set_flags(allows_duplicate_labels=duplicates)
+    column = np.array([5.0, 6.0])
+    pd.testing.assert_frame_equal(
+        library_of(frame).append(frame, column, name), frame.assign(**{name: column})
+    )

@@ -103,8 +103,12 @@ def partitioned(frame: Any, at: list[float]) -> Any:
 def partitioned_at(frame: Any, rows: list[int]) -> Any:
     """Return the frame as a Dask collection whose further partitions begin at these rows."""
     bounds = [0, *rows, len(frame)]
-    parts = [_Part(frame.iloc[a:b]) for a, b in pairwise(bounds)]
-    return dd.from_map(_rows_of, parts, meta=frame.iloc[:0])
+    return of_partitions([frame.iloc[a:b] for a, b in pairwise(bounds)], frame.iloc[:0])
+
+
+def of_partitions(parts: list[Any], meta: Any) -> Any:
+    """Return a Dask collection of partitions, which need not be what it says of them."""
+    return dd.from_map(_rows_of, list(map(_Part, parts)), meta=meta)
 
 
 def in_pieces(frame: Any) -> Iterator[Any]:

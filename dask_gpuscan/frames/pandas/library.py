@@ -93,10 +93,12 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return frame.take(np.flatnonzero(chosen), axis=1)
 
     def append(self, frame: pd.DataFrame, column: pd.Series | Values, name: str) -> pd.DataFrame:
-        out = frame.copy(deep=False)
-        # setting it would look its name up first, for which pandas makes a table of all labels
-        is_free = out.flags.allows_duplicate_labels
-        out.insert(out.shape[1], of_levels(name, frame), column, allow_duplicates=is_free)
+        out, title = frame.copy(deep=False), of_levels(name, frame)
+        if title in set(names_in(frame.columns)):
+            out[title] = column
+        else:  # setting it would look its name up first, for which pandas makes a table of all labels
+            is_free = out.flags.allows_duplicate_labels
+            out.insert(out.shape[1], title, column, allow_duplicates=is_free)
         return out
 
     def rows(self, frame: pd.DataFrame, rows: Values | slice) -> pd.DataFrame:

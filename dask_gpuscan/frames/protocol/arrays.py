@@ -42,7 +42,7 @@ class Arrays(Protocol):
     def append(self, frame: Frame, column: Column | Values, name: str) -> Frame:
         """Return a frame with one more column, of its index; in the levels of names below the first, it has "".
 
-        Columns may share memory with those that are given.
+        A column that has the name is replaced. Columns may share memory with those that are given.
         """
 
     def rows(self, frame: Frame, rows: Values | slice) -> Frame:
