@@ -1,6 +1,9 @@
 """groupby(...).resample(...) against pandas on the whole data, over any partitions, clustered or in any order."""
 
+import warnings
+
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -397,3 +400,19 @@ def test_times_among_the_columns_are_left_out():
     for each in (frame, partitioned(frame, [0.5])):
         (found,) = dask.compute(each.gpuscan.groupby("k")[["f", "t"]].resample("1h", on="t").sum())
         same(found, expected)
+
+
+@pytest.mark.parametrize("origin", ["start", "epoch"])
+@pytest.mark.parametrize("npartitions", [0, 1, 3])
+def test_times_in_nanoseconds_beside_null_keys(origin, npartitions):
+    """They are more than float64 holds, and rows in no group have no first time."""
+    start = pd.Timestamp("2024-01-01 00:00:00.000000001")
+    after = pd.to_timedelta([0, 0, 59_999_999_999, 60_000_000_000, 60_000_000_000], "ns")
+    df = pd.DataFrame({"k": ["a", None, "a", "a", None], "t": start + after, "x": range(5)})
+    expected = df.groupby("k").resample("1min", on="t", origin=origin)["x"].sum()
+    given = dd.from_pandas(df, npartitions=npartitions) if npartitions else df
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        found = given.gpuscan.groupby("k").resample("1min", on="t", origin=origin)["x"].sum()
+        found = found.compute() if npartitions else found
+    pd.testing.assert_series_equal(found, expected)
