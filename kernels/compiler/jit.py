@@ -49,7 +49,7 @@ from numba.extending import overload
 from . import cache as kernel_cache
 from . import pack
 from .compiling import compiling, hold_over_forks, say_compiling
-from .forms import linked, operators_of
+from .forms import ROLES, linked, operators_of
 from .function_fingerprint import OVERLOAD, fingerprint
 from .numba_internals import optimize, processor
 
@@ -204,11 +204,14 @@ def overloaded(function: Any) -> Any:
 # --- entries and their cache ------------------------------------------------------------------------------------------
 
 
-def cached_njit(function: Any, options: dict[str, Any] = ENTRY, linked: bool = True) -> Any:
+def cached_njit(
+    function: Any, options: dict[str, Any] = ENTRY, linked: bool = True, **roles: str
+) -> Any:
     """Compile a function of the engine lazily, and keep its machine code on disk.
 
-    Operators are `linked` into it, unless it is small.
+    Operators are `linked` into it, unless it is small. Arguments with `roles` hold numbers of operators (`ROLES`).
     """
+    ROLES[function] = roles
     compiled = numba.njit(**options)(function)
     compiled._cache = _KernelCache(compiled)
     if linked:

@@ -30,6 +30,7 @@ from ..compiler.jit import LINKED_ALLOCATING, overloaded
 from ..compiler.numba_internals import as_dtype, cgutils, cpu_target, struct_value
 from ..compiler.pack import NAMES, content_name
 from ..compiler.symbols import IDENTITY
+from ..compiler.tuples import kinds, parts, passed, whole
 from .operator import ROLES, Code, Operator
 
 _known = Registry()
@@ -68,11 +69,10 @@ class OperatorType(Linkable):
         return whole(context, builder, answer, found)
 
     def compiled(self, name: str, kinds: tuple[Any, ...]) -> Any:
-        """Return what is compiled of a function, for arguments of these types after its numbers."""
-        given = (*self.values[ROLES.index(name)], *kinds)
+        """Return what is compiled of a function, for arguments of these types, its numbers among them."""
         function = _compiled(self.token, name)
-        function.compile(given)
-        return function.overloads[given]
+        *_, given, _ = function.get_call_template(kinds, {})
+        return function.overloads[tuple(given)]
 
 
 def operator_type(op: Operator) -> OperatorType:
@@ -151,38 +151,6 @@ def _unbox_operator(kind: Any, obj: Any, c: Any) -> Any:
     return NativeValue(struct_value(made), is_error=found.is_error)
 
 
-# --- a scalar, or a tuple of scalars ---------------------------------------------------------------
-
-
-def kinds(kind):
-    """The types of the elements of a tuple; of a scalar, its own."""
-    return list(kind) if isinstance(kind, types.BaseTuple) else [kind]
-
-
-def parts(builder, kind, value):
-    """The elements of a tuple; a scalar itself."""
-    if isinstance(kind, types.BaseTuple):
-        return cgutils.unpack_tuple(builder, value, len(kind))
-    return [value]
-
-
-def form(given, found):
-    """The type of a tuple of these where `given` is a tuple, else of the one."""
-    return types.Tuple(found) if isinstance(given, types.BaseTuple) else found[0]
-
-
-def whole(context, builder, kind, values):
-    """A tuple of values, or the one."""
-    is_tuple = isinstance(kind, types.BaseTuple)
-    return context.make_tuple(builder, kind, values) if is_tuple else values[0]
-
-
-def converted(context, builder, like, kind, value):
-    """Convert a scalar or tuple to the types of `like`."""
-    each = zip(parts(builder, kind, value), kinds(kind), kinds(like), strict=True)
-    return whole(context, builder, like, [context.cast(builder, *one) for one in each])
-
-
 # --- the operator's functions ---------------------------------------------------------------------
 
 
@@ -200,16 +168,8 @@ def resolve(typing_context, function, arguments):
     kind = types.Dispatcher(function)
     inner = typing_context.resolve_function_type(kind, tuple(arguments), {})
 
-    def argument(context, builder, values, k):
-        wanted = inner.args[k]
-        if isinstance(wanted, (types.StarArgTuple, types.StarArgUniTuple)):
-            return context.make_tuple(builder, wanted, values[k:])
-        if isinstance(wanted, types.Omitted):
-            return context.get_dummy_value()
-        return context.cast(builder, values[k], arguments[k], wanted)
-
     def generate(context, builder, values):
-        given = [argument(context, builder, values, k) for k in range(len(inner.args))]
+        given = passed(context, builder, values, arguments, inner.args)
         return context.get_function(kind, inner)(builder, given)
 
     return inner.return_type, generate
@@ -226,7 +186,7 @@ def _call(typing_context, role, op, kinds_):
     place = ROLES.index(role)
     taken = tuple(op.values[place])
     if isinstance(op, Form):
-        answer, generate = op.resolve(role, tuple(kinds_), taken)
+        answer, generate = op.resolve(role, (*taken, *kinds_))
     else:
         function = _compiled(op.token, role)
         answer, generate = resolve(typing_context, function, (*taken, *kinds_))
@@ -282,7 +242,7 @@ def identity_of(typing_context, op, identity):
     answer = types.unliteral(identity)
     generate = None
     if isinstance(op, Form):
-        _, generate = op.resolve(IDENTITY, (answer,), ())
+        _, generate = op.resolve(IDENTITY, (answer,))
 
     def codegen(context, builder, signature, args):
         given = [context.cast(builder, args[1], identity, answer)]

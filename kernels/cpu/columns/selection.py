@@ -291,6 +291,7 @@ def walk(
     aggregates = [np.empty(number, d) for d in fields]
     single = not isinstance(identity, tuple)
     states = States(
+        op,
         identity,
         carries[0] if single else tuple(carries),
         aggregates[0] if single else tuple(aggregates),
@@ -300,7 +301,7 @@ def walk(
 
     def run(leader: bool) -> None:
         space = None if make_space is None else make_space(min(tile, length))
-        kernel(op, visitor, space, states, tiles, control, leader)
+        kernel(visitor, space, states, tiles, control, leader)
 
     cost = 0 if sequential else length if cost is None else cost
     try:

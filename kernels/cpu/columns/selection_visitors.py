@@ -16,8 +16,10 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from ...compiler.forms import INPUTS, ROLES, STATES
 from ...compiler.jit import OPTIONS
-from ...operators.calls import kinds, lift, parts
+from ...compiler.tuples import kinds, parts
+from ...operators.calls import lift
 from ...operators.operator import Operator
 from ..core.elements import is_nan, load, null
 from ..core.engine import TILE
@@ -54,6 +56,8 @@ class PredicateSelection(NamedTuple):
     inputs: Any
     nulls: tuple[KernelNulls, ...]
 
+
+ROLES[PredicateSelection] = {"op": types.boolean, "inputs": INPUTS}
 
 RUNS = ("keys", "count", "length", "last", "continues")
 KEYS, COUNT, LENGTH, LAST, CONTINUES = range(len(RUNS))
@@ -92,6 +96,8 @@ class SelectionScratch(NamedTuple):
     list_rows: int
     states: Arrays | None
 
+
+ROLES[SelectionScratch] = {"states": STATES}
 
 Selected = MaskSelection | RunSelection | PredicateSelection
 

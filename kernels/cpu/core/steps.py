@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from ...compiler.forms import INPUTS
+from ...compiler.forms import ANSWERS, INPUTS, ROLES, STATES
 from ...compiler.jit import OPTIONS
 from ...operators.calls import answer, combine, identity_of, lift
 from ...operators.operator import Operator
@@ -34,7 +34,7 @@ class OperatorInputs(NamedTuple):
     identity: State
 
 
-INPUTS.add(OperatorInputs)
+ROLES[OperatorInputs] = {"xs": INPUTS, "identity": STATES}
 
 
 class Output(NamedTuple):
@@ -44,6 +44,9 @@ class Output(NamedTuple):
     null_value: State
     mark_nulls: bool
     exclusive: Exclusive
+
+
+ROLES[Output] = {"outs": ANSWERS, "null_value": ANSWERS}
 
 
 @numba.njit(**OPTIONS)
