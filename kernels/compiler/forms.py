@@ -26,7 +26,6 @@ from .symbols import (
     Element,
     Elements,
     Symbol,
-    answers_with_elements,
     call,
     call_or_raise,
     cut,
@@ -201,11 +200,10 @@ def _engine_of(function: Any, arguments: tuple[Any, ...]) -> bytes:
             each.linkage = "internal"
     simplify = partial(optimize, loop_vectorize=False, slp_vectorize=False, opt=2, cost="cheap")
     simplify(made.library.codegen, module)
-    answering = [f.name for f in module.functions if answers_with_elements(str(f))]
-    if (
-        answering
-    ):  # only now: loops of functions that are inlined before they are simplified are slower
-        module = llvm.parse_assembly(inlined(str(module), answering))
+    moving = [f.name for f in module.functions if has_elements_in_memory(str(f))]
+    # only now: loops of functions that are inlined before they are simplified are slower
+    if moving := [name for name in moving if name not in names]:
+        module = llvm.parse_assembly(inlined(str(module), moving))
         simplify(made.library.codegen, module)
     if any(each.name.startswith("numba.dynamic.globals") for each in module.global_variables):
         raise Unlinkable("it holds addresses of this process")
@@ -216,7 +214,13 @@ def _engine_of(function: Any, arguments: tuple[Any, ...]) -> bytes:
         for block in function.blocks:
             block.name = ""  # which may be hundreds of characters
     asked = [SYMBOLS[f.name] for f in module.functions if f.is_declaration and f.name in SYMBOLS]
-    held = fndesc, made.environment.consts, made.signature.return_type, asked, cut(str(module))
+    held = (
+        fndesc,
+        made.environment.consts,
+        made.signature.return_type,
+        asked,
+        cut(str(module), wrapper),
+    )
     kept: bytes = dumps(held)
     return kept
 

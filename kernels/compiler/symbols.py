@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import types
 from numba.extending import NativeValue, lower_cast, models, register_model, unbox
@@ -26,10 +27,10 @@ SYMBOL = "operator."
 IDENTITY = "identity"
 """The name of what returns an operator's identity."""
 
-WIDTH = 1000
-"""The bits of the first element; each other one is a byte wider than the one before."""
+WIDTH, STEP = 1024, 128
+"""The bits of the first element, and by how many each other one is wider: there is no padding between elements."""
 
-MOST = 125
+MOST = 70
 """How many elements an engine can have."""
 
 
@@ -149,16 +150,20 @@ def of_numbers(kind: Any, numbers: Numbers) -> Any:
     return numbers[kind.number] if isinstance(kind, Element) else kind
 
 
-_ELEMENT = re.compile(r"(?<=[ ({\[<])(i1\d\d\d)(?![\w.])")
-_ZERO = re.compile(r"(?<=[ ({\[<])(i1\d\d\d) 0\b")
-_PHI = re.compile(r" phi i1\d\d\d .*")
-_ANSWERED = re.compile(r" store\b[^%]*[ ({\[<]i1\d\d\d\b.* %retptr\b")
-_MOVED = re.compile(r" (?:alloca|load|store|getelementptr)\b.*[ ({\[<]i1\d\d\d\b")
+_ELEMENT = re.compile(r"(?<=[ ({\[<])(i\d{4})(?![\w.])")
+_ZERO = re.compile(r"(?<=[ ({\[<])(i\d{4}) 0\b")
+_PHI = re.compile(r" phi i\d{4} .*")
+_LAID_OUT = re.compile(r" (?:alloca|getelementptr)\b")
+_MOVED = re.compile(
+    r" (?:load|store)\b [{\[<][^%]*\bi\d{4}\b"
+    if llvm.llvm_version_info >= (17,)
+    else r" (?:alloca|load|store|getelementptr)\b.*[ ({\[<]i\d{4}\b"  # pointers have types
+)
 
 
-def answers_with_elements(code: str) -> bool:
-    """Return whether LLVM code of a function writes elements to where its caller finds its answer."""
-    return _ANSWERED.search(code) is not None
+def has_elements_in_memory(code: str) -> bool:
+    """Return whether LLVM code moves elements in memory in another way than one by one."""
+    return _MOVED.search(code) is not None
 
 
 def inlined(code: str, names: list[str]) -> str:
@@ -168,21 +173,27 @@ def inlined(code: str, names: list[str]) -> str:
     return begins.sub(r"\1 alwaysinline ", code)
 
 
-def has_elements_in_memory(code: str) -> bool:
-    """Return whether LLVM code depends on how many bytes there are from one element to the next."""
-    return _MOVED.search(code) is not None
+def cut(code: str, wrapper: str) -> list[str]:
+    """Return LLVM code in pieces, of which every second is an element's type.
 
-
-def cut(code: str) -> list[str]:
-    """Return LLVM code in pieces, of which every second is an element's type."""
+    In memory elements lie as far from one another as their own types do: where it is laid out, these stay. Only in the
+    wrapper, which is not optimised, it is laid out for the numbers.
+    """
     code = _PHI.sub(lambda phi: phi[0].replace("[ 0,", "[ zeroinitializer,"), code)
-    return _ELEMENT.split(_ZERO.sub(r"\1 zeroinitializer", code))
+    pieces, stays = [""], False
+    for line in _ZERO.sub(r"\1 zeroinitializer", code).splitlines(keepends=True):
+        if line.startswith("define"):
+            stays = f"@{wrapper}(" not in line
+        first, *more = [line] if stays and _LAID_OUT.search(line) else _ELEMENT.split(line)
+        pieces[-1] += first
+        pieces += more
+    return pieces
 
 
 def with_numbers(pieces: list[str], numbers: Numbers, context: Any) -> str:
     """Return LLVM code that was cut, with the types of numbers in the place of elements'."""
     names = {
-        f"i{WIDTH + 8 * k}": str(context.get_value_type(kind)) for k, kind in enumerate(numbers)
+        f"i{WIDTH + STEP * k}": str(context.get_value_type(kind)) for k, kind in enumerate(numbers)
     }
     pieces[1::2] = [names[each] for each in pieces[1::2]]
     return "".join(pieces)
@@ -287,7 +298,7 @@ def null(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 @register_model(Element)
 class _ElementModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Element) -> None:
-        super().__init__(manager, kind, ir.IntType(WIDTH + 8 * kind.number))
+        super().__init__(manager, kind, ir.IntType(WIDTH + STEP * kind.number))
 
 
 register_model(Elements)(models.ArrayModel)
