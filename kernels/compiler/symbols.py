@@ -3,7 +3,8 @@
 The numbers of an operator's inputs, states and answers are *elements* in an engine, whatever their types are. Each is
 an integer in LLVM, of a width that no number has: the engine moves it and hands it to symbols, and nothing else. When
 operators are linked, the types of the numbers at hand take the places of those integers in the engine's LLVM code. What
-is optimised then is what would have been compiled at once.
+is optimised then is what would have been compiled at once. Only where functions answer with elements in memory, these
+lie as far apart as the integers do: offsets are known when the engine is made, and numbers are no larger.
 """
 
 import hashlib
