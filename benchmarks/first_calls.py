@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from peers import RESULTS, Call, calls, make, make_texts
 from timing import Bench, Record, commit, machine, versions
 
@@ -35,12 +36,16 @@ REPEATS = 3
 
 LARGER = operator(lambda a, b: a if a > b else b, identity=float("-inf"))
 SMALLER = operator(lambda a, b: b if b < a else a, identity=float("inf"))
+LARGER_FLOAT32 = operator(lambda a, b: a if a > b else b, identity=np.float32("-inf"))
 
 FURTHER: dict[str, Call] = {
     "resample.ohlc": lambda d: d[["t", "x"]].gpuscan.resample("1h", on="t")["x"].ohlc(),
     "sessions": lambda d: d[["t", "x"]].gpuscan.sessions("t", gap="2s"),
     "an operator of one's own": lambda d: d["x"].gpuscan.scan(LARGER),
     "another operator of one's own": lambda d: d["x"].gpuscan.scan(SMALLER),
+    "an operator of one's own of float32": lambda d: (
+        d["x"].astype("f4").gpuscan.scan(LARGER_FLOAT32)
+    ),
     "cumsum of int64": lambda d: d["g"].astype("i8").gpuscan.cumsum(),
     "cumsum of int32 after int64": lambda d: d["g"].gpuscan.cumsum(),
     "sessions by key": lambda d: d[["t", "x", "g"]].gpuscan.sessions("t", gap="2s", by="g"),
@@ -48,6 +53,7 @@ FURTHER: dict[str, Call] = {
 """Calls that are not on the map."""
 AFTER = {
     "another operator of one's own": "an operator of one's own",
+    "an operator of one's own of float32": "an operator of one's own",
     "cumsum of int32 after int64": "cumsum of int64",
 }
 """What is called before the first call."""

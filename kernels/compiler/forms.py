@@ -1,10 +1,10 @@
 """Kernels that are linked: an engine, compiled once for all operators of a form, and the functions of one.
 
-Most of a kernel's compile time goes into the walk, which is the same for all operators with states and answers of the
-same types, and for inputs of any. So a kernel is compiled with a *form* in the place of each operator, whose functions
-are undefined symbols, and so is what loads an element of its inputs; that is kept as LLVM code, simplified but not
-vectorised. Of another operator only the functions are compiled: they are linked into the engine and inlined, and all is
-optimised, as if it had been compiled at once.
+Most of a kernel's compile time goes into the walk, which is the same for all operators whose states and answers have as
+many fields, whatever numbers these are. So a kernel is compiled with a *form* in the place of each operator, whose
+functions are undefined symbols, and with *elements* in the place of its numbers (`symbols`); that is kept as LLVM code,
+simplified but not vectorised. Of another operator only the functions are compiled: they are linked into the engine and
+inlined, and all is optimised, as if it had been compiled at once.
 """
 
 import hashlib
@@ -19,21 +19,24 @@ from numba.core.environment import Environment
 from numba.core.serialize import dumps
 
 from . import cache as kernel_cache
-from .function_fingerprint import Registry
-from .functions import INPUTS
-from .numba_internals import cgutils, optimize
+from .functions import ANSWERS, ROLES, STATES
+from .numba_internals import optimize
 from .symbols import (
-    IDENTITY,
+    MOST,
     SYMBOLS,
     Element,
     Elements,
-    Numbers,
-    adapted,
-    generated,
-    numbers_of,
-    plain_call,
-    symbol_of,
+    Symbol,
+    call,
+    call_or_raise,
+    cut,
+    generate,
+    has_elements_in_memory,
+    inlined,
+    with_numbers,
 )
+from .tuples import form
+from .tuples import kinds as parts_of
 
 
 class Linkable(types.Type):
@@ -46,16 +49,12 @@ class Linkable(types.Type):
     """The type of the numbers that its functions take."""
 
     def compiled(self, name: str, kinds: tuple[Any, ...]) -> Any:
-        """Return what is compiled of a function, for arguments of these types after its numbers."""
+        """Return what is compiled of a function, for arguments of these types, its numbers among them."""
         raise NotImplementedError
 
     def generated(self, context: Any, builder: Any, answer: Any, given: list[Any]) -> Any:
         """Generate the identity of the type `answer`, which is given."""
         raise NotImplementedError
-
-    def answer(self, name: str, kinds: tuple[Any, ...]) -> Any:
-        """Return the type that a function answers with."""
-        return kinds[0] if name == IDENTITY else self.compiled(name, kinds).signature.return_type
 
 
 class Unlinkable(Exception):
@@ -63,41 +62,19 @@ class Unlinkable(Exception):
 
 
 class Form(types.Type):
-    """The Numba type of any operator of a form, in an engine.
+    """The Numba type of any operator of a form, in an engine: of functions with these states and answers."""
 
-    Engines of the same numbers share what they call. What a function answers is asked of the operator that an engine is
-    made with, and written down in the symbol; operators with other `answers` have an engine of their own.
-    """
-
-    def __init__(self, place: int, like: Linkable, numbers: tuple[str, ...], answers: str) -> None:
+    def __init__(self, place: int, like: Linkable, states: Any, answers: Any) -> None:
         self.place, self.functions, self.values = place, like.functions, like.values
+        self.states, self.answers = states, answers
         has = ", ".join(sorted(like.functions))
-        content = f"{place}, {has}, {like.values}, {', '.join(numbers)}{answers}"
-        super().__init__(name=f"Form({content})")
+        super().__init__(name=f"Form({place}, {has}, {like.values}, {states}, {answers})")
 
-    def resolve(self, name: str, kinds: tuple[Any, ...], taken: tuple[Any, ...]) -> tuple[Any, Any]:
+    def resolve(self, name: str, kinds: tuple[Any, ...]) -> tuple[Any, Any]:
         """Return the type that a function answers with, and what generates a call of it."""
-        made, numbers = _made_with["engine"]
-        answer = made[self.place].answer(name, numbers_of(kinds, numbers))
-        symbol = symbol_of(self.place, name, kinds, answer)
-        given = [*taken, *kinds]
-        if name == IDENTITY:
-            return answer, partial(plain_call, symbol)
-
-        def call(context: Any, builder: Any, values: list[Any]) -> Any:
-            convention = context.call_conv
-            kind = convention.get_function_type(answer, given)
-            function = cgutils.get_or_insert_function(builder.module, kind, str(symbol))
-            status, found = convention.call_function(builder, function, answer, given, values)
-            with cgutils.if_unlikely(builder, status.is_error):
-                convention.return_status_propagate(builder, status)
-            return found
-
-        return answer, call
-
-
-_made_with = Registry()
-"""The operators and the types of elements that the engine under way is made with: under the compilers' lock."""
+        answer = self.answers if name == "lower" else self.states
+        symbol = Symbol(name, kinds, answer, self.place)
+        return answer, partial(call_or_raise if symbol.may_raise else call, symbol)
 
 
 def operators_of(kinds: tuple[Any, ...]) -> list[Linkable]:
@@ -111,85 +88,95 @@ def operators_of(kinds: tuple[Any, ...]) -> list[Linkable]:
     return list(found)
 
 
-def _loaded(kinds: tuple[Any, ...], operators: list[Linkable]) -> tuple[tuple[Any, ...], Numbers]:
-    """Return types with arrays of elements in the place of operators' inputs, and the types of these elements."""
-    numbers: Numbers = {}
+class _Formed:
+    """Types of a kernel's arguments with elements in the place of operators' numbers, and forms in that of operators.
 
-    def array(kind: Any, place: int, number: int) -> Any:
-        fits = isinstance(kind.dtype, (types.Integer, types.Float, types.Boolean))
-        if not fits or numbers.setdefault((place, number), kind.dtype) != kind.dtype:
+    Parameters
+    ----------
+    operators
+        Those among the types.
+    """
+
+    def __init__(self, operators: list[Linkable]) -> None:
+        self.operators, self._place = operators, 0
+        self._elements: dict[Any, Element] = {}
+        self._kinds: dict[Any, Any] = {}
+        self.numbers: list[Any] = []
+
+    def formed(self, function: Any, kinds: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the types of the arguments of a kernel."""
+        names = function.__code__.co_varnames[: len(kinds)]
+        erased = self._erased(function, names, kinds)
+        forms = {
+            each: Form(place, each, *[self._kinds.get((place, role)) for role in (STATES, ANSWERS)])
+            for place, each in enumerate(self.operators)
+        }
+        return tuple([_replaced(kind, forms) for kind in erased])
+
+    def _erased(self, owner: Any, names: Any, kinds: Any) -> list[Any]:
+        roles = ROLES.get(owner, {})
+        return [self._one(kind, roles.get(name)) for name, kind in zip(names, kinds, strict=True)]
+
+    def _one(self, kind: Any, role: Any) -> Any:
+        if isinstance(kind, Linkable):
+            self._place = self.operators.index(kind)
+            if role is not None:
+                self._kinds[self._place, STATES] = role.numba
             return kind
-        return Elements(Element(place, number, kind.layout), kind.ndim, kind.layout, readonly=True)
-
-    def one(kind: Any) -> Any:
+        if role is not None:
+            return self._of_operator(kind, role)
         if not isinstance(kind, types.BaseTuple) or not len(kind):
             return kind
         made = getattr(kind, "instance_class", None)
-        inner = [one(each) for each in kind]
-        if made in INPUTS:
-            op, xs = made._fields.index("op"), made._fields.index("xs")
-            place, several = operators.index(kind[op]), isinstance(kind[xs], types.BaseTuple)
-            given = tuple(kind[xs]) if several else (kind[xs],)
-            arrays = tuple([array(each, place, number) for number, each in enumerate(given)])
-            inner[xs] = types.BaseTuple.from_types(arrays) if several else arrays[0]
-        return types.BaseTuple.from_types(tuple(inner), made)
+        names = made._fields if made else [""] * len(kind)
+        return types.BaseTuple.from_types(self._erased(made, names, kind), made)
 
-    return tuple([one(kind) for kind in kinds]), numbers
+    def _of_operator(self, kind: Any, role: str) -> Any:
+        """Return the type of numbers of the operator that came last."""
+        if isinstance(kind, types.NoneType):
+            return kind
+        found = [self._element(each, role, k) for k, each in enumerate(parts_of(kind))]
+        self._kinds.setdefault(
+            (self._place, role), form(kind, [getattr(k, "dtype", k) for k in found])
+        )
+        return form(kind, found)
 
-
-def _formed(kinds: tuple[Any, ...], operators: list[Linkable], answers: str) -> tuple[Any, ...]:
-    """Return types with forms in the place of operators."""
-    names = tuple(sorted(_numbers(kinds)))
-    forms = {each: Form(place, each, names, answers) for place, each in enumerate(operators)}
-
-    def one(kind: Any) -> Any:
-        if kind in forms:
-            return forms[kind]
-        if isinstance(kind, types.BaseTuple) and len(kind):
-            inner = tuple([one(each) for each in kind])
-            return types.BaseTuple.from_types(inner, getattr(kind, "instance_class", None))
-        return kind
-
-    return tuple([one(kind) for kind in kinds])
-
-
-def _numbers(kinds: tuple[Any, ...]) -> set[str]:
-    """Return the types of numbers, and of flat tuples of them: those of states and answers, not those of elements."""
-    found: set[str] = set()
-    for kind in kinds:
-        if isinstance(kind, types.BaseTuple):
-            inner = tuple(kind)
-            found |= _numbers(inner)
-            if all(isinstance(each, (types.Number, types.Boolean)) for each in inner):
-                found.add(str(kind))
-        elif isinstance(kind, (types.Array, types.Number, types.Boolean)) and not isinstance(
-            kind, Elements
-        ):
-            found.add(str(getattr(kind, "dtype", kind)))
-    return found
+    def _element(self, kind: Any, role: str, k: int) -> Any:
+        """Return the type of an element, or of an array of elements, if it can be one."""
+        number = getattr(kind, "dtype", kind)
+        key = self._place, role, k
+        if key not in self._elements:
+            if not isinstance(number, (types.Number, types.Boolean)) or len(self.numbers) == MOST:
+                return kind
+            self._elements[key] = Element(len(self.numbers))
+            self.numbers.append(number)
+        element = self._elements[key]
+        if self.numbers[element.number] != number:
+            return kind
+        if not isinstance(kind, types.Array):
+            return element
+        return Elements(element, kind.ndim, kind.layout, readonly=not kind.mutable)
 
 
-def _engine_of(
-    function: Any, operators: list[Linkable], arguments: tuple[Any, ...], numbers: Numbers
-) -> bytes:
+def _replaced(kind: Any, forms: dict[Any, Form]) -> Any:
+    """Return a type with forms in the place of operators."""
+    if isinstance(kind, types.BaseTuple) and len(kind):
+        inner = [_replaced(each, forms) for each in kind]
+        return types.BaseTuple.from_types(inner, getattr(kind, "instance_class", None))
+    return forms.get(kind, kind)
+
+
+def _engine_of(function: Any, arguments: tuple[Any, ...]) -> bytes:
     """Compile an engine; return it as it is kept.
 
     Parameters
     ----------
     function
         The dispatcher of a kernel without machine code.
-    operators
-        What it is made with, one for each form among the arguments.
     arguments
-        The types of its arguments.
-    numbers
-        The types of the elements among them.
+        The types of its arguments, with forms and elements.
     """
-    _made_with["engine"] = operators, numbers
-    try:
-        function.compile(arguments)
-    finally:
-        _made_with.clear()
+    function.compile(arguments)
     made = function.overloads[arguments]
     made.library._ensure_finalized()
     module = llvm.parse_bitcode(made.library._final_module.as_bitcode())
@@ -203,37 +190,31 @@ def _engine_of(
             and not each.name.startswith("_ZN08NumbaEnv")
         ):
             each.linkage = "internal"
-    optimize(
-        made.library.codegen, module, loop_vectorize=False, slp_vectorize=False, opt=2, cost="cheap"
-    )
+    simplify = partial(optimize, loop_vectorize=False, slp_vectorize=False, opt=2, cost="cheap")
+    simplify(made.library.codegen, module)
+    moving = [f.name for f in module.functions if has_elements_in_memory(str(f))]
+    # only now: loops of functions that are inlined before they are simplified are slower
+    if moving := [name for name in moving if name not in names]:
+        module = llvm.parse_assembly(inlined(str(module), moving))
+        simplify(made.library.codegen, module)
     if any(each.name.startswith("numba.dynamic.globals") for each in module.global_variables):
         raise Unlinkable("it holds addresses of this process")
+    wrapper = fndesc.llvm_cpython_wrapper_name  # which is not optimised
+    if any(f.name != wrapper and has_elements_in_memory(str(f)) for f in module.functions):
+        raise Unlinkable("it has numbers of the operator's in memory")
+    for function in module.functions:
+        for block in function.blocks:
+            block.name = ""  # which may be hundreds of characters
     asked = [SYMBOLS[f.name] for f in module.functions if f.is_declaration and f.name in SYMBOLS]
-    held = (fndesc, made.environment.consts, made.signature.return_type, asked, module.as_bitcode())
+    held = (
+        fndesc,
+        made.environment.consts,
+        made.signature.return_type,
+        asked,
+        cut(str(module), wrapper),
+    )
     kept: bytes = dumps(held)
     return kept
-
-
-def _fitting(
-    engine: Any, operators: list[Linkable], arguments: tuple[Any, ...], key_of: Any
-) -> tuple[Any, Numbers]:
-    """Return an engine whose symbols answer with the types that the operators do, and the types of elements."""
-    answers = ""
-    loaded, numbers = _loaded(arguments, operators)
-    for _ in range(2):
-        forms = _formed(loaded, operators, answers)
-        key = key_of(forms, "engine")
-        kept = kernel_cache.read(key)
-        if kept is None:
-            kept = _engine_of(engine, operators, forms, numbers)
-            kernel_cache.write(key, kept)
-        found = pickle.loads(kept)
-        asked = [symbol for symbol in found[3] if not symbol.is_generated]
-        own = [operators[s.place].answer(s.name, numbers_of(s.kinds, numbers)) for s in asked]
-        if own == [symbol.answer for symbol in asked]:
-            return found, numbers
-        answers = "".join([f", {each}" for each in own])
-    raise Unlinkable(f"functions answer with other types: {answers}")
 
 
 def _names(fndesc: Any) -> list[str]:
@@ -267,8 +248,15 @@ def linked(
     library
         An empty one, for the kernel.
     """
-    (fndesc, consts, answer, asked, code), numbers = _fitting(engine, operators, arguments, key_of)
-    module = llvm.parse_bitcode(code)
+    formed = _Formed(operators)
+    kinds, numbers = formed.formed(engine.py_func, arguments), tuple(formed.numbers)
+    key = key_of(kinds, "engine")
+    kept = kernel_cache.read(key)
+    if kept is None:
+        kept = _engine_of(engine, kinds)
+        kernel_cache.write(key, kept)
+    fndesc, consts, answer, asked, pieces = pickle.loads(kept)
+    module = llvm.parse_assembly(with_numbers(pieces, numbers, context))
     before = _names(fndesc)
     fndesc.argtypes = arguments
     mark = hashlib.sha256(repr([each.name for each in arguments]).encode()).hexdigest()[:24]
@@ -276,24 +264,16 @@ def linked(
         f"{fndesc.mangled_name}.{mark}",
         f"{fndesc.env_name}.{mark}",
     )
-    names = dict(zip(before, _names(fndesc), strict=True))
-    for each in [*module.functions, *module.global_variables]:
-        each.name = names.get(each.name, each.name)
-    library.inlined = []
-    for symbol in asked:
-        operator, name = operators[symbol.place], str(symbol)
-        if symbol.is_generated:
-            library.add_ir_module(generated(symbol, operator, numbers, context, library))
-        else:
-            kinds = numbers_of(symbol.kinds, numbers)
-            made = operator.compiled(symbol.name, kinds)
-            library.add_linking_library(made.library)
-            if kinds == symbol.kinds:
-                module.get_function(name).name = name = made.fndesc.llvm_func_name
-            else:
-                library.add_ir_module(adapted(symbol, made, numbers, context, library))
-                library.inlined.append(made.fndesc.llvm_func_name)
-        library.inlined.append(name)
+    named = {each.name: each for each in [*module.functions, *module.global_variables]}
+    for old, new in zip(before, _names(fndesc), strict=True):
+        if old in named:
+            named[old].name = new
+    library.inlined = [str(symbol) for symbol in asked]
+    functions = library.create_ir_module("symbols")
+    with context.push_code_library(library):
+        for symbol in asked:
+            generate(symbol, functions, operators, numbers, context, library)
+    library.add_ir_module(functions)
     library._final_module.link_in(module)
     library.finalize()
     environment = Environment.from_fndesc(fndesc)

@@ -57,8 +57,14 @@ class External:
         return numba.types.ExternalFunction(self.name, numba.types.int32())
 
 
-INPUTS: set[type] = set()
-"""The records that hold an operator as `op`, and the arrays of its inputs as `xs`."""
+INPUTS, STATES, ANSWERS = "inputs", "states", "answers"
+
+ROLES: dict[Any, dict[str, Any]] = {}
+"""What fields of a record, or arguments of a kernel, hold of an operator: its inputs, states or answers.
+
+It is the last operator before them, if arguments are read from the first to the last. For an operator itself it is the
+type of its states, where nothing holds any.
+"""
 
 
 def njit(function: Any, options: dict[str, Any] = OPTIONS) -> Any:
@@ -66,11 +72,14 @@ def njit(function: Any, options: dict[str, Any] = OPTIONS) -> Any:
     return Function(function, "dispatcher", options)
 
 
-def cached_njit(function: Any, options: dict[str, Any] = ENTRY, linked: bool = True) -> Any:
+def cached_njit(
+    function: Any, options: dict[str, Any] = ENTRY, linked: bool = True, **roles: str
+) -> Any:
     """Let a function of the engine be compiled once, and keep its machine code on disk.
 
-    Operators are `linked` into it, unless it is small.
+    Operators are `linked` into it, unless it is small. Arguments with `roles` hold numbers of operators (`ROLES`).
     """
+    ROLES[function] = roles
     return Function(function, "cached_dispatcher", options, linked)
 
 

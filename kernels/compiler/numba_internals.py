@@ -4,6 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 from numba.core import cgutils
+from numba.core.callconv import excinfo_t
 from numba.core.registry import cpu_target
 from numba.np.arrayobj import load_item, populate_array, store_item
 from numba.np.numpy_support import as_dtype
@@ -12,11 +13,13 @@ __all__ = [
     "as_dtype",
     "cgutils",
     "cpu_target",
+    "excinfo_t",
     "load_item",
     "optimize",
     "populate_array",
     "processor",
     "processor_features",
+    "status_of",
     "store_item",
     "struct_value",
 ]
@@ -25,6 +28,11 @@ __all__ = [
 def struct_value(struct: Any) -> Any:
     """Return the value that a proxy of a struct has built."""
     return struct._getvalue()
+
+
+def status_of(context: Any, builder: Any, code: Any, error: Any) -> Any:
+    """Return the status of a call that ended with this code and, if it raised, this error."""
+    return context.call_conv._get_return_status(builder, code, error)
 
 
 def optimize(codegen: Any, module: Any, **options: Any) -> None:

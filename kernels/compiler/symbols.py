@@ -1,189 +1,316 @@
-"""Symbols of an engine: functions that it calls, and that are generated or compiled when an operator is linked.
+"""Symbols of an engine: functions that it calls, and that are generated when operators are linked into it.
 
-Elements of an operator's inputs are 64 bits in an engine, whatever numbers they hold. What loads one, tests it and
-makes a number of it is generated for the numbers at hand.
+The numbers of an operator's inputs, states and answers are *elements* in an engine, whatever their types are. Each is
+an integer in LLVM, of a width that no number has: the engine moves it and hands it to symbols, and nothing else. When
+operators are linked, the types of the numbers at hand take the places of those integers in the engine's LLVM code. What
+is optimised then is what would have been compiled at once. Only where functions answer with elements in memory, these
+lie as far apart as the integers do: offsets are known when the engine is made, and numbers are no larger.
 """
 
 import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import types
 from numba.extending import NativeValue, lower_cast, models, register_model, unbox
 
-from ..late_dataclass import dataclass
 from .function_fingerprint import Registry
-from .numba_internals import cgutils
+from .numba_internals import cgutils, excinfo_t, status_of
+from .tuples import converted, parts, passed, whole
 
 SYMBOL = "operator."
-"""How the symbols of operators' functions begin."""
-
-_WORD = ir.IntType(64)
+"""How the names of symbols begin."""
 
 IDENTITY = "identity"
 """The name of what returns an operator's identity."""
 
+WIDTH, STEP = 1024, 128
+"""The bits of the first element, and by how many each other one is wider: there is no padding between elements."""
+
+MOST = 70
+"""How many elements an engine can have."""
+
 
 @dataclass(frozen=True)
 class Symbol:
-    """A function that an engine calls: of which of its operators, and the types that it takes and answers."""
+    """A function that an engine calls, of an operator or of an element, and the types that it takes and answers."""
 
-    place: int
     name: str
     kinds: tuple[Any, ...]
     answer: Any
+    place: int | None = None
+    """Of which of the engine's operators it is."""
 
     @property
-    def is_generated(self) -> bool:
-        """Whether it takes and returns values as they are, and is generated, not compiled."""
-        return self.name in (IDENTITY, "load", "null", "nan", "number")
+    def may_raise(self) -> bool:
+        """Whether it is a function of an operator's, which answers with a status as well."""
+        return self.place is not None and self.name != IDENTITY
 
     def __str__(self) -> str:
         content = ", ".join(each.name for each in (*self.kinds, self.answer))
-        return (
-            f"{SYMBOL}{self.place}.{self.name}.{hashlib.sha256(content.encode()).hexdigest()[:16]}"
-        )
+        digest = hashlib.sha256(content.encode()).hexdigest()[:16]
+        return f"{SYMBOL}{self.place}.{self.name}.{digest}"
 
 
 SYMBOLS = Registry()
-"""What symbols stand for; as many as there are types of states."""
+"""What symbols stand for; as many as there are forms of states."""
 
-
-def symbol_of(place: int, name: str, kinds: tuple[Any, ...], answer: Any) -> Symbol:
-    """Return a symbol, which is known from now on."""
-    symbol = Symbol(place, name, kinds, answer)
-    found: Symbol = SYMBOLS.setdefault(str(symbol), symbol)
-    return found
-
-
-def _plain(symbol: Symbol, context: Any, module: Any) -> Any:
-    """Return the function of a symbol that takes and returns values as they are."""
-    answer, *kinds = map(context.get_value_type, (symbol.answer, *symbol.kinds))
-    return cgutils.get_or_insert_function(module, ir.FunctionType(answer, kinds), str(symbol))
-
-
-def plain_call(symbol: Symbol, context: Any, builder: Any, values: list[Any]) -> Any:
-    """Generate a call of a function that takes and returns values as they are."""
-    return builder.call(_plain(symbol, context, builder.module), values)
+Numbers = tuple[Any, ...]
+"""The types of an engine's elements."""
 
 
 class Element(types.Type):
-    """The type of elements of an operator's inputs in an engine: 64 bits, which hold a number of any type."""
+    """The type of a number in an engine that is made for numbers of any type."""
 
-    def __init__(self, place: int, number: int, layout: str) -> None:
-        self.place, self.number, self.layout = place, number, layout
-        super().__init__(name=f"Element({place}, {number}, {layout})")
-
-    def ask(self, name: str, answer: Any, context: Any, builder: Any, values: list[Any]) -> Any:
-        """Generate a call of a function of elements: load, null, nan or number."""
-        kinds = _LOADED if name == "load" else (self,)
-        return plain_call(symbol_of(self.place, name, kinds, answer), context, builder, values)
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(name=f"Element({number})")
 
 
 class Elements(types.Array):
-    """The type of an array of an operator's inputs in an engine."""
+    """The type of an array of elements."""
+
+    def address(self, context: Any, builder: Any, array: Any, i: Any) -> Any:
+        """Generate the address of element `i` of an array."""
+        array = context.make_array(self)(context, builder, array)
+        pointer = types.CPointer(self.dtype)
+        if self.layout == "C":
+            symbol = Symbol("address", (pointer, types.intp), pointer)
+            return call(symbol, context, builder, [array.data, i])
+        start = builder.bitcast(array.data, cgutils.voidptr_t)
+        at = builder.gep(start, [builder.mul(i, builder.extract_value(array.strides, 0))])
+        return builder.bitcast(at, array.data.type)
+
+    def load(self, context: Any, builder: Any, address: Any) -> Any:
+        """Generate what reads the element at an address."""
+        symbol = Symbol("load", (types.CPointer(self.dtype),), self.dtype)
+        return call(symbol, context, builder, [address])
+
+    def store(self, context: Any, builder: Any, value: Any, address: Any) -> None:
+        """Generate what writes an element to an address."""
+        symbol = Symbol("store", (self.dtype, types.CPointer(self.dtype)), types.none)
+        call(symbol, context, builder, [value, address])
 
 
-_LOADED = types.voidptr, types.intp, types.intp
-"""What a load takes: where the array is, which element, and how many bytes there are from one to the next."""
-
-Numbers = dict[tuple[int, int], Any]
-"""The types of elements, by the place of the operator and the number of the input."""
+# --- calls of symbols, in an engine -------------------------------------------------------------------
 
 
-def numbers_of(kinds: tuple[Any, ...], numbers: Numbers) -> tuple[Any, ...]:
-    """Return types with those of the numbers in the place of elements."""
-    return tuple([numbers[k.place, k.number] if isinstance(k, Element) else k for k in kinds])
+def call(symbol: Symbol, context: Any, builder: Any, values: Any) -> Any:
+    """Generate a call of a symbol, which is known from now on."""
+    SYMBOLS.setdefault(str(symbol), symbol)
+    return builder.call(_declared(symbol, None, context, builder.module), values)
 
 
-def generated(symbol: Symbol, operator: Any, numbers: Numbers, context: Any, library: Any) -> Any:
-    """Return LLVM code of a function that is not compiled."""
-    module = library.create_ir_module(str(symbol))
-    function = _plain(symbol, context, module)
+def call_or_raise(symbol: Symbol, context: Any, builder: Any, values: Any) -> Any:
+    """Generate a call of an operator's function, which may raise."""
+    code, error, found = cgutils.unpack_tuple(builder, call(symbol, context, builder, values), 3)
+    status = status_of(context, builder, code, error)
+    with cgutils.if_unlikely(builder, status.is_error):
+        context.call_conv.return_status_propagate(builder, status)
+    return found
+
+
+def _declared(symbol: Symbol, numbers: Numbers | None, context: Any, module: Any) -> Any:
+    """Return the function of a symbol: with `numbers`, as it is linked into an engine that is made for these."""
+    answer, *taken = [_type(each, numbers, context) for each in (symbol.answer, *symbol.kinds)]
+    if symbol.may_raise:
+        status = ir.IntType(32), excinfo_t.as_pointer()
+        answer = ir.LiteralStructType([*status, answer])
+    return cgutils.get_or_insert_function(module, ir.FunctionType(answer, taken), str(symbol))
+
+
+def _type(kind: Any, numbers: Numbers | None, context: Any) -> Any:
+    """Return the LLVM type of what a symbol takes or answers.
+
+    Numba has an array for a tuple of numbers of one type. An engine does not know whether they are, and has a struct.
+    """
+    if numbers is None:
+        return context.get_value_type(kind)
+    if isinstance(kind, types.CPointer):
+        return _type(kind.dtype, numbers, context).as_pointer()
+    if isinstance(kind, types.UniTuple):
+        return ir.ArrayType(_type(kind.dtype, numbers, context), len(kind))
+    if isinstance(kind, types.BaseTuple):
+        return ir.LiteralStructType([_type(each, numbers, context) for each in kind])
+    return context.get_value_type(of_numbers(kind, numbers))
+
+
+# --- what symbols stand for ---------------------------------------------------------------------------
+
+
+def of_numbers(kind: Any, numbers: Numbers) -> Any:
+    """Return a type with those of the numbers in the place of elements."""
+    if isinstance(kind, types.BaseTuple):
+        return types.BaseTuple.from_types([of_numbers(each, numbers) for each in kind])
+    if isinstance(kind, types.CPointer):
+        return types.CPointer(of_numbers(kind.dtype, numbers))
+    return numbers[kind.number] if isinstance(kind, Element) else kind
+
+
+_ELEMENT = re.compile(r"(?<=[ ({\[<])(i\d{4})(?![\w.])")
+_ZERO = re.compile(r"(?<=[ ({\[<])(i\d{4}) 0\b")
+_PHI = re.compile(r" phi i\d{4} .*")
+_LAID_OUT = re.compile(r" (?:alloca|getelementptr)\b")
+_MOVED = re.compile(
+    r" (?:load|store)\b [{\[<][^%]*\bi\d{4}\b"
+    if llvm.llvm_version_info >= (17,)
+    else r" (?:alloca|load|store|getelementptr)\b.*[ ({\[<]i\d{4}\b"  # pointers have types
+)
+
+
+def has_elements_in_memory(code: str) -> bool:
+    """Return whether LLVM code moves elements in memory in another way than one by one."""
+    return _MOVED.search(code) is not None
+
+
+def inlined(code: str, names: list[str]) -> str:
+    """Return LLVM code whose functions of these names are inlined wherever they are called."""
+    found = "|".join(map(re.escape, names))
+    begins = re.compile(rf"^(define [^\n]*@(?:{found})\([^\n]*\)[^#{{\n]*)", re.MULTILINE)
+    return begins.sub(r"\1 alwaysinline ", code)
+
+
+def cut(code: str, wrapper: str) -> list[str]:
+    """Return LLVM code in pieces, of which every second is an element's type.
+
+    In memory elements lie as far from one another as their own types do: where it is laid out, these stay. Only in the
+    wrapper, which is not optimised, it is laid out for the numbers.
+    """
+    code = _PHI.sub(lambda phi: phi[0].replace("[ 0,", "[ zeroinitializer,"), code)
+    pieces, stays = [""], False
+    for line in _ZERO.sub(r"\1 zeroinitializer", code).splitlines(keepends=True):
+        if line.startswith("define"):
+            stays = f"@{wrapper}(" not in line
+        first, *more = [line] if stays and _LAID_OUT.search(line) else _ELEMENT.split(line)
+        pieces[-1] += first
+        pieces += more
+    return pieces
+
+
+def with_numbers(pieces: list[str], numbers: Numbers, context: Any) -> str:
+    """Return LLVM code that was cut, with the types of numbers in the place of elements'."""
+    names = {
+        f"i{WIDTH + STEP * k}": str(context.get_value_type(kind)) for k, kind in enumerate(numbers)
+    }
+    pieces[1::2] = [names[each] for each in pieces[1::2]]
+    return "".join(pieces)
+
+
+def generate(
+    symbol: Symbol, module: Any, operators: list[Any], numbers: Numbers, context: Any, library: Any
+) -> None:
+    """Generate what a symbol stands for in a module; a library is linked with what that calls."""
+    operator = None if symbol.place is None else operators[symbol.place]
+    function = _declared(symbol, numbers, context, module)
+    function.attributes.add("alwaysinline")
     builder = ir.IRBuilder(function.append_basic_block())
-    if symbol.name == IDENTITY:
-        found = operator.generated(context, builder, symbol.answer, function.args)
+    target, *taken = [of_numbers(each, numbers) for each in (symbol.answer, *symbol.kinds)]
+    given = [
+        whole(context, builder, kind, parts(builder, kind, value))
+        for kind, value in zip(taken, function.args, strict=True)
+    ]
+    status: list[Any] = []
+    if operator is None:
+        found = _GENERATORS[symbol.name](context, builder, taken, target, given)
+    elif symbol.name == IDENTITY:
+        found = operator.generated(context, builder, target, given)
     else:
-        found = _of_element(symbol, numbers, context, builder, function.args)
-    builder.ret(found)
-    return module
+        made = operator.compiled(symbol.name, tuple(taken))
+        library.add_linking_library(made.library)
+        library.inlined.append(made.fndesc.llvm_func_name)
+        answer, wanted = made.signature.return_type, made.signature.args
+        callee, convention = context.declare_function(module, made.fndesc), context.call_conv
+        given = passed(context, builder, given, taken, wanted)
+        ended, found = convention.call_function(builder, callee, answer, wanted, given)
+        found = converted(context, builder, target, answer, found)
+        status = [ended.code, ended.excinfoptr]
+    if isinstance(target, types.BaseTuple):
+        kind, values = _type(symbol.answer, numbers, context), parts(builder, target, found)
+        found = ir.Constant(kind, ir.Undefined)
+        for k, value in enumerate(values):
+            found = builder.insert_value(found, value, k)
+    builder.ret(cgutils.pack_struct(builder, [*status, found]) if status else found)
 
 
-def _of_element(
-    symbol: Symbol, numbers: Numbers, context: Any, builder: Any, given: list[Any]
-) -> Any:
-    """Generate what a function of elements answers."""
-    element = symbol.answer if symbol.name == "load" else symbol.kinds[0]
-    kind = numbers[element.place, element.number]
-    if symbol.name == "load":
-        place = _place(context, builder, kind, element.layout, *given)
-        return _bits(builder, context.unpack_value(builder, kind, place))
-    value = _number(context, builder, kind, *given)
-    if symbol.name == "number":
-        return context.cast(builder, value, kind, symbol.answer)
+def _addressed(context: Any, builder: Any, taken: list[Any], target: Any, given: list[Any]) -> Any:
+    start = builder.bitcast(given[0], context.get_data_type(target.dtype).as_pointer())
+    return builder.bitcast(builder.gep(start, given[1:]), given[0].type)
+
+
+def _loaded(context: Any, builder: Any, taken: list[Any], target: Any, given: list[Any]) -> Any:
+    place = builder.bitcast(given[0], context.get_data_type(target).as_pointer())
+    return context.unpack_value(builder, target, place)
+
+
+def _stored(context: Any, builder: Any, taken: list[Any], target: Any, given: list[Any]) -> Any:
+    value, place = given
+    place = builder.bitcast(place, context.get_data_type(taken[0]).as_pointer())
+    context.pack_value(builder, taken[0], value, place)
+    return context.get_dummy_value()
+
+
+_GENERATORS: dict[str, Callable[..., Any]] = {
+    "address": _addressed,
+    "load": _loaded,
+    "store": _stored,
+    "unbox": lambda context, builder, taken, target, given: (
+        context.get_python_api(builder).to_native_value(target, given[0]).value
+    ),
+    "cast": lambda context, builder, taken, target, given: context.cast(
+        builder, given[0], taken[0], target
+    ),
+    "nan": lambda context, builder, taken, target, given: nan(context, builder, taken[0], given[0]),
+    "null": lambda context, builder, taken, target, given: null(
+        context, builder, taken[0], given[0]
+    ),
+}
+"""What functions of elements are generated by."""
+
+
+def nan(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Generate whether a number is NaN; integers never are."""
+    if isinstance(kind, Element):
+        return call(Symbol("nan", (kind,), types.boolean), context, builder, [value])
+    if isinstance(kind, types.Complex):
+        number = context.make_complex(builder, kind, value)
+        each = [builder.fcmp_unordered("uno", x, x) for x in (number.real, number.imag)]
+        return builder.or_(*each)
     if isinstance(kind, types.Float):
         return builder.fcmp_unordered("uno", value, value)
-    if symbol.name == "null" and kind == types.int64:
-        return builder.icmp_signed("==", value, value.type(types.int64.minval))  # NaT
     return cgutils.false_bit
 
 
-def _place(
-    context: Any, builder: Any, kind: Any, layout: str, start: Any, number: Any, stride: Any
-) -> Any:
-    """Generate the address of an element of an array."""
-    pointer = context.get_data_type(kind).as_pointer()
-    if layout == "C":
-        return builder.gep(builder.bitcast(start, pointer), [number])
-    return builder.bitcast(builder.gep(start, [builder.mul(number, stride)]), pointer)
+def null(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Generate whether a number is a null in band: NaN, or the smallest integer of 64 bits."""
+    if isinstance(kind, Element):
+        return call(Symbol("null", (kind,), types.boolean), context, builder, [value])
+    if kind == types.int64:
+        return builder.icmp_signed("==", value, value.type(types.int64.minval))  # NaT
+    return nan(context, builder, kind, value)
 
 
-def _bits(builder: Any, value: Any) -> Any:
-    """Return a number as 64 bits."""
-    if isinstance(value.type, (ir.FloatType, ir.DoubleType)):
-        word = ir.IntType(32 if isinstance(value.type, ir.FloatType) else 64)
-        value = builder.bitcast(value, word)
-    return value if value.type == _WORD else builder.zext(value, _WORD)
-
-
-def _number(context: Any, builder: Any, kind: Any, bits: Any) -> Any:
-    """Return the number that 64 bits hold."""
-    target = context.get_value_type(kind)
-    if isinstance(kind, types.Float):
-        word = bits if kind.bitwidth == 64 else builder.trunc(bits, ir.IntType(kind.bitwidth))
-        return builder.bitcast(word, target)
-    return bits if target == _WORD else builder.trunc(bits, target)
-
-
-def adapted(symbol: Symbol, made: Any, numbers: Numbers, context: Any, library: Any) -> Any:
-    """Return LLVM code of a function that takes elements, and calls one that takes numbers."""
-    convention, module = context.call_conv, library.create_ir_module(str(symbol))
-    wanted = made.signature.args
-    taken = wanted[: len(wanted) - len(symbol.kinds)]
-    given = (*taken, *symbol.kinds)
-    function = ir.Function(module, convention.get_function_type(symbol.answer, given), str(symbol))
-    builder = ir.IRBuilder(function.append_basic_block())
-    values = context.get_arg_packer(given).from_arguments(
-        builder, convention.get_arguments(function)
-    )
-    each = zip(values, given, wanted, strict=True)
-    values = [
-        _number(context, builder, kind, value) if isinstance(own, Element) else value
-        for value, own, kind in each
-    ]
-    packed = context.get_arg_packer(wanted).as_arguments(builder, values)
-    callee = context.declare_function(module, made.fndesc)
-    builder.ret(builder.call(callee, [*function.args[:2], *packed]))
-    return module
+# --- Numba's hooks ------------------------------------------------------------------------------------
 
 
 @register_model(Element)
 class _ElementModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _WORD)
+    def __init__(self, manager: Any, kind: Element) -> None:
+        super().__init__(manager, kind, ir.IntType(WIDTH + STEP * kind.number))
 
 
 register_model(Elements)(models.ArrayModel)
+
+
+@unbox(Element)
+def _unbox_element(kind: Any, obj: Any, c: Any) -> Any:
+    symbol = Symbol("unbox", (types.pyobject,), kind)
+    value = call(symbol, c.context, c.builder, [obj])
+    failed = cgutils.is_not_null(c.builder, c.pyapi.err_occurred())
+    return NativeValue(value, is_error=failed)
 
 
 @unbox(Elements)
@@ -198,7 +325,10 @@ def _unbox_elements(kind: Any, obj: Any, c: Any) -> Any:
     )
 
 
+@lower_cast(Element, Element)
 @lower_cast(Element, types.Number)
 @lower_cast(Element, types.Boolean)
-def _element_to_number(context: Any, builder: Any, kind: Any, target: Any, value: Any) -> Any:
-    return kind.ask("number", target, context, builder, [value])
+@lower_cast(types.Number, Element)
+@lower_cast(types.Boolean, Element)
+def _cast_element(context: Any, builder: Any, kind: Any, target: Any, value: Any) -> Any:
+    return call(Symbol("cast", (kind,), target), context, builder, [value])

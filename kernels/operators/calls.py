@@ -16,8 +16,9 @@ from ..compiler import argument_types as types
 from ..compiler.frozen_functions import rebuild
 from ..compiler.function_fingerprint import Registry
 from ..compiler.functions import LINKED_ALLOCATING, intrinsic, njit, overloaded
-from ..compiler.late import Late, cgutils, forms, internals, numba
+from ..compiler.late import Late, cgutils, forms, internals, numba, symbols
 from ..compiler.pack import Foreign, content_name
+from ..compiler.tuples import kinds, parts, passed
 from ..late_dataclass import dataclass
 from .operator import ROLES, Code, Operator
 
@@ -104,38 +105,6 @@ def _names(values: tuple[Any, ...]) -> tuple[str, ...]:
     return tuple([x.dtype.name for x in values])
 
 
-# --- a scalar, or a tuple of scalars ---------------------------------------------------------------
-
-
-def kinds(kind):
-    """The types of the elements of a tuple; of a scalar, its own."""
-    return list(kind) if isinstance(kind, numba.types.BaseTuple) else [kind]
-
-
-def parts(builder, kind, value):
-    """The elements of a tuple; a scalar itself."""
-    if isinstance(kind, numba.types.BaseTuple):
-        return cgutils.unpack_tuple(builder, value, len(kind))
-    return [value]
-
-
-def form(given, found):
-    """The type of a tuple of these where `given` is a tuple, else of the one."""
-    return numba.types.Tuple(found) if isinstance(given, numba.types.BaseTuple) else found[0]
-
-
-def whole(context, builder, kind, values):
-    """A tuple of values, or the one."""
-    is_tuple = isinstance(kind, numba.types.BaseTuple)
-    return context.make_tuple(builder, kind, values) if is_tuple else values[0]
-
-
-def converted(context, builder, like, kind, value):
-    """Convert a scalar or tuple to the types of `like`."""
-    each = zip(parts(builder, kind, value), kinds(kind), kinds(like), strict=True)
-    return whole(context, builder, like, [context.cast(builder, *one) for one in each])
-
-
 # --- the operator's functions ---------------------------------------------------------------------
 
 
@@ -156,16 +125,8 @@ def resolve(typing_context, function, arguments):
     kind = numba.types.Dispatcher(function.made)
     inner = typing_context.resolve_function_type(kind, tuple(arguments), {})
 
-    def argument(context, builder, values, k):
-        wanted = inner.args[k]
-        if isinstance(wanted, (numba.types.StarArgTuple, numba.types.StarArgUniTuple)):
-            return context.make_tuple(builder, wanted, values[k:])
-        if isinstance(wanted, numba.types.Omitted):
-            return context.get_dummy_value()
-        return context.cast(builder, values[k], arguments[k], wanted)
-
     def generate(context, builder, values):
-        given = [argument(context, builder, values, k) for k in range(len(inner.args))]
+        given = passed(context, builder, values, arguments, inner.args)
         return context.get_function(kind, inner)(builder, given)
 
     return inner.return_type, generate
@@ -183,7 +144,7 @@ def _call(typing_context, role, op, kinds_):
     place = ROLES.index(role)
     taken = tuple(op.values[place])
     if isinstance(op, forms.Form):
-        answer, generate = op.resolve(role, tuple(kinds_), taken)
+        answer, generate = op.resolve(role, (*taken, *kinds_))
     else:
         function = compiled(op.token, role)
         answer, generate = resolve(typing_context, function, (*taken, *kinds_))
@@ -239,7 +200,7 @@ def identity_of(typing_context, op, identity):
     answer = numba.types.unliteral(identity)
     generate = None
     if isinstance(op, forms.Form):
-        _, generate = op.resolve(forms.IDENTITY, (answer,), ())
+        _, generate = op.resolve(symbols.IDENTITY, (answer,))
 
     def codegen(context, builder, signature, args):
         given = [context.cast(builder, args[1], identity, answer)]

@@ -9,6 +9,7 @@ from numba.extending import NativeValue, models, register_model, typeof_impl, un
 
 from ..compiler.forms import Form, Linkable
 from ..compiler.numba_internals import as_dtype, cgutils, struct_value
+from ..compiler.tuples import kinds, whole
 from . import calls
 from .operator import ROLES, Operator
 
@@ -36,17 +37,16 @@ class OperatorType(Linkable):
         """
         if self.identity is None:
             return given[0]
-        each = zip(calls.kinds(answer), self.identity, strict=True)
+        each = zip(kinds(answer), self.identity, strict=True)
         numbers = [(kind, np.asarray(part).astype(as_dtype(kind)).item()) for kind, part in each]
         found = [context.get_constant_generic(builder, *one) for one in numbers]
-        return calls.whole(context, builder, answer, found)
+        return whole(context, builder, answer, found)
 
     def compiled(self, name: str, kinds: tuple[Any, ...]) -> Any:
-        """Return what is compiled of a function, for arguments of these types after its numbers."""
-        given = (*self.values[ROLES.index(name)], *kinds)
+        """Return what is compiled of a function, for arguments of these types, its numbers among them."""
         function = calls.compiled(self.token, name).made
-        function.compile(given)
-        return function.overloads[given]
+        *_, given, _ = function.get_call_template(kinds, {})
+        return function.overloads[tuple(given)]
 
 
 @register_model(Form)

@@ -53,6 +53,7 @@ ATTRIBUTES: dict[str, Callable[[], Any]] = {
     "_getvalue": lambda: cgutils.create_struct_proxy(types.Tuple([types.int64])),
     "_engine": lambda: library().codegen,
     "_module_pass_manager": lambda: library().codegen,
+    "_get_return_status": lambda: cpu_target.target_context.call_conv,
     "set_env": lambda: library().codegen,
     "magic_tuple": lambda: library().codegen,
     "dead_branch_prune": lambda: late.analysis.module,

@@ -6,13 +6,14 @@ A table has the state of each group, or its first row.
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...bounded_cache import BoundedCache
 from ...compiler import argument_types as types
-from ...compiler.functions import cached_njit
+from ...compiler.functions import STATES, cached_njit
 from ...late_dataclass import dataclass
 from ...operators.inference import Form
 from ...operators.operator import Operator
@@ -203,7 +204,7 @@ AHEAD = 32
 37 at 16 rows, 30 at 32, 28 at 64; sums that leave out what rounding lost 30 without, 19 at 32."""
 
 
-@cached_njit
+@partial(cached_njit, table=STATES)
 def walk_codes(source, output, codes, table, groups, shares, control):
     """Scan rows in their order, each from the state of its group to the next one; without `output` only reduce."""
     source, output, codes, table = borrow(source), borrow(output), borrow(codes), borrow(table)

@@ -15,11 +15,12 @@ import numpy as np
 
 from ...bounded_cache import BoundedCache
 from ...compiler import argument_types as types
-from ...compiler.functions import OPTIONS, intrinsic, njit, overloaded
+from ...compiler.functions import ANSWERS, OPTIONS, ROLES, intrinsic, njit, overloaded
 from ...compiler.late import numba
+from ...compiler.tuples import kinds, parts, whole
 from ...nulls import InBand, missing_in_band
 from ...operators.built_in import traits_of
-from ...operators.calls import as_constant_as, combine, kinds, lower, parts, whole
+from ...operators.calls import as_constant_as, combine, lower
 from ...operators.inference import Form
 from ...operators.operator import Operator
 from ...operators.segments import counted_segments
@@ -106,6 +107,9 @@ class ReduceRuns(NamedTuple):
     like: State
 
 
+ROLES[ReduceRuns] = {"outs": ANSWERS, "like": ANSWERS}
+
+
 @partial(njit, options={**OPTIONS, "forceinline": True})
 def _reduce(source, sequential, state, start, stride, size):
     """Reduce the rows of one run, or of the part of it in this tile, from `state`.
@@ -158,14 +162,14 @@ def _observe_reduce(work, space, before, first, size):
         state = _reduce(source, sequential, begin, first + start, 1, end - start)
         store(states, k, state)
         begin, start = identity, end
-    return counting(before[0] + count, state), count
+    return counting(cast(count, before[0]) + count, state), count
 
 
 @njit
 def _emit_reduce(work, space, prefix, count, first, size):
     if count == 0:
         return
-    op, identity, runs = work.source.op, work.source.identity, prefix[0]
+    op, identity, runs = work.source.op, work.source.identity, cast(count, prefix[0])
     outs, lowers, like, states = work.outs, work.lowers, work.like, space.states
     if runs > 0:
         closed = load(states, 0)
@@ -182,9 +186,10 @@ def _emit_reduce(work, space, prefix, count, first, size):
 
 @njit
 def _finish_reduce(work, prefix):
-    if prefix[0] > 0:
+    runs = cast(np.int64(0), prefix[0])
+    if runs > 0:
         state = inner(work.source.identity, prefix)
-        store(work.outs, prefix[0] - 1, answer(work.source.op, work.lowers, work.like, state))
+        store(work.outs, runs - 1, answer(work.source.op, work.lowers, work.like, state))
 
 
 register(ReduceRuns, Visitor(_observe_reduce, _emit_reduce, finish=_finish_reduce))
@@ -217,9 +222,10 @@ def _observe_scan(work, space, before, first, size):
             flags[i], flags[size - 1 - i] = flags[size - 1 - i], flags[i]
     count = list_selected(space, size)
     source, output, identity = work.source, work.output, work.source.identity
+    heads = cast(count, before[0])
     if count == 0:
         state = _reduce(source, work.sequential, inner(identity, before), at, stride, size)
-        return counting(before[0], state), size
+        return counting(heads, state), size
     offsets = space.offsets
     waiting = offset(offsets, 0)
     state, start = identity, waiting
@@ -227,7 +233,7 @@ def _observe_scan(work, space, before, first, size):
         end = offset(offsets, k + 1) if k + 1 < count else size
         state = scan_line(source, output, identity, at + start * stride, stride, end - start)
         start = end
-    return counting(before[0] + count, state), waiting
+    return counting(heads + count, state), waiting
 
 
 @njit

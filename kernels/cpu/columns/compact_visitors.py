@@ -15,6 +15,7 @@ import numpy as np
 
 from ...compiler.functions import cached_njit, njit, overloaded
 from ...compiler.late import numba
+from ..core.elements import cast
 from ..core.engine import TICKET, TILE
 from ..core.memory import borrow, copy_bytes, elements, read, take_ticket, write
 from ..core.packing import ADD_UP, pack_rows
@@ -69,13 +70,14 @@ def _observe(work, space, before, first, size):
     count = count_selected(space, size)
     if work.in_place:
         call(work.move, (work.columns, space.words, 0, count, first, size))
-    return before + count, count
+    return cast(count, before) + count, count
 
 
 @njit
 def _emit(work, space, prefix, count, first, size):
     function = work.place if work.in_place else work.move
-    call(function, (work.columns, space.words, prefix, count, first, size))
+    before = cast(count, prefix)
+    call(function, (work.columns, space.words, before, count, first, size))
 
 
 @shared_njit
@@ -217,8 +219,8 @@ class Lengths(NamedTuple):
 def _observe_lengths(work, space, before, first, size):
     flag_rows(work.selection, space, first, size)
     count = list_selected(space, size)
-    latest = first + offset(space.offsets, count - 1) if count > 0 else before[1]
-    return (before[0] + count, latest), count
+    latest = first + offset(space.offsets, count - 1) if count > 0 else cast(first, before[1])
+    return (cast(count, before[0]) + count, latest), count
 
 
 @njit
@@ -226,7 +228,7 @@ def _emit_lengths(work, space, prefix, count, first, size):
     if count == 0:
         return
     starts, lengths, offsets = work.starts, work.lengths, space.offsets
-    runs, latest = prefix
+    runs, latest = cast(np.int64(0), prefix[0]), cast(np.int64(0), prefix[1])
     if runs > 0:
         lengths[runs - 1] = first + offset(offsets, 0) - latest
     for k in range(count):
@@ -237,7 +239,7 @@ def _emit_lengths(work, space, prefix, count, first, size):
 
 @njit
 def _finish_lengths(work, prefix):
-    runs, latest = prefix
+    runs, latest = cast(np.int64(0), prefix[0]), cast(np.int64(0), prefix[1])
     if runs > 0:
         work.lengths[runs - 1] = work.length - latest
 

@@ -293,6 +293,7 @@ def walk(
     aggregates = [np.empty(number, d) for d in fields]
     single = not isinstance(identity, tuple)
     states = States(
+        op,
         identity,
         carries[0] if single else tuple(carries),
         aggregates[0] if single else tuple(aggregates),
@@ -302,7 +303,7 @@ def walk(
 
     def run(leader: bool) -> None:
         space = None if make_space is None else make_space(min(tile, length))
-        kernel(op, visitor, space, states, tiles, control, leader)
+        kernel(visitor, space, states, tiles, control, leader)
 
     cost = 0 if sequential else length if cost is None else cost
     try:

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compiler.functions import intrinsic, njit
+from ...compiler import argument_types as types
+from ...compiler.functions import INPUTS, ROLES, STATES, intrinsic, njit
 from ...compiler.late import numba
-from ...operators.calls import kinds, lift, parts
+from ...compiler.tuples import kinds, parts
+from ...operators.calls import lift
 from ...operators.operator import Operator
 from ..core.elements import is_nan, load, null
 from ..core.engine import TILE
@@ -52,6 +54,8 @@ class PredicateSelection(NamedTuple):
     inputs: Any
     nulls: tuple[KernelNulls, ...]
 
+
+ROLES[PredicateSelection] = {"op": types.boolean, "inputs": INPUTS}
 
 RUNS = ("keys", "count", "length", "last", "continues")
 KEYS, COUNT, LENGTH, LAST, CONTINUES = range(len(RUNS))
@@ -90,6 +94,8 @@ class SelectionScratch(NamedTuple):
     list_rows: int
     states: Arrays | None
 
+
+ROLES[SelectionScratch] = {"states": STATES}
 
 Selected = MaskSelection | RunSelection | PredicateSelection
 

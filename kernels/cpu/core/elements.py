@@ -10,11 +10,12 @@ from functools import reduce
 
 from ...compiler.functions import intrinsic
 from ...compiler.late import cgutils, internals, ir, numba, symbols
-from ...nulls import NAT
-from ...operators.calls import converted, form, kinds, parts, whole
+from ...compiler.tuples import converted, form, kinds, parts, whole
 
 
 def _place(context, builder, kind, array, i):
+    if isinstance(kind, symbols.Elements):
+        return kind.address(context, builder, array, i)
     array = context.make_array(kind)(context, builder, array)
     return cgutils.get_item_pointer(context, builder, kind, array, [i], wraparound=False)
 
@@ -28,14 +29,13 @@ def load(typing_context, arrays, i):
     def codegen(context, builder, signature, args):
         values = parts(builder, arrays, args[0])
         for k, kind in enumerate(kinds(arrays)):
-            if isinstance(kind, symbols.Elements):
-                array = context.make_array(kind)(context, builder, values[k])
-                start = builder.bitcast(array.data, ir.IntType(8).as_pointer())
-                given = [start, args[1], builder.extract_value(array.strides, 0)]
-                values[k] = kind.dtype.ask("load", kind.dtype, context, builder, given)
-            elif isinstance(kind, numba.types.Array):
+            if isinstance(kind, numba.types.Array):
                 place = _place(context, builder, kind, values[k], args[1])
-                values[k] = internals.load_item(context, builder, kind, place)
+                values[k] = (
+                    kind.load(context, builder, place)
+                    if isinstance(kind, symbols.Elements)
+                    else internals.load_item(context, builder, kind, place)
+                )
         return whole(context, builder, answer, values)
 
     return answer(arrays, numba.types.intp), codegen
@@ -53,7 +53,10 @@ def store(typing_context, arrays, i, value):
             ):
                 place = _place(context, builder, kind, array, args[1])
                 part = context.cast(builder, part, found, kind.dtype)
-                internals.store_item(context, builder, kind, part, place)
+                if isinstance(kind, symbols.Elements):
+                    kind.store(context, builder, part, place)
+                else:
+                    internals.store_item(context, builder, kind, part, place)
         return context.get_dummy_value()
 
     return numba.types.none(arrays, numba.types.intp, value), codegen
@@ -95,7 +98,7 @@ def is_nan(typing_context, element):
     """Return whether a scalar is NaN; integers never are."""
 
     def codegen(context, builder, signature, args):
-        return _nan(context, builder, element, args[0])
+        return symbols.nan(context, builder, element, args[0])
 
     return numba.types.boolean(element), codegen
 
@@ -116,26 +119,10 @@ def null(context, builder, given, nulls, element, i):
         return cgutils.false_bit
     if isinstance(given[0], numba.types.BaseTuple):
         return _masked(context, builder, given[0], nulls, i)
-    if isinstance(given[1], symbols.Element):
-        return given[1].ask("null", numba.types.boolean, context, builder, [element])
-    if given[1] == numba.types.int64:
-        return builder.icmp_signed("==", element, element.type(NAT))
-    each = zip(kinds(given[1]), parts(builder, given[1], element), strict=True)
-    found = [_nan(context, builder, kind, part) for kind, part in each]
-    return reduce(builder.or_, found)
-
-
-def _nan(context, builder, kind, value):
-    if isinstance(kind, symbols.Element):
-        return kind.ask("nan", numba.types.boolean, context, builder, [value])
-    if isinstance(kind, numba.types.Complex):
-        number = context.make_complex(builder, kind, value)
-        return builder.or_(
-            *(builder.fcmp_unordered("uno", x, x) for x in (number.real, number.imag))
-        )
-    if isinstance(kind, numba.types.Float):
-        return builder.fcmp_unordered("uno", value, value)
-    return cgutils.false_bit
+    if not isinstance(given[1], numba.types.BaseTuple):
+        return symbols.null(context, builder, given[1], element)
+    each = zip(given[1], parts(builder, given[1], element), strict=True)
+    return reduce(builder.or_, [symbols.nan(context, builder, *one) for one in each])
 
 
 def _masked(context, builder, kind, mask, i):

@@ -14,12 +14,14 @@ Prefix Scan with Decoupled Look-back* (NVR-2016-002), section 4.
 # mypy: disable-error-code="no-untyped-def"
 
 import os
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compiler.functions import External, cached_njit, njit
+from ...compiler.functions import ROLES, STATES, External, cached_njit, njit
 from ...operators.calls import combine
+from ...operators.operator import Operator
 from ...operators.signature import State
 from .elements import cast, load, store
 from .memory import borrow, load_acquire, store_release, take_ticket
@@ -45,11 +47,15 @@ TICKET, FAILED, STATUS = 0, 1, 2
 
 
 class States(NamedTuple):
-    """The states of a walk: the identity, the carries of all lines, and the aggregates of this line's tiles."""
+    """The states of a walk: what combines them, the identity, the carries of all lines, the aggregates of this line."""
 
+    op: Operator
     identity: State
     carries: Arrays
     aggregates: Arrays
+
+
+ROLES[States] = {"identity": STATES, "carries": STATES, "aggregates": STATES}
 
 
 class Tiles(NamedTuple):
@@ -65,7 +71,7 @@ class Tiles(NamedTuple):
 
 
 @cached_njit
-def walk_tiles(op, work, space, states, tiles, control, leader):
+def walk_tiles(work, space, states, tiles, control, leader):
     """Walk one long line tile by tile, together with any other thread that runs the same call.
 
     `work` is a visitor, `space` this thread's scratch memory for it. The leader leaves the carry-out in
@@ -73,7 +79,12 @@ def walk_tiles(op, work, space, states, tiles, control, leader):
     """
     count = (tiles.length + tiles.size - 1) // tiles.size
     work, space, states, control = borrow(work), borrow(space), borrow(states), borrow(control)
-    identity, carries, aggregates = states.identity, states.carries, states.aggregates
+    op, identity, carries, aggregates = (
+        states.op,
+        states.identity,
+        states.carries,
+        states.aggregates,
+    )
     prefix = load(carries, tiles.line)
     folded = np.int64(0)  # a literal 0 would have `look_back` compiled twice
     while True:
@@ -84,7 +95,8 @@ def walk_tiles(op, work, space, states, tiles, control, leader):
         left = tiles.length - first
         size = tiles.size if left > tiles.size else left
         start = prefix if tiles.sequential else identity
-        aggregate, memo = observe(work, space, start, first, size)
+        observed, memo = observe(work, space, start, first, size)
+        aggregate = cast(identity, observed)
         if tiles.sequential:
             emit(work, space, prefix, memo, first, size)
             prefix, folded = aggregate, count
@@ -139,7 +151,7 @@ class Lines(NamedTuple):
     length: int
 
 
-@cached_njit
+@partial(cached_njit, carries=STATES)
 def walk_lines(source, output, carries, lines, control):
     """Scan lines, four side by side; threads take panels by ticket. Without `output` they are reduced.
 
@@ -187,7 +199,7 @@ def walk_lines(source, output, carries, lines, control):
                 line += 1
 
 
-@cached_njit
+@partial(cached_njit, identity=STATES, states=STATES)
 def fold_states(op, identity, states, count, lines):
     """Fold `count` states for each of `lines` lines, in order, into the first."""
     for line in range(lines):

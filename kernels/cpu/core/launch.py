@@ -331,9 +331,11 @@ def tiles_kernel(
 ) -> Kernel:
     """Compile the walk of a visitor of type `work` over tiles, or load it from the cache on disk."""
     word, flag, state, arrays = types.int64, types.boolean, state_type(form), arrays_type(form)
-    states = types.record_type(States, identity=state, carries=arrays, aggregates=arrays)
+    states = types.record_type(
+        States, op=operator_type(op), identity=state, carries=arrays, aggregates=arrays
+    )
     tiles = types.record_type(Tiles, line=word, length=word, size=word, sequential=flag)
-    return entry(walk_tiles, (operator_type(op), work, space, states, tiles, CONTROL, flag))
+    return entry(walk_tiles, (work, space, states, tiles, CONTROL, flag))
 
 
 def entry(function: Any, arguments: tuple[types.Type, ...]) -> Kernel:

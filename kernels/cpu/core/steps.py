@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiler.functions import INPUTS, njit
+from ...compiler.functions import ANSWERS, INPUTS, ROLES, STATES, njit
 from ...operators.calls import answer, combine, identity_of, lift
 from ...operators.operator import Operator
 from ...operators.signature import State
@@ -32,7 +32,7 @@ class OperatorInputs(NamedTuple):
     identity: State
 
 
-INPUTS.add(OperatorInputs)
+ROLES[OperatorInputs] = {"xs": INPUTS, "identity": STATES}
 
 
 class Output(NamedTuple):
@@ -42,6 +42,9 @@ class Output(NamedTuple):
     null_value: State
     mark_nulls: bool
     exclusive: Exclusive
+
+
+ROLES[Output] = {"outs": ANSWERS, "null_value": ANSWERS}
 
 
 @njit

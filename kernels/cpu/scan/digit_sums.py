@@ -15,8 +15,9 @@ import numpy as np
 
 from ...compiler.frozen_functions import rebuild
 from ...compiler.functions import LINKED_ALLOCATING, intrinsic, njit
+from ...compiler.tuples import kinds, whole
 from ...operators import numerics, reproducible
-from ...operators.calls import combine, kinds, whole
+from ...operators.calls import combine
 from ...operators.reproducible import BIAS, FRACTION, HIGHEST, LOWEST, ORIGIN, SIGN, WIDTH
 from ..core.elements import cast, is_null, load, store
 from ..core.steps import OperatorInputs, Output, reduce_step, scan_step
@@ -36,6 +37,8 @@ bits_of, from_bits, bin_of, carried, units_of, scaled = (
 
 BLOCK = 256
 """Elements of a block. Its digits, and what they are made of, stay in the cache next to a core."""
+
+ZERO = np.int64(0)
 
 HALF = 1 << (2 * WIDTH - 1)  # of a unit of the first digit, in units of the third
 
@@ -162,6 +165,12 @@ def joined(high, low, upper, lower):
 
 
 @njit
+def digits_of(state):
+    """Return the sum of a state in two parts."""
+    return carried(cast(ZERO, state[-4]), cast(ZERO, state[-3]), cast(ZERO, state[-2]))
+
+
+@njit
 def divide(work, answers, start, size, count):
     """Divide the running sums of a block by how many numbers there are so far, `count` of them before it."""
     for i in range(size):
@@ -178,7 +187,7 @@ def _observe(work, space, state, first, size):
     for begin in range(first, first + size, BLOCK):
         count = min(BLOCK, first + size - begin)
         start = work.start + begin * work.stride
-        place = np.int64(state[-1])
+        place = cast(ZERO, state[-1])
         found, largest = cut(work, start, count, min(max(place, LOWEST), HIGHEST))
         if max(largest, place) >= LOWEST and largest <= HIGHEST:
             state = cast(source.identity, combine(source.op, state, found))
@@ -191,11 +200,11 @@ def _observe(work, space, state, first, size):
 @partial(njit, options=LINKED_ALLOCATING)
 def _emit(work, space, prefix, memo, first, size):
     source, output, stride = work.source, work.output, work.stride
-    numbers, answers = np.empty(BLOCK, np.float64), np.empty(BLOCK, output.outs.dtype)
+    numbers = np.empty(BLOCK, np.float64)
     highs, lows = np.zeros(BLOCK + 4, np.int64), np.zeros(BLOCK + 4, np.int64)
     state, known = prefix, first  # what comes before a block may be known as a sum alone
-    high, low = carried(state[-4], state[-3], state[-2])
-    seen, place = np.int64(state[0]), np.int64(state[-1])
+    high, low = digits_of(state)
+    seen, place = cast(ZERO, state[0]), cast(ZERO, state[-1])
     for begin in range(first, first + size, BLOCK):
         count = min(BLOCK, first + size - begin)
         start = work.start + begin * stride
@@ -211,18 +220,16 @@ def _emit(work, space, prefix, memo, first, size):
             if len(state) > 4:
                 seen = divide(work, numbers, start, count, seen)
             for i in range(count):
-                answers[i] = numbers[i]
-            for i in range(count):
-                at = start + i * stride
+                at, number = start + i * stride, cast(output.null_value, numbers[i])
                 missing = is_null(source.nulls, load(source.xs, at), at) & output.mark_nulls
-                store(output.outs, at, output.null_value if missing else answers[i])
+                store(output.outs, at, output.null_value if missing else number)
         else:
             state = _observe(work, space, state, known, begin - known)[0]
             for i in range(count):
                 state = scan_step(source, output, state, start + i * stride)
             known = begin + count
-            high, low = carried(state[-4], state[-3], state[-2])
-            seen, place = np.int64(state[0]), np.int64(state[-1])
+            high, low = digits_of(state)
+            seen, place = cast(ZERO, state[0]), cast(ZERO, state[-1])
 
 
 register(ReduceDigits, Visitor(_observe))

@@ -223,12 +223,13 @@ def _walk_line(
     kernel, number = work.kernel, max(-(-length // TILE), 1)
     aggregates = tuple([np.empty(number, field.dtype) for field in carries])
     states = States(
+        op,
         work.identity,
         carries[0] if work.scalar_state else carries,
         aggregates[0] if work.scalar_state else aggregates,
     )
     control = np.zeros(STATUS + number, np.int64)
-    given = op, visitor, None, states, Tiles(line, length, TILE, False), control
+    given = visitor, None, states, Tiles(line, length, TILE, False), control
     if length < PARALLEL:
         kernel(*given, True)
     else:

@@ -22,11 +22,12 @@ row takes about three combinations, and no row is moved.
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from ...compiler.functions import cached_njit, njit
+from ...compiler.functions import ANSWERS, INPUTS, ROLES, STATES, cached_njit, njit
 from ...operators.calls import combine, lower
 from ..core.elements import cast, load, store
 from ..core.engine import TICKET
@@ -63,7 +64,7 @@ def decreases(starts, stops, j):
     return False
 
 
-@cached_njit
+@partial(cached_njit, outs=ANSWERS, suffixes=STATES)
 def walk_queue(source, outs, bounds, chunks, suffixes, room, control):
     """Answer windows chunk by chunk, together with any other thread that runs the same call.
 
@@ -123,6 +124,11 @@ class BlockScratch(NamedTuple):
     answers: Arrays
 
 
+ROLES[BlockScratch] = {
+    "elements": INPUTS, "suffixes": STATES, "running": STATES, "answers": ANSWERS,
+}  # fmt: skip
+
+
 class Blocks(NamedTuple):
     """Chunks of `lanes` blocks of `width` answers, `together` taken at a time; answer 0 is of rows from `row` on."""
 
@@ -134,7 +140,7 @@ class Blocks(NamedTuple):
     row: int
 
 
-@cached_njit
+@partial(cached_njit, outs=ANSWERS)
 def walk_blocks(source, outs, space, blocks, control):
     """Answer windows chunk by chunk, together with any other thread that runs the same call."""
     source, outs, space, control = borrow(source), borrow(outs), borrow(space), borrow(control)
@@ -219,7 +225,10 @@ class Rings(NamedTuple):
     width: int
 
 
-@cached_njit
+ROLES[Rings] = {"states": STATES, "running": STATES, "answers": STATES}
+
+
+@partial(cached_njit, outs=ANSWERS)
 def walk_rings(source, outs, codes, rings, groups, first, last, delayed):
     """Answer rows `first` to ``last - 1``; `delayed`, with the state of the row of the group before.
 

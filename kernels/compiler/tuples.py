@@ -1,0 +1,47 @@
+"""Values in what is generated: a scalar, or a tuple of scalars; and what is passed to a compiled function."""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from .late import cgutils, numba
+
+
+def kinds(kind):
+    """The types of the elements of a tuple; of a scalar, its own."""
+    return list(kind) if isinstance(kind, numba.types.BaseTuple) else [kind]
+
+
+def parts(builder, kind, value):
+    """The elements of a tuple; a scalar itself."""
+    if isinstance(kind, numba.types.BaseTuple):
+        return cgutils.unpack_tuple(builder, value, len(kind))
+    return [value]
+
+
+def form(given, found):
+    """The type of a tuple of these where `given` is a tuple, else of the one."""
+    return numba.types.Tuple(found) if isinstance(given, numba.types.BaseTuple) else found[0]
+
+
+def whole(context, builder, kind, values):
+    """A tuple of values, or the one."""
+    is_tuple = isinstance(kind, numba.types.BaseTuple)
+    return context.make_tuple(builder, kind, values) if is_tuple else values[0]
+
+
+def converted(context, builder, like, kind, value):
+    """Convert a scalar or tuple to the types of `like`."""
+    each = zip(parts(builder, kind, value), kinds(kind), kinds(like), strict=True)
+    return whole(context, builder, like, [context.cast(builder, *one) for one in each])
+
+
+def passed(context, builder, values, given, wanted):
+    """Values of the types `given` as a compiled function takes them: with defaults, and the last ones as a tuple."""
+    found = []
+    for k, kind in enumerate(wanted):
+        if isinstance(kind, (numba.types.StarArgTuple, numba.types.StarArgUniTuple)):
+            found.append(context.make_tuple(builder, kind, values[k:]))
+        elif isinstance(kind, numba.types.Omitted):
+            found.append(context.get_dummy_value())
+        else:
+            found.append(context.cast(builder, values[k], given[k], kind))
+    return found
