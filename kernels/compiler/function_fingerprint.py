@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from .late import Late
+from .late import Late, LateFunction
 
 Function = Callable[..., Any]
 
@@ -43,7 +43,7 @@ def fingerprint(*parts: Any) -> str:
     return _Walk().digest(parts)[:32]
 
 
-class Registry(dict[str, Any]):
+class Registry(dict[Any, Any]):
     """What is found by names that stand for its content; it grows, so functions that look there do not depend on it."""
 
 
@@ -157,7 +157,7 @@ def _known(value: Any) -> Any:
     """Return what stands for a value that is imported, or compiled, late."""
     if type(value) is Late:
         return value.module
-    return value.made if hasattr(value, "_numba_type_") and hasattr(value, "made") else value
+    return value.made if isinstance(value, LateFunction) else value
 
 
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(...)})

@@ -10,8 +10,8 @@ from typing import Any
 
 from . import pack
 from .argument_types import Type, from_numba
-from .function_fingerprint import OVERLOAD
-from .late import Late, numba
+from .function_fingerprint import OVERLOAD, Registry
+from .late import Late, LateFunction, numba
 
 jit = Late(f"{__package__}.jit")
 
@@ -28,7 +28,7 @@ LINKED_ALLOCATING: dict[str, Any] = {**OPTIONS, "_nrt": True}
 """Options of those that make arrays, or may, as operators' functions: what `ENTRY` and `OPTIONS` are for others."""
 
 
-class Function:
+class Function(LateFunction):
     """A Python function that is compiled, or that writes compiled code."""
 
     def __init__(self, function: Any, make: str, *how: Any) -> None:
@@ -41,7 +41,7 @@ class Function:
         """What Numba has made of it: a dispatcher, or an intrinsic."""
         return getattr(jit, self._make)(self.py_func, *self._how)
 
-    @property
+    @cached_property
     def _numba_type_(self) -> Any:
         return jit.type_of_function(self.made)
 
@@ -59,7 +59,7 @@ class External:
 
 INPUTS, STATES, ANSWERS = "inputs", "states", "answers"
 
-ROLES: dict[Any, dict[str, Any]] = {}
+ROLES: dict[Any, dict[str, Any]] = Registry()
 """What fields of a record, or arguments of a kernel, hold of an operator: its inputs, states or answers.
 
 It is the last operator before them, if arguments are read from the first to the last. For an operator itself it is the
@@ -88,7 +88,7 @@ def intrinsic(function: Any, prefer_literal: bool = False) -> Any:
     return Function(function, "made_intrinsic", prefer_literal)
 
 
-overloads: list[tuple[Any, Any]] = []
+overloads: dict[Any, Any] = Registry()
 """Functions that Numba does not know of yet, and what is compiled in their place."""
 
 
@@ -97,7 +97,7 @@ def overloaded(function: Any) -> Any:
 
     def register(choose: Any) -> Any:
         setattr(function, OVERLOAD, choose)
-        overloads.append((function, choose))
+        overloads[function] = choose
         return choose
 
     return register

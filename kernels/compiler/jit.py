@@ -213,7 +213,7 @@ def type_of_function(made: Any) -> Any:
 def register_overloads() -> None:
     """Tell Numba of functions in whose place others are compiled."""
     while functions.overloads:
-        function, choose = functions.overloads.pop()
+        function, choose = functions.overloads.popitem()
         overload(function, jit_options={**functions.OPTIONS, "pipeline_class": _LinkedCompiler})(
             choose
         )

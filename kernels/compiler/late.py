@@ -20,6 +20,12 @@ class Late:
         return getattr(self.module, name)
 
 
+class LateFunction:
+    """A function of which Numba makes what it calls, when that is asked for."""
+
+    made: Any
+
+
 numba = Late("numba")
 ir = Late("llvmlite.ir")
 analysis = Late("numba.core.analysis")

@@ -124,7 +124,8 @@ def test_tokens_follow_content():
     assert make(1) != make(2)
     assert hash(make(1)) == hash(make(1))
     assert segmented(add) == segmented(add) != segmented(maximum)
-    names = {partitioned(pd.Series([1]), []).gpuscan.scan(make(k))._name for k in (1, 1, 2)}
+    given = partitioned(pd.Series([1]), [])
+    names = {given.gpuscan.scan(make(k))._name for k in (1, 1, 2)}
     assert len(names) == 2
 
 

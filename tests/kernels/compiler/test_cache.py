@@ -18,7 +18,9 @@ import pytest
 from dask_gpuscan.kernels import operator, reduce
 from dask_gpuscan.kernels.compiler import cache as kernel_cache
 from dask_gpuscan.kernels.compiler import jit
-from dask_gpuscan.kernels.compiler.functions import cached_njit, njit
+from dask_gpuscan.kernels.compiler.function_fingerprint import fingerprint
+from dask_gpuscan.kernels.compiler.functions import cached_njit, njit, overloaded
+from dask_gpuscan.kernels.cpu.core import engine
 from helpers.programs import run
 
 USE = """
@@ -336,6 +338,17 @@ def test_kernels_have_the_same_fingerprints_in_another_process_and_after_use(tmp
     own = list(namespace["fingerprints"]())
     assert len(own) > 60
     assert use(tmp_path, f"{KERNELS}\nprint(*fingerprints(), sep='\\n')") == own
+
+
+def test_kernels_that_are_defined_later_change_no_key():
+    before = fingerprint(engine.walk_tiles.made)
+
+    def stand_in(x):
+        raise NotImplementedError
+
+    overloaded(stand_in)(lambda x: lambda x: x)
+    cached_njit(lambda carries: carries, carries="states")
+    assert fingerprint(engine.walk_tiles.made) == before
 
 
 REGISTERING = {
