@@ -39,7 +39,9 @@ class Function(LateFunction):
     @cached_property
     def made(self) -> Any:
         """What Numba has made of it: a dispatcher, or an intrinsic."""
-        return getattr(jit, self._make)(self.py_func, *self._how)
+        with jit.compile_lock:  # so that it is one for all threads
+            found = vars(self).get("made")
+            return getattr(jit, self._make)(self.py_func, *self._how) if found is None else found
 
     @cached_property
     def _numba_type_(self) -> Any:

@@ -47,7 +47,7 @@ from numba.extending import intrinsic, overload
 from . import cache as kernel_cache
 from . import functions
 from .argument_types import from_numba
-from .compiling import compiling, hold_over_forks, say_compiling
+from .compiling import compile_lock, compiling, hold_over_forks, say_compiling
 from .forms import linked, operators_of
 from .function_fingerprint import fingerprint
 from .numba_internals import cpu_target, optimize, processor

@@ -1,0 +1,174 @@
+"""Dataclasses whose methods are written late are dataclasses, whoever asks for what first, and in however many threads."""
+
+import copy
+import dataclasses
+import inspect
+import multiprocessing
+import os
+import pickle
+import threading
+from dataclasses import FrozenInstanceError, field, replace
+
+import pytest
+
+from dask_gpuscan.kernels.late_dataclass import _Late, dataclass
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point."""
+
+    x: int
+    y: int = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Named(Point):
+    """A point with a name, and what follows from it."""
+
+    names: list = field(default_factory=list)
+    title: str = field(default="p", repr=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "twice", 2 * self.x)
+
+
+@dataclass()
+class Changing:
+    """What may change."""
+
+    x: int = 1
+
+
+class Plain(Point):
+    """No dataclass of its own."""
+
+
+def pending():
+    @dataclass(frozen=True)
+    class Fresh:
+        """One that nobody has used."""
+
+        x: int
+        y: tuple = field(default=())
+
+    assert isinstance(vars(Fresh)["__init__"], _Late)
+    return Fresh
+
+
+def made_without_a_call(cls, **content):
+    """As pickle makes an object."""
+    found = cls.__new__(cls)
+    vars(found).update(content)
+    return found
+
+
+ASKED = {
+    "init": lambda cls: cls(1),
+    "repr": lambda cls: repr(made_without_a_call(cls, x=1, y=())),
+    "eq": lambda cls: made_without_a_call(cls, x=1, y=()) == made_without_a_call(cls, x=1, y=()),
+    "hash": lambda cls: hash(made_without_a_call(cls, x=1, y=())),
+    "fields": dataclasses.fields,
+    "signature": inspect.signature,
+    "match_args": lambda cls: cls.__match_args__,
+    "replace": lambda cls: replace(made_without_a_call(cls, x=1, y=()), x=2),
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_what_is_asked_for_first_has_all_written(what):
+    cls = pending()
+    expected = dataclasses.dataclass(frozen=True)(
+        type("Fresh", (), {"__annotations__": {"x": int, "y": tuple}, "y": ()})
+    )
+    found, wanted = ASKED[what](cls), ASKED[what](expected)
+    if what in ("eq", "hash", "match_args"):
+        assert found == wanted
+    assert not any(isinstance(value, _Late) for value in vars(cls).values())
+    assert cls(1) == cls(1) != cls(2)
+    assert cls(1) in {cls(1)}
+    assert cls(1).y == cls.y == ()
+
+
+def test_fields_cannot_be_set():
+    for change in (
+        lambda p: setattr(p, "x", 3),
+        lambda p: setattr(p, "z", 3),
+        lambda p: delattr(p, "x"),
+    ):
+        with pytest.raises(FrozenInstanceError, match=r"cannot (assign to|delete) field"):
+            change(Point(1))
+    plain = Plain(1)
+    plain.z = 3
+    assert plain.z == 3
+    with pytest.raises(FrozenInstanceError):
+        plain.x = 2
+    changing = Changing()
+    changing.x = 2
+    assert changing == Changing(2)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(changing)
+
+
+def test_classes_that_inherit():
+    named = Named(3)
+    assert (named.x, named.y, named.names, named.title, named.twice) == (3, 2, [], "p", 6)
+    assert repr(named) == "Named(x=3, y=2, names=[])"
+    assert named == Named(3, names=[1])  # by the comparison of `Point`, as it has none of its own
+    assert [each.name for each in dataclasses.fields(Named)] == ["x", "y", "names", "title"]
+    assert Plain(1) == Plain(1) != Point(1)
+    match Point(1, 5):
+        case Point(1, y):
+            assert y == 5
+
+
+def test_objects_travel():
+    for given in (Point(1, 3), Changing(4)):
+        assert pickle.loads(pickle.dumps(given)) == copy.deepcopy(given) == given
+
+
+def test_threads_that_ask_at_once():
+    for _ in range(30):
+        cls, barrier, wrong = pending(), threading.Barrier(8), []
+
+        def ask(cls=cls, barrier=barrier, wrong=wrong):
+            barrier.wait()
+            try:
+                assert cls(1) == cls(1)
+                assert cls(1).y == ()
+                assert hash(cls(2)) == hash(cls(2))
+            except BaseException as error:
+                wrong.append(error)
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*")
+def test_forks_while_others_ask():
+    """No child finds the lock held by a thread that it does not have."""
+    ends = threading.Event()
+
+    def ask():
+        while not ends.is_set():
+            pending()(1)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for each in threads:
+        each.start()
+    try:
+        context = multiprocessing.get_context("fork")
+        for _ in range(20):
+            child = context.Process(target=lambda: pending()(1))
+            child.start()
+            child.join(20)
+            assert child.exitcode == 0
+    finally:
+        ends.set()
+        for each in threads:
+            each.join()
