@@ -4,21 +4,14 @@ To write the methods of a class takes 0.7 ms, and the package has some 300.
 """
 
 import dataclasses
-import os
 from collections.abc import Callable
-from threading import RLock
 from typing import TYPE_CHECKING, Any
+
+from .compiler.late import writing
 
 _WRITTEN = (
     "__init__", "__repr__", "__eq__", "__hash__", "__dataclass_fields__", "__dataclass_params__", "__match_args__",
 )  # fmt: skip
-_writing = RLock()
-if hasattr(
-    os, "register_at_fork"
-):  # a lock that another thread holds would never be released in a child
-    os.register_at_fork(
-        before=_writing.acquire, after_in_parent=_writing.release, after_in_child=_writing.release
-    )
 
 
 class _Late:
@@ -38,7 +31,7 @@ def _late(cls: Any, options: dict[str, Any]) -> Any:
 
     def write() -> None:
         """Have methods written for a class like this one: other threads may use this one meanwhile."""
-        with _writing:
+        with writing:
             if type(vars(cls)[late[-1]]) is not _Late:
                 return
             like = dataclasses.dataclass(**options)(

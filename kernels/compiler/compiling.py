@@ -1,9 +1,7 @@
 """What every compilation goes through: one lock (Numba's own), and a report: log, progress bar or terminal.
 
-No thread holds the lock at the moment of a fork. A forked child has one thread; a lock that another one held would
-never be released in it. So a fork waits for the compilation that is under way, whether it is ours or its user's. It is
-one lock, which a thread may take again: with two, a thread that forks while it compiles could wait for one that
-compiles and waits for it.
+A fork waits for the compilation that is under way, ours or its user's (`late`). It is one lock, which a thread may take
+again: with two, a thread that forks while it compiles could wait for one that compiles and waits for it.
 
 A kernel is compiled once a machine, as it is found in the cache from then on.
 """
@@ -17,40 +15,20 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock as compile_lock
 
-from . import cache
+from . import cache, late
 
-__all__ = ["Listener", "compile_lock", "compiling", "hold_over_forks", "listening", "say_compiling"]
+__all__ = ["Listener", "compile_lock", "compiling", "listening", "say_compiling"]
 
 PATIENCE = 0.5
 """Seconds that a user at a terminal waits for a kernel without being told."""
 
 
-def hold_over_forks() -> None:
-    """From now on let forks of this process and of its children wait for compilers."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release)
-
-
-_of_llvm: Any = getattr(ffi.lib, "_lock", contextlib.nullcontext())
-"""What compiled code is freed or looked up under: always after the other."""
-
-
-def _hold() -> None:
-    compile_lock.acquire()
-    _of_llvm.__enter__()
-
-
-def _release() -> None:
-    try:
-        _of_llvm.__exit__(None, None, None)
-    finally:
-        compile_lock.release()
-
+late.compilers.append(compile_lock)
+late.leaves.append(getattr(ffi.lib, "_lock", contextlib.nullcontext()))  # to free or look up code
 
 Listener = Callable[[str], None]
 

@@ -5,7 +5,7 @@ Kernels and what they call are Python functions. Numba sees each when it compile
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, update_wrapper
+from functools import update_wrapper
 from typing import Any
 
 from . import pack
@@ -13,7 +13,7 @@ from .argument_types import Type, from_numba
 from .function_fingerprint import OVERLOAD, Registry
 from .late import Late, LateFunction, numba
 
-jit = Late(f"{__package__}.jit")
+compiling, jit = Late(f"{__package__}.compiling"), Late(f"{__package__}.jit")
 
 ENTRY: dict[str, Any] = {
     "nogil": True, "error_model": "numpy", "no_cpython_wrapper": False, "no_cfunc_wrapper": True, "_nrt": False,
@@ -36,16 +36,21 @@ class Function(LateFunction):
         update_wrapper(own, function)
         self.py_func, self._make, self._how = function, make, how
 
-    @cached_property
+        self._made = self._type = None
+
+    @property
     def made(self) -> Any:
         """What Numba has made of it: a dispatcher, or an intrinsic."""
-        with jit.compile_lock:  # so that it is one for all threads
-            found = vars(self).get("made")
-            return getattr(jit, self._make)(self.py_func, *self._how) if found is None else found
+        if self._made is None:
+            with compiling.compile_lock:  # so that it is one for all threads
+                self._made = self._made or getattr(jit, self._make)(self.py_func, *self._how)
+        return self._made
 
-    @cached_property
+    @property
     def _numba_type_(self) -> Any:
-        return jit.type_of_function(self.made)
+        if self._type is None:
+            self._type = jit.type_of_function(self.made)
+        return self._type
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ from numba.extending import intrinsic, overload
 from . import cache as kernel_cache
 from . import functions
 from .argument_types import from_numba
-from .compiling import compile_lock, compiling, hold_over_forks, say_compiling
+from .compiling import compiling, say_compiling
 from .forms import linked, operators_of
 from .function_fingerprint import fingerprint
 from .numba_internals import cpu_target, optimize, processor
@@ -57,8 +57,6 @@ if numba.config.DISABLE_JIT:
     raise ImportError(
         "NUMBA_DISABLE_JIT is set, and dask-gpuscan does nothing without compiled kernels: unset it for this process"
     )
-
-hold_over_forks()
 
 
 # --- compilers --------------------------------------------------------------------------------------------------------

@@ -123,19 +123,25 @@ class Operator:
             object.__setattr__(self, "inputs", inputs)
         object.__setattr__(self, "token", self.fingerprint())
 
-    @cached_property
+    @property
     def code(self) -> Code:
         """What is compiled, with numbers that functions capture as their parameters."""
-        return self._code(extract_constants)
+        return self._kept("_code", extract_constants)
 
-    @cached_property
+    @property
     def constant(self) -> Code:
         """What is compiled, with all numbers as constants."""
-        return self._code(Extracted) if any(self.code.values) else self.code
+        return self._kept("_constant", Extracted) if any(self.code.values) else self.code
 
-    def _code(self, extract: Callable[[Any], Extracted]) -> Code:
-        functions = [getattr(self, role) for role in ROLES]
-        return _code([None if f is None else extract(f) for f in functions])
+    def _kept(self, name: str, extract: Callable[[Any], Extracted]) -> Code:
+        kept: dict[str, Any] = vars(
+            self
+        )  # `cached_property` has a lock, which a fork would not wait for
+        if name not in kept:
+            functions = [getattr(self, role) for role in ROLES]
+            kept[name] = _code([None if f is None else extract(f) for f in functions])
+        found: Code = kept[name]
+        return found
 
     def fingerprint(self) -> str:
         """Return the token of the operator's content as it is now."""

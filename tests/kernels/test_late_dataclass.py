@@ -1,4 +1,4 @@
-"""Dataclasses whose methods are written late are dataclasses, whoever asks for what first, and in however many threads."""
+"""Dataclasses whose methods are written late are dataclasses, whoever asks for what first, in many threads too."""
 
 import copy
 import dataclasses
