@@ -242,5 +242,8 @@ def _file(name: str) -> str:
         Path(sys.modules["dask_gpuscan"].__file__ or "").parent,
     ):
         if path.is_relative_to(root):
-            return f"{path.relative_to(root).as_posix()} {digest(path.read_bytes())}"
+            try:
+                return f"{path.relative_to(root).as_posix()} {digest(path.read_bytes())}"
+            except OSError:  # of a package without sources, or in an archive
+                break
     raise Foreign(name)

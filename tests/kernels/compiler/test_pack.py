@@ -160,6 +160,14 @@ def test_a_user_s_operator_has_no_name_in_packs() -> None:
         pack.content_name(lambda a, b: a + b)
 
 
+def test_functions_of_the_package_whose_source_is_not_there_have_no_name_in_packs() -> None:
+    function = dask_gpuscan.add.code.functions["combine"]
+    gone = str(Path(pack.__file__).with_name("gone.py"))
+    function = type(function)(function.__code__.replace(co_filename=gone), {})
+    with pytest.raises(pack.Foreign):
+        pack.content_name(function)
+
+
 def test_names_tell_what_functions_capture() -> None:
     from dask_gpuscan.kernels.operators.built_in import affine
 
