@@ -8,7 +8,7 @@ from typing import Any
 
 from ...frames.messages import naming
 from ...frames.protocol import Library
-from ...frames.registry import column_of, library_of, names_of, stored_numbers
+from ...frames.registry import column_of, library_of, stored_numbers
 from ...frames.types import Column, DType, Values
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
@@ -20,8 +20,7 @@ from .time_column import TimeColumn
 def append_times(frame: Any, time_column: TimeColumn, name: str) -> Any:
     """Return a frame with one more column: the times of its rows as numbers, of a dtype that has nulls."""
     library = library_of(frame)
-    timed = library.append(frame, time_column.numbers(frame), name)
-    numbers = library.to_masked(library.array(column_of(timed, names_of(timed)[-1])))
+    numbers = library.to_masked(library.from_integers(time_column.numbers(frame)))
     return library.append(frame, library.series(numbers, library.index(frame)), name)
 
 
