@@ -18,6 +18,7 @@ from numba.np.arrayobj import get_itemsize, populate_array
 from record import function_of, load
 
 from dask_gpuscan.kernels.compiler import jit
+from dask_gpuscan.kernels.compiler.argument_types import to_numba
 from dask_gpuscan.kernels.compiler.compiling import compile_lock
 from dask_gpuscan.kernels.compiler.functions import LINKED_ALLOCATING, OPTIONS
 
@@ -208,8 +209,7 @@ def emit(asked: Any) -> bytes:
     whole = llvm.parse_assembly("")
     for name, (module, qualname, arguments) in asked.items():
         try:
-            kinds = tuple([each.numba for each in arguments])
-            whole.link_in(module_of(name, function_of(module, qualname), kinds))
+            whole.link_in(module_of(name, function_of(module, qualname), to_numba(arguments)))
         except Exception as error:
             reason = str(error).strip().partition("\n")[0] or repr(error)
             of = ", ".join(map(str, arguments))

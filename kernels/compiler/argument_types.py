@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,9 +88,7 @@ class Tuple(Type):
 
     @property
     def numba(self) -> Any:
-        return numba.types.BaseTuple.from_types(
-            tuple([each.numba for each in self.fields]), self.record
-        )
+        return numba.types.BaseTuple.from_types(to_numba(self.fields), self.record)
 
     def __iter__(self) -> Iterator[Type]:
         return iter(self.fields)
@@ -126,6 +124,11 @@ def type_of(value: Any) -> Type:
     if isinstance(value, tuple):
         return Tuple(tuple(map(type_of, value)))
     return Number(np.asarray(value).dtype)
+
+
+def to_numba(types: Iterable[Type]) -> tuple[Any, ...]:
+    """Return Numba's own types."""
+    return tuple([each.numba for each in types])
 
 
 def from_numba(made: Any) -> Type:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..late_dataclass import dataclass
-from .function_fingerprint import Function, codes, fingerprint
+from .function_fingerprint import Function, codes, fingerprint, operations
 from .late import analysis, compiler, numba, numba_ir
 from .pack import written
 
@@ -212,7 +212,7 @@ def _chooses(function: Function, template: Function) -> bool:
 
 def _pruned(function: Function) -> int:
     """How many branches a compiler takes at once, because it knows their conditions."""
-    if not any(map(_jumps, codes(function.__code__))):
+    if not any(_JUMPS & operations(code) for code in codes(function.__code__)):
         return 0
     found = compiler.run_frontend(function, inline_closures=True)
     before = _branches(found)
@@ -221,11 +221,7 @@ def _pruned(function: Function) -> int:
     return before - _branches(found)
 
 
-def _jumps(code: types.CodeType) -> bool:
-    return any(step.opcode in _JUMPS for step in dis.get_instructions(code))
-
-
-_JUMPS = frozenset([*dis.hasjrel, *dis.hasjabs])
+_JUMPS = {*dis.hasjrel, *dis.hasjabs}
 
 
 def _branches(found: Any) -> int:

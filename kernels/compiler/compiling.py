@@ -1,7 +1,7 @@
 """What every compilation goes through: one lock (Numba's own), and a report: log, progress bar or terminal.
 
-A fork waits for the compilation that is under way, ours or its user's (`late`). It is one lock, which a thread may take
-again: with two, a thread that forks while it compiles could wait for one that compiles and waits for it.
+A fork waits for the compilation under way, ours or its user's (`forks`). It is one lock, which a thread may take again:
+with two, a thread that forks while it compiles could wait for one that compiles and waits for it.
 
 A kernel is compiled once a machine, as it is found in the cache from then on.
 """
@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock as compile_lock
 
-from . import cache, late
+from . import cache, forks
 
 __all__ = ["Listener", "compile_lock", "compiling", "listening", "say_compiling"]
 
@@ -27,8 +27,8 @@ PATIENCE = 0.5
 """Seconds that a user at a terminal waits for a kernel without being told."""
 
 
-late.compilers.append(compile_lock)
-late.leaves.append(getattr(ffi.lib, "_lock", contextlib.nullcontext()))  # to free or look up code
+forks.compilers.append(compile_lock)
+forks.leaves.append(getattr(ffi.lib, "_lock", contextlib.nullcontext()))  # to free or look up code
 
 Listener = Callable[[str], None]
 

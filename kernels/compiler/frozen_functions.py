@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .function_fingerprint import Function, codes, global_names, names
+from .function_fingerprint import Function, codes, global_names, names, operations
 
 FROZEN = "<frozen>"
 """The module of frozen functions: none that can be imported, so that cloudpickle writes the functions themselves.
@@ -179,7 +179,7 @@ def _held(function: Function) -> dict[str, Any]:
 @lru_cache(maxsize=1024)
 def _written_to(code: types.CodeType) -> tuple[str, ...]:
     """The names of globals and of variables around a function that its code writes to."""
-    writing = [each for each in codes(code) if _WRITING & {*each.co_code[::2]}]
+    writing = [each for each in codes(code) if _WRITING & operations(each)]
     steps = [i for each in writing for i in dis.get_instructions(each)]
     outer = {i.argval for i in steps if i.opname in ("STORE_DEREF", "DELETE_DEREF")}
     written = outer & set(code.co_freevars)

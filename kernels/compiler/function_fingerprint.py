@@ -217,6 +217,11 @@ def codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from codes(constant)
 
 
+def operations(code: types.CodeType) -> set[int]:
+    """Return the numbers of the operations in code: `dis` takes far longer."""
+    return {*code.co_code[::2]}
+
+
 @lru_cache(maxsize=4096)
 def _code_digest(code: types.CodeType, docstring: str | None) -> str:
     return hashlib.sha256("\0".join(_code(code, docstring)).encode()).hexdigest()

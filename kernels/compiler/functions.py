@@ -9,7 +9,7 @@ from functools import update_wrapper
 from typing import Any
 
 from . import pack
-from .argument_types import Type, from_numba
+from .argument_types import Type, from_numba, to_numba
 from .function_fingerprint import OVERLOAD, Registry
 from .late import Late, LateFunction, numba
 
@@ -35,7 +35,6 @@ class Function(LateFunction):
         own: Any = self
         update_wrapper(own, function)
         self.py_func, self._make, self._how = function, make, how
-
         self._made = self._type = None
 
     @property
@@ -113,7 +112,7 @@ def overloaded(function: Any) -> Any:
 def load_kernel(function: Function, arguments: tuple[Type, ...]) -> pack.Kernel:
     """Find what calls `function` for arguments of these types in the pack or on disk, or compile it."""
     found = pack.find(function, arguments)
-    return jit.load(function.made, _numba(arguments)) if found is None else found
+    return jit.load(function.made, to_numba(arguments)) if found is None else found
 
 
 def answer_of(function: Function, arguments: tuple[Type, ...], ask: Callable[[], Any]) -> Type:
@@ -121,8 +120,4 @@ def answer_of(function: Function, arguments: tuple[Type, ...], ask: Callable[[],
     found = pack.find(function, arguments)
     if found is not None:
         return found.answer
-    return from_numba(jit.answer(function.made, _numba(arguments), ask))
-
-
-def _numba(arguments: tuple[Type, ...]) -> tuple[Any, ...]:
-    return tuple([each.numba for each in arguments])
+    return from_numba(jit.answer(function.made, to_numba(arguments), ask))

@@ -134,7 +134,7 @@ def resolve(typing_context, function, arguments):
 
 def asked(op, role, arguments):
     """Return the type that a function of an operator answers with, for arguments of these types."""
-    given = [each.numba for each in arguments]
+    given = types.to_numba(arguments)
     kinds_ = kinds(given[0]) if role == "lift" else given
     return _call(internals.cpu_target.typing_context, role, op.numba, kinds_)[0]
 
