@@ -131,14 +131,16 @@ def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
     if frame.ndim == 1:
         return frame
     names, known = list(names), names_of(frame)
-    # pandas would take a list of flags for a mask of rows, and is slow to look texts up
-    are_flags = all(isinstance(name, FLAG) for name in names)
+    # a list of flags would be a mask of rows, and pandas is slow to look texts up
+    are_flags = bool(names) and all(isinstance(name, FLAG) for name in names)
     has_all = len(set(known)) == len(known) and set(names).issubset(known)
-    if not are_flags and not (isinstance(frame, pd.DataFrame) and has_all):
+    of_pandas = isinstance(frame, pd.DataFrame)
+    if not are_flags and not (of_pandas and has_all):
         return frame[names]
     if names == known:
         return frame.copy(deep=False)
-    return frame.take([known.index(name) for name in names], axis=1)
+    places = [known.index(name) for name in names]
+    return frame.take(places, axis=1) if of_pandas else frame.iloc[:, places]
 
 
 def stored_numbers(column: Column) -> Values:

@@ -187,8 +187,6 @@ class Traits:
         Whether its states are sums of digits (`reproducible`), which may follow a count of what was combined.
     skips_infinite : bool, default False
         Whether infinite numbers and NaN leave such states as they are.
-    commutes : bool, default False
-        Whether states may be combined in any order, so that lanes of rows can lie side by side.
     as_bits : str, default ""
         Kinds of dtypes whose bits its functions treat as they treat unsigned integers.
     """
@@ -200,7 +198,6 @@ class Traits:
     int128_identity: int | tuple[int, bool] | None = None
     adds_digits: bool = False
     skips_infinite: bool = False
-    commutes: bool = False
     as_bits: str = ""
 
 
@@ -215,7 +212,6 @@ TRAITS: dict[Operator, Traits] = {
     ),
     **{op: Traits(adds_digits=True) for op in (add_reproducible, SIGNED, MEAN)},
     **{op: Traits(adds_digits=True, skips_infinite=True) for op in (FINITE_SUM, FINITE_MEAN)},
-    **{op: Traits(commutes=True) for op in (compensated.SUM, compensated.MEAN)},
     segmented(multiply): Traits(is_product=True),
     minimum: Traits(exact=ANY, int128_identity=(1 << 127) - 1),
     maximum: Traits(exact=ANY, int128_identity=-(1 << 127)),
@@ -240,6 +236,25 @@ def traits_of(op: Operator) -> Traits:
     0
     """
     return TRAITS.get(op, _NONE)
+
+
+@lru_cache(maxsize=256)
+def commutes(op: Operator) -> bool:
+    """Return whether states may be combined in any order, as sums are that carry what rounding lost.
+
+    Lanes of rows can lie side by side then.
+
+    Examples
+    --------
+    >>> commutes(compensated.MEAN), commutes(welford)
+    (True, False)
+    """
+    return fingerprint(op.combine) in _commuting()
+
+
+@lru_cache(maxsize=1)
+def _commuting() -> list[str]:
+    return [fingerprint(op.combine) for op in (compensated.SUM, compensated.MEAN)]
 
 
 @lru_cache(maxsize=256)

@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_gpuscan import kernels
 from dask_gpuscan.kernels import BUILT_IN, BoundWindows, RowWindows
+from dask_gpuscan.kernels.operators.compensated import SUM, UNCOUNTED_SUM
 from dask_gpuscan.kernels.options import Distinct, Quantile, Rank
 
 ROWS = 20_002
@@ -76,6 +77,7 @@ def _rolling(on: Any) -> Iterator[Any]:
     x, add = on(_values()), BUILT_IN["add"]
     for before in (2, 99, 2999, 6000):
         yield kernels.rolling(add, x, RowWindows(before))
+        yield kernels.rolling(UNCOUNTED_SUM, x, RowWindows(before))
     stops = np.arange(1, ROWS + 1)
     for length in (10, 3000):
         bounds = BoundWindows(on(np.maximum(stops - length, 0)), on(stops))
@@ -139,6 +141,8 @@ def _selections(on: Any) -> Iterator[Any]:
 def _by_key(on: Any) -> Iterator[Any]:
     x, keys = on(_values()), on(_runs())
     yield from kernels.reduce_by_key(BUILT_IN["add"], keys, x)[:2]
+    for each in (keys, on(_runs() // 100)):  # some warps meet many runs, others few
+        yield kernels.reduce_by_key(SUM, each, x)[1]
 
 
 def _ranks(on: Any) -> Iterator[Any]:
@@ -155,7 +159,7 @@ FAMILIES: dict[str, Family] = {
     "run_lengths": lambda on: iter(kernels.run_length_encode(on(_runs()))),
     "reduce_by_key": _by_key,
     "scan_by_key": lambda on: iter(
-        kernels.scan_by_key(BUILT_IN["add"], on(_runs()), on(_values()))
+        kernels.scan_by_key(op, on(_runs()), on(_values()))[0] for op in (BUILT_IN["add"], SUM)
     ),
     "head_flags": lambda on: iter([kernels.head_flags(on(_runs()))]),
     "count_digits": _sorts,

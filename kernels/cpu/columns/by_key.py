@@ -19,7 +19,7 @@ from ...compiler.functions import ANSWERS, OPTIONS, ROLES, intrinsic, njit, over
 from ...compiler.late import numba
 from ...compiler.tuples import kinds, parts, whole
 from ...nulls import InBand, missing_in_band
-from ...operators.built_in import traits_of
+from ...operators.built_in import commutes
 from ...operators.calls import as_constant_as, combine, lower
 from ...operators.inference import Form
 from ...operators.operator import Operator
@@ -335,7 +335,7 @@ def _reduce_work(
     op: Operator, dtypes: Form, options: ScanOptions, starts: bool, lower: bool
 ) -> tuple[Types, TileWalk, int | None]:
     types_ = types_of(op, dtypes, options.dtype)
-    lanes = LANES if traits_of(op).commutes else None
+    lanes = LANES if commutes(op) else None
     form = types_.output_form if lower else types_.state_form
     visitor = types.record_type(
         ReduceRuns,

@@ -46,8 +46,8 @@ __device__ __forceinline__ Earlier combine(const Earlier& a, const State& b) {
   return both;
 }
 
-// Reads items i to i + 3 in the order of the scan, the identity for those that are missing or not there.
-__device__ __forceinline__ u32 read_states(const View& view, int i, op::State (&states)[VN]) {
+// Reads items i to i + 3 in the order of the scan, the identity for those that are missing, not there or not wanted.
+__device__ __forceinline__ u32 read_states(const View& view, int i, op::State (&states)[VN], u32 wanted = 15) {
   op::Element e[VN];
   unroll<VALUES>([&](auto k) {
     typename Column<KEYS + k.value>::type values[VN];
@@ -61,35 +61,49 @@ __device__ __forceinline__ u32 read_states(const View& view, int i, op::State (&
 #pragma unroll
   for (int j = 0; j < VN; j++) {
     if constexpr (IN_BAND) missing |= u32(op::is_missing(e[j])) << j;
-    states[j] = pick(((present & ~missing) >> j) & 1, op::lift(e[j]), op::identity());
+    states[j] = pick(((present & wanted & ~missing) >> j) & 1, op::lift(e[j]), op::identity());
   }
   return missing & present;
 }
 
 constexpr int TOGETHER = sizeof(op::State) <= 8 ? ROWS : 1;  // rows in registers
 
-// The combination of a segment's items from place `last` on.
-__device__ __forceinline__ op::State reduce_from(const View& view, int last, int warp, int lane) {
-  op::State sum = op::identity();
-#pragma unroll TOGETHER
-  for (int r = 0; r < ROWS; r++) {
-    if ((r + 1) * ROW <= last) continue;
-    op::State x[VN], row = op::identity();
-    read_states(view, warp * SEGMENT + r * ROW + lane * VN, x);
+// All lanes get the combination of their states in the order of the lanes.
+__device__ __forceinline__ op::State lanes_reduced(op::State sum, int lane) {
 #pragma unroll
-    for (int j = 0; j < VN; j++) {
-      bool open = r * ROW + lane * VN + j >= last;
-      row = j ? op::combine(row, pick(open, x[j], op::identity())) : pick(open, x[j], op::identity());
-    }
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      op::State other = lane_xor(row, distance);
-      bool later = lane & distance;
-      row = op::combine(pick(later, other, row), pick(later, row, other));
-    }
-    sum = op::combine(sum, row);
+  for (int distance = 1; distance < 32; distance *= 2) {
+    op::State other = lane_xor(sum, distance);
+    bool later = lane & distance;
+    sum = op::combine(pick(later, other, sum), pick(later, sum, other));
   }
   return sum;
+}
+
+// The combination of a segment's items from place `first` to before `end`. Where the order does not matter, lanes meet at
+// the end only, and keep VN states so that additions need not wait for each other.
+__device__ __forceinline__ op::State reduce_between(const View& view, int first, int end, int warp, int lane) {
+  constexpr int KEPT = COMMUTES ? VN : 1;
+  op::State sums[KEPT];
+#pragma unroll
+  for (op::State& sum : sums) sum = op::identity();
+#pragma unroll TOGETHER
+  for (int r = 0; r < ROWS; r++) {
+    if ((r + 1) * ROW <= first || r * ROW >= end) continue;
+    op::State x[VN];
+    int place = r * ROW + lane * VN;
+    read_states(view, warp * SEGMENT + place, x, bits_of_first(end - place) & ~bits_of_first(first - place));
+    if constexpr (COMMUTES) {
+#pragma unroll
+      for (int j = 0; j < VN; j++) sums[j] = op::combine(sums[j], x[j]);
+    } else {
+#pragma unroll
+      for (int j = 1; j < VN; j++) x[0] = op::combine(x[0], x[j]);
+      sums[0] = op::combine(sums[0], lanes_reduced(x[0], lane));
+    }
+  }
+#pragma unroll
+  for (int j = 1; j < KEPT; j++) sums[0] = op::combine(sums[0], sums[j]);
+  return COMMUTES ? lanes_reduced(sums[0], lane) : sums[0];
 }
 
 // Scans a segment's items from `run` on; `write` gets four at a time: row and place of the first, which are
@@ -139,7 +153,18 @@ __device__ __forceinline__ State segment_reduce(const Params& p, const View& vie
   held = !REDUCES || total > 32;
   if (held) kept[lane].selection = selection;
   if (held || total == 0) {
-    sum.open = reduce_from(view, total ? last_selected(selection, lane) : 0, warp, lane);
+    sum.open = reduce_between(view, total ? last_selected(selection, lane) : 0, SEGMENT, warp, lane);
+  } else if (COMMUTES && total <= ROWS) {  // run by run
+    each_of_few(selection, lane, [&](int next, int place) { kept[next].selection = place; });
+    __syncwarp();
+    int first = 0;
+#pragma unroll 1
+    for (int k = 0; k <= total; k++) {
+      int end = k < total ? int(kept[k].selection) : SEGMENT;
+      sum.open = reduce_between(view, first, end, warp, lane);
+      if (k < total && lane == 0) kept[k].open = sum.open;
+      first = end;
+    }
   } else if constexpr (REDUCES) {
     Ranks ranks = rank(selection, lane);
     sum.open = scan_segment(view, selection, op::identity(), warp, lane,

@@ -37,6 +37,7 @@ from .tuning import (
     DEPTH_AT_LEAST,
     LESSER_BYTES,
     LISTED_ROWS,
+    MOST_ROWS,
     SMALL_BYTES,
     WIDE_ROW,
     WIDE_STATE,
@@ -46,6 +47,18 @@ from .tuning import (
 COUNTS: dict[str, np.dtype] = {"pipelined": np.dtype(np.uint32), "classic": np.dtype(np.int64)}
 """The type of counts in the state of a tile. The pipelined schedule folds 1024 tiles at most before it adds them to
 what comes before, which has 8 bytes; the classic one publishes what comes before as well."""
+
+
+def shared_among(warps: int, shape: tuple[int, int]) -> tuple[int, int]:
+    """Return the shape of a tile as large, as far as may be, with no more warps than these.
+
+    Examples
+    --------
+    >>> shared_among(8, (16, 3)), shared_among(8, (16, 8)), shared_among(8, (4, 1))
+    ((8, 6), (8, 8), (4, 1))
+    """
+    of, rows = shape
+    return min(of, warps), min(rows * max(1, of // warps), MOST_ROWS)
 
 
 @dataclass(frozen=True)
@@ -184,8 +197,9 @@ class ColumnPass(KernelPass):
         sizes = [d.itemsize for d in (*self.keys, *self.values, *self.gathered_columns)]
         width = sum(sizes) + sum(1 if n.kind == "bytes" else 1 / 8 for n in self.masks)
         state = self.operator.state if self.operator else ()
-        wide = sum(d.itemsize for d in state) > WIDE_STATE
-        shapes = [c for c in self.visitor.shapes if c[0] <= WIDE_WARPS or not wide]
+        shapes = self.visitor.shapes
+        if sum(d.itemsize for d in state) > WIDE_STATE:
+            shapes = tuple([shared_among(WIDE_WARPS, shape) for shape in shapes])
         fit = [c for c in shapes if 128 * c[0] * c[1] * width <= self.tile_bytes]
         return fit[0] if fit else shapes[-1]
 
@@ -252,10 +266,10 @@ class ColumnPass(KernelPass):
 
     def sized(self, capability: Capability) -> "ColumnPass":
         """Return the pass with tiles of the size that suits a GPU of this compute capability."""
-        if capability not in LARGE_SHARED:
-            return self
         wide = len(self.gathered) >= WIDE_ROW and not self.split
         most = self.visitor.wide_tile_bytes if wide else self.visitor.tile_bytes
+        if capability not in LARGE_SHARED:
+            most = SMALL_BYTES
         sizes = (most, *(size for size in LESSER_BYTES if size < most))
         passes = [replace(self, tile_bytes=size) for size in sizes]
         return next((p for p in passes if p.stages(capability) >= STAGES_AT_LEAST), passes[-1])

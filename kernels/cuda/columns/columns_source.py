@@ -5,6 +5,7 @@ As in `source`, data are bits and no text of a user's gets into CUDA source.
 
 import numpy as np
 
+from ...operators.built_in import commutes
 from ..core.plan import Capability
 from ..core.source import (
     constants_source,
@@ -56,6 +57,7 @@ def columns_source(each: ColumnPass, schedule: str, capability: Capability, reli
         "IN_BAND": each.value_nulls.kind == "in band",
         "EXCLUSIVE": exclusive_bits(each.exclusive, each.outputs),
         "MARK_NULLS": each.mark_nulls,
+        "COMMUTES": each.operator is not None and commutes(each.operator.op),
     }
     lines = include("words") + constants_source(constants)
     lines += _columns(each) + _keys(each) + _states(each, schedule) + _kept(each)

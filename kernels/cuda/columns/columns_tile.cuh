@@ -144,11 +144,10 @@ __device__ __forceinline__ u32 missing_four(const View& view, int i) {
   return found;
 }
 
+// The bits of so many of four items, the first ones.
+__device__ __forceinline__ u32 bits_of_first(int n) { return n >= VN ? 15u : n <= 0 ? 0u : (1u << n) - 1; }
 // Which of items i to i + 3 are there.
-__device__ __forceinline__ u32 present_four(const View& view, int i) {
-  int left = view.count - i;
-  return left >= VN ? 15u : left <= 0 ? 0u : (1u << left) - 1;
-}
+__device__ __forceinline__ u32 present_four(const View& view, int i) { return bits_of_first(view.count - i); }
 
 // What comes before the first tile.
 __device__ __forceinline__ Prefix seed_of(const Params& p) {

@@ -26,7 +26,7 @@ are better."""
 WIDE_TILE_BYTES, WIDE_ROW = {"select": 52 << 10}, 4
 """The same where so many arrays or more are gathered."""
 
-LESSER_BYTES = (84 << 10, 68 << 10, 52 << 10, SMALL_BYTES)
+LESSER_BYTES = (84 << 10, 68 << 10, 52 << 10, SMALL_BYTES, SMALL_BYTES // 2)
 """Those of tiles so wide that too few of the larger ones fit into shared memory."""
 
 TILE_SHAPES = ((16, 8), (16, 6), (16, 4), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
@@ -35,8 +35,9 @@ TILE_SHAPES = ((16, 8), (16, 6), (16, 4), (16, 2), (16, 1), (8, 1), (4, 1), (2, 
 REDUCTION_SHAPES = ((16, 4), (16, 3), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
 """The same where only the runs that end in a tile are written."""
 
-WIDE_STATE, WIDE_WARPS = 8, 8
-"""Bytes of an operator's state from which on a tile has fewer warps, so that a thread has more registers."""
+WIDE_STATE, WIDE_WARPS, MOST_ROWS = 16, 8, 8
+"""Bytes of an operator's state beyond which a tile has fewer warps, so that a thread has more registers, and more rows
+each; and rows of a warp at most, of which a lane has four bits each in one word."""
 
 LISTED_ROWS = 4
 """Rows of selected items that a warp lists at the same time, of 256 bytes each."""

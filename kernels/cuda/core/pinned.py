@@ -1,6 +1,5 @@
 """Pinned memory of the host: a GPU writes to it while the host does something else."""
 
-from contextlib import suppress
 from typing import Any, ClassVar
 
 import cupy
@@ -11,41 +10,42 @@ from .devices import OUT_OF_MEMORY
 class PinnedBuffer:
     """Pinned memory that work on a stream writes to.
 
-    CuPy's pool hands out again what nobody holds, whatever a GPU still does to it. So the memory of a buffer that is
-    dropped before it was waited for is held until the work is done.
+    CuPy's pool hands out again what nobody holds, whatever a GPU still does to it. So the memory is held until the
+    work is done or has been waited for, whatever becomes of the buffer. Finalizers could not see to it: the garbage
+    collector runs those of memory and event before it asks whether anybody holds them again.
     """
 
-    __slots__ = ("_done", "_is_unread", "_memory", "ptr")
+    __slots__ = ("_entry", "ptr")
 
-    dropped: ClassVar[list[tuple[Any, Any]]] = []
-    """Events, None if one could not be recorded, and the memory that is written to before them."""
+    written: ClassVar[set[tuple[Any, Any]]] = set()
+    """Memory that is written to, and the events behind the work, None if one could not be recorded."""
 
     def __init__(self, memory: Any) -> None:
-        self._memory, self.ptr = memory, memory.ptr
-        self._done: Any = None
-        self._is_unread = False
+        self._entry: tuple[Any, Any] = memory, None
+        self.ptr = memory.ptr
 
     def record(self, stream: int) -> None:
         """Take note that the last work of a stream so far, and no later work, writes to the buffer."""
-        self._is_unread, self._done = True, None
+        memory, _ = self._entry
+        unknown = memory, None
+        self.written.add(unknown)
         done = cupy.cuda.Event(disable_timing=True)
         cupy.cuda.runtime.eventRecord(done.ptr, stream)
-        self._done = done
+        self._entry = memory, done
+        self.written.add(self._entry)
+        self.written.discard(unknown)
 
     def wait(self) -> Any:
         """Wait for the work, not for what came after it, and return the memory."""
-        self._done.synchronize()
-        self._is_unread = False
-        return self._memory
-
-    def __del__(self) -> None:
-        if self._is_unread:
-            self.dropped.append((self._done, self._memory))
+        memory, done = self._entry
+        done.synchronize()
+        self.written.discard(self._entry)
+        return memory
 
 
 def pinned_buffer(size: int) -> PinnedBuffer | None:
     """Return a buffer of so many bytes, or None if there is no pinned memory left."""
-    if PinnedBuffer.dropped:
+    if PinnedBuffer.written:
         _let_go()
     try:
         return PinnedBuffer(cupy.cuda.alloc_pinned_memory(size))
@@ -56,8 +56,8 @@ def pinned_buffer(size: int) -> PinnedBuffer | None:
 
 
 def _let_go() -> None:
-    """Give memory of buffers that were dropped back to CuPy's pool, where the work is done."""
-    for entry in PinnedBuffer.dropped[:]:
-        if entry[0] is not None and entry[0].done:
-            with suppress(ValueError):  # another thread has removed it
-                PinnedBuffer.dropped.remove(entry)
+    """Hold memory no longer where the work is done."""
+    for entry in list(PinnedBuffer.written):
+        _, done = entry
+        if done is not None and done.done:
+            PinnedBuffer.written.discard(entry)

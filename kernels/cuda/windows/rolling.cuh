@@ -108,20 +108,29 @@ struct Rows {
   }
 };
 
-// States in shared memory, word by word.
+// States in shared memory, by pieces of them that all lanes of a warp access without meeting in a bank.
+using Piece = Chunk<STATE_WORDS % 2 ? 4 : 8>::type;
+constexpr int PIECES = STATE_WORDS * 4 / int(sizeof(Piece));
 struct States {
-  u32* words;
+  Piece* pieces;
   int room;  // states
+
+  __device__ __forceinline__ States(u8* memory, int room) : pieces(reinterpret_cast<Piece*>(memory)), room(room) {}
+  __device__ __forceinline__ u8* end() const { return reinterpret_cast<u8*>(pieces + PIECES * room); }
   __device__ __forceinline__ State get(int i) const {
-    StateWords w;
+    Piece found[PIECES];
 #pragma unroll
-    for (int k = 0; k < STATE_WORDS; k++) w.word[k] = words[k * room + i];
+    for (int k = 0; k < PIECES; k++) found[k] = pieces[k * room + i];
+    StateWords w;
+    memcpy(&w, found, sizeof(w));
     return state_of(w);
   }
   __device__ __forceinline__ void put(int i, const State& s) const {
     StateWords w = words_of(s);
+    Piece found[PIECES];
+    memcpy(found, &w, sizeof(w));
 #pragma unroll
-    for (int k = 0; k < STATE_WORDS; k++) words[k * room + i] = w.word[k];
+    for (int k = 0; k < PIECES; k++) pieces[k * room + i] = found[k];
   }
 };
 
@@ -185,8 +194,7 @@ __device__ __forceinline__ void answer_tile(const Params& p, i64 tile, u8* memor
   const i64 before = first < 0 ? -first : 0, behind = p.rows - first;
   const int from = before < held ? int(before) : held;
   const Rows rows = {memory, padded(held), from, max(0, (behind < held ? int(behind) : held) - from)};
-  const States sums = {reinterpret_cast<u32*>(rows.end()), THREADS + many};
-  const States other = {sums.words + STATE_WORDS * sums.room, sums.room};
+  const States sums(rows.end(), THREADS + many), other(sums.end(), sums.room);
   load<ITEMS>(p, rows, first, thread, held);
   for (int begin = TILE + thread; begin < held; begin += BATCH * THREADS) load<BATCH>(p, rows, first, begin, held);
   __syncthreads();

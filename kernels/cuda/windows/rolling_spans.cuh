@@ -86,11 +86,10 @@ __device__ __forceinline__ void answer_span(const Params& p, i64 tile, u8* memor
   }
   const int held = int(span.rows()), thread = threadIdx.x, mine = thread * ITEMS;
   const Rows rows = {memory, padded(HELD), 0, held};
-  const States suffixes = {reinterpret_cast<u32*>(rows.end()), SUFFIXES ? padded(HELD) : 0};
-  const States one = {suffixes.words + STATE_WORDS * suffixes.room, HELD / CHUNK};
-  const States many = {one.words + STATE_WORDS * one.room, HELD / CHUNK / FAN};
+  const States suffixes(rows.end(), SUFFIXES ? padded(HELD) : 0);
+  const States one(suffixes.end(), HELD / CHUNK), many(one.end(), HELD / CHUNK / FAN);
   const Chunks chunks = {one, many, span.widest > PIECED_FROM};
-  u32* bounds = many.words + STATE_WORDS * many.room;
+  u32* bounds = reinterpret_cast<u32*>(many.end());
   const i64 answers_from = tile * TILE;
   load_bounds(p, answers_from, span, held, bounds);
   constexpr int AT_ONCE = ITEMS < BATCH ? BATCH : ITEMS + 1;  // most spans are little longer than a tile

@@ -192,7 +192,7 @@ def window_source(each: WindowPass, schedule: str, capability: Capability, relie
         "HELD": each.width,
         "SPARED": each.spared,
         "BATCH": max(1, WINDOW_BATCH >> relief),
-        "RESIDENT": max(1, (SPAN_RESIDENT if each.step in SPANS else WINDOW_RESIDENT) >> relief),
+        "RESIDENT": max(1, (SPAN_RESIDENT if each.step in SPANS else WINDOW_RESIDENT) - relief),
         "GROUP": LEVEL_GROUP,
         "FAN": LEVEL_FAN,
         **null_kinds(each.nulls),

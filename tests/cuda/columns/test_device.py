@@ -27,6 +27,7 @@ from dask_gpuscan.kernels.cuda.columns.selection import visited
 from dask_gpuscan.kernels.cuda.core import build, launch
 from dask_gpuscan.kernels.cuda.core.plan import NOWHERE, Extent, Plan
 from dask_gpuscan.kernels.cuda.core.visitors import HEAD_FLAGS, SELECT, UNIQUE
+from dask_gpuscan.kernels.operators.compensated import MEAN, SUM
 
 pytestmark = pytest.mark.gpu
 
@@ -196,6 +197,39 @@ def restarted(values, marks):
     total = np.cumsum(values)
     at = np.flatnonzero(marks)
     return total - np.repeat(total[at] - values[at], np.diff(at, append=len(values)))
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("mean", MEAN_RUNS)
+@pytest.mark.parametrize("nulls", [False, True])
+def test_sums_that_carry_what_rounding_lost(n, mean, nulls):
+    rng = np.random.default_rng(n + mean)
+    key = key_of(rng, n, mean)
+    whole = rng.choice([-(2**52), 0, 2**52] if mean < 1000 else [0], n) + rng.integers(-9, 10, n)
+    gone = rng.random(n) < (0.3 if nulls else 0)
+    described = byte_mask(cp.asarray(gone)) if nulls else None
+    seen, first = np.where(gone, 0, whole), first_rows(key)
+    last = np.append(first[1:], True) if n else first
+    exact, counts = restarted(seen, first), restarted((~gone).astype(np.int64), first)
+    given, values = [on_device(key, 1)], on_device(whole.astype("f8"), 3)
+
+    def close(found, expected):
+        error = cp.asnumpy(found).astype(np.longdouble) - expected
+        assert (np.abs(error) <= np.spacing(np.abs(expected.astype("f8")))).all()
+
+    _, sums = reduce_by_key(SUM, given, values, nulls=described)
+    close(sums, exact[last])
+    _, (number, total, loss) = reduce_by_key(MEAN, given, values, nulls=described)
+    same(number, counts[last].astype("f8"))
+    close(total + loss, exact[last])
+    out, carry = scan_by_key(SUM, given, values, nulls=described)
+    close(out, exact)
+    if n:
+        close(cp.asarray(sum(carry)), exact[-1])
+    out, _ = scan_by_key(SUM, given, values, nulls=described, exclusive=True)
+    close(out, exact - seen)
+    out, _ = scan_by_key(SUM, given, values, nulls=described, reverse=True)
+    close(out, restarted(seen[::-1], last[::-1])[::-1])
 
 
 @pytest.mark.parametrize("n", LENGTHS)

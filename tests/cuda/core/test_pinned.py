@@ -1,6 +1,7 @@
 """Pinned memory that a GPU may still write to is not handed out again; CuPy's own pool, without a GPU."""
 
 import ctypes
+import gc
 import struct
 from types import SimpleNamespace
 
@@ -25,13 +26,25 @@ class HostMemory:
 
 
 class Event:
-    """Is done once a test says so."""
+    """Is done once a test says so; like that of CuPy, it is gone once its finalizer has run, whoever holds it then."""
 
     def __init__(self, disable_timing):
-        self.ptr, self.done = id(self), False
+        self.ptr, self._done = id(self), False
+
+    @property
+    def done(self):
+        assert self.ptr, "the event is gone"
+        return self._done
+
+    @done.setter
+    def done(self, done):
+        self._done = done
 
     def synchronize(self):
         self.done = True
+
+    def __del__(self):
+        self.ptr = 0
 
 
 @pytest.fixture
@@ -53,7 +66,7 @@ def device(monkeypatch):
     monkeypatch.setattr(
         cupy.cuda.runtime, "eventRecord", lambda *given: known.recorded.append(given)
     )
-    monkeypatch.setattr(PinnedBuffer, "dropped", [])
+    monkeypatch.setattr(PinnedBuffer, "written", set())
     cupy.cuda.set_pinned_memory_allocator(known.pool.malloc)
     yield known
     cupy.cuda.set_pinned_memory_allocator(cupy.get_default_pinned_memory_pool().malloc)
@@ -87,11 +100,26 @@ def test_memory_of_a_buffer_that_is_dropped_is_held_until_the_work_is_done(devic
     device.events[1].done = True  # another stream than that of the others
     later = pinned_buffer(8)
     assert later.ptr in places
-    assert len(PinnedBuffer.dropped) == 2
+    assert len(PinnedBuffer.written) == 2
     for event in device.events:
         event.done = True
     assert {pinned_buffer(8).ptr, later.ptr} < places
-    assert not PinnedBuffer.dropped
+    assert not PinnedBuffer.written
+
+
+def test_a_buffer_that_garbage_collection_finds_leaves_its_event_and_memory_whole(device):
+    held = [pinned_buffer(8)]
+    held[0].record(0)
+    held.append(held)
+    place = held[0].ptr
+    device.events.clear()
+    del held
+    gc.collect()
+    assert device.pool.n_free_blocks() == 0
+    [event] = [done for _, done in PinnedBuffer.written]
+    event.done = True
+    assert pinned_buffer(8).ptr == place
+    assert not PinnedBuffer.written
 
 
 def test_what_is_read_of_memory_outlives_the_buffer(device):
