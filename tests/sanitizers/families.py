@@ -142,7 +142,7 @@ def _by_key(on: Any) -> Iterator[Any]:
     x, keys = on(_values()), on(_runs())
     yield from kernels.reduce_by_key(BUILT_IN["add"], keys, x)[:2]
     for each in (keys, on(_runs() // 100)):  # some warps meet many runs, others few
-        yield kernels.reduce_by_key(SUM, each, x)[1]
+        yield kernels.reduce_by_key(SUM, each, x, lower=True)[1]
 
 
 def _ranks(on: Any) -> Iterator[Any]:

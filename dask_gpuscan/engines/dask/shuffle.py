@@ -184,8 +184,16 @@ class JoinRows:
         if are_alike(filled):
             rows = join_alike(filled, number)
         else:
-            rows = concat([part[number] for part in filled])
+            rows = _joined([part[number] for part in filled])
         return rows if self.order is None else sort_rows(rows, self.order)
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Join rows; cuDF cannot join a series of categories with empty ones, but can join frames of them."""
+    if parts[0].ndim == 1 and not isinstance(parts[0], pd.Series):
+        frames = [part.to_frame("values") for part in parts]
+        return concat(frames)["values"].rename(parts[0].name)
+    return concat(parts)
 
 
 # --- pieces that stay in the memory of one process ---------------------------------------------------

@@ -35,7 +35,7 @@ TILE_SHAPES = ((16, 8), (16, 6), (16, 4), (16, 2), (16, 1), (8, 1), (4, 1), (2, 
 REDUCTION_SHAPES = ((16, 4), (16, 3), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
 """The same where only the runs that end in a tile are written."""
 
-WIDE_STATE, WIDE_WARPS, MOST_ROWS = 16, 8, 8
+WIDE_STATE, WIDE_WARPS, MOST_ROWS = 8, 8, 8
 """Bytes of an operator's state beyond which a tile has fewer warps, so that a thread has more registers, and more rows
 each; and rows of a warp at most, of which a lane has four bits each in one word."""
 

@@ -3,17 +3,20 @@
 Measurements: benchmarks/results/tuning-notes.md, "Rolling windows".
 """
 
-WINDOW_THREADS, WINDOW_BATCH = 256, 4
+WINDOW_THREADS, WINDOW_BATCH = 256, 8
 """Threads of a block, and rows that a thread asks for at once."""
 
-WINDOW_WORDS, WINDOW_ITEMS = 48, 16
+WINDOW_WORDS, WINDOW_ITEMS = 64, 16
 """Four-byte words of states that a thread keeps of its neighbouring rows at most, and such rows at most."""
 
 WINDOW_SHARED = {True: 112 << 10, False: 63 << 10}
 """Bytes of shared memory of a block at most, with LARGE_SHARED or without: wider windows are combined by levels."""
 
-WINDOW_BLOCKS, WINDOW_RESIDENT = 8, 4
-"""Blocks on a multiprocessor at most, and those that registers are left for."""
+WINDOW_BLOCKS, WINDOW_RESIDENT = 8, {False: 4, True: 3}
+"""Blocks on a multiprocessor at most, and those that registers are left for, by whether states are wide."""
+
+WIDE_WORDS = 4
+"""Four-byte words of a state from which on it is wide."""
 
 SPAN_ITEMS, SPAN_RESIDENT, SPAN_BLOCKS = 8, 4, 64
 """Neighbouring windows between bounds that a thread answers at most, blocks that registers are left for, and blocks a

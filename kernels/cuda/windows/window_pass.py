@@ -41,6 +41,7 @@ from .tuning import (
     STARTS_ITEMS,
     STARTS_NEAR,
     STARTS_THREADS,
+    WIDE_WORDS,
     WINDOW_BATCH,
     WINDOW_BLOCKS,
     WINDOW_ITEMS,
@@ -183,6 +184,8 @@ def level_passes(of: TypedOperator, nulls: str, before: list[WindowPass]) -> lis
 def window_source(each: WindowPass, schedule: str, capability: Capability, relief: int = 0) -> str:
     """Return the CUDA source of a step. Each step of `relief` leaves more registers to a thread."""
     of = each.operator
+    resident = WINDOW_RESIDENT[state_words(of.state) >= WIDE_WORDS]
+    resident = SPAN_RESIDENT if each.step in SPANS else resident
     constants = {
         "INPUTS": len(of.inputs),
         "OUTPUTS": len(of.outputs),
@@ -191,8 +194,8 @@ def window_source(each: WindowPass, schedule: str, capability: Capability, relie
         "ITEMS": each.items,
         "HELD": each.width,
         "SPARED": each.spared,
-        "BATCH": max(1, WINDOW_BATCH >> relief),
-        "RESIDENT": max(1, (SPAN_RESIDENT if each.step in SPANS else WINDOW_RESIDENT) - relief),
+        "BATCH": WINDOW_BATCH,
+        "RESIDENT": max(1, resident - relief),
         "GROUP": LEVEL_GROUP,
         "FAN": LEVEL_FAN,
         **null_kinds(each.nulls),
