@@ -42,16 +42,19 @@ def run_all(jobs: int, commands: list[list[object]], **environment: str) -> None
         list(pool.map(run, commands))
 
 
-def record(names: list[str], jobs: int, work: Path) -> Path:
-    """Return a file of the kernels that calls ask for."""
+def record(names: list[str], jobs: int, work: Path) -> tuple[Path, dict[str, str]]:
+    """Return a file of the kernels that calls ask for, and the formats of answers."""
     parts = [work / f"{i}.asked" for i in range(jobs)]
     run_all(jobs, [["record.py", part, *names[i::jobs]] for i, part in enumerate(parts)])
-    asked = {}
+    asked, answers = {}, {}
     for part in parts:
-        asked |= load(part)
+        kernels, formats = load(part)
+        asked |= kernels
+        answers |= formats
     whole = work / "asked"
-    whole.write_bytes(cloudpickle.dumps(asked))
-    return whole
+    whole.write_bytes(cloudpickle.dumps((asked, answers)))
+    print(f"{len(names)} calls ask for {len(asked)} kernels", flush=True)
+    return whole, answers
 
 
 def emit(level: str, asked: Path, jobs: int, work: Path) -> list[str]:
@@ -106,14 +109,14 @@ def main() -> None:
     shutil.rmtree(given.out, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        asked = record(names, given.jobs, work)
-        print(f"{len(names)} calls ask for {len(load(asked))} kernels", flush=True)
+        asked, answers = record(names, given.jobs, work)
         levels = {level: emit(level, asked, given.jobs, work) for level in given.levels.split()}
         given.out.mkdir(parents=True)
         wheel = choose_compiler()
         link(levels, work, given.out)
     files = {path.name: pack.digest(path.read_bytes()) for path in sorted(given.out.iterdir())}
     index = {"system": pack.system(), "sources": sources, "wheel": wheel, "files": files}
+    index["answers"] = answers
     given.out.joinpath(pack.INDEX).write_text(json.dumps(index, indent=1))
     for path in sorted(given.out.iterdir()):
         print(f"{path}  {path.stat().st_size:,} bytes")

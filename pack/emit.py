@@ -226,7 +226,7 @@ def emit(asked: Any) -> bytes:
 
 
 if __name__ == "__main__":
-    asked = load(Path(sys.argv[2]))
+    asked, _ = load(Path(sys.argv[2]))
     shares = slice(int(sys.argv[3]), None, int(sys.argv[4]))
     names = sorted(asked)[shares]
     Path(sys.argv[1]).write_bytes(emit({name: asked[name] for name in names}))

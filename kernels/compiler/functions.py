@@ -117,7 +117,7 @@ def load_kernel(function: Function, arguments: tuple[Type, ...]) -> pack.Kernel:
 
 def answer_of(function: Function, arguments: tuple[Type, ...], ask: Callable[[], Any]) -> Type:
     """Return the type that a kernel answers with, without its machine code: from the pack, from disk, or by `ask`."""
-    found = pack.find(function, arguments)
+    found = pack.answer(function, arguments)
     if found is not None:
-        return found.answer
+        return found
     return from_numba(jit.answer(function.made, to_numba(arguments), ask))

@@ -63,7 +63,7 @@ def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
     name = None if opened is None else name_of(function, arguments)
     if opened is None or name is None:
         return None
-    library, module = opened
+    library, module, _ = opened
     try:
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
     except AttributeError:
@@ -73,6 +73,27 @@ def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
     if not gives:  # compiled code calls it
         return Kernel(None, types.int64, address or 0)
     return Kernel(module.kernel(address, takes, gives, np.ndarray), _type_of(gives))
+
+
+def answer(function: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return the type that a function answers with, if the pack knows it: it need not have machine code for that."""
+    opened = _opened()
+    name = None if opened is None else name_of(function, arguments)
+    form = None if opened is None or name is None else opened[2].get(name)
+    return None if form is None else _type_of(form)
+
+
+def form_of(kind: Any) -> str:
+    """Return the format of an answer of a type, as `answer` reads it.
+
+    Examples
+    --------
+    >>> form_of(types.float64), form_of(types.Tuple((types.int64, types.boolean)))
+    ('d', '(q?)')
+    """
+    if isinstance(kind, types.Tuple):
+        return f"({''.join(map(form_of, kind))})"
+    return "N" if kind == types.none else kind.dtype.char
 
 
 def _type_of(form: str) -> Any:
@@ -98,7 +119,7 @@ def digest(content: bytes) -> str:
 
 @lru_cache(maxsize=1)
 def _opened() -> Any:
-    """Return the library for this processor, and the module that calls kernels; None without a pack for it."""
+    """Return the library for this processor, what calls its kernels, and formats of answers; None without a pack."""
     if not FOLDER.joinpath(INDEX).exists():
         return None
     try:
@@ -119,7 +140,7 @@ def _open(index: Any) -> Any:
         raise ValueError("this Python has no stable ABI")
     module = _call_module(index["files"])
     level = _level(index["files"], module.level())
-    return ctypes.CDLL(str(_checked(level, index["files"]))), module
+    return ctypes.CDLL(str(_checked(level, index["files"]))), module, index["answers"]
 
 
 def _checked(name: str, files: dict[str, str]) -> Path:
