@@ -57,13 +57,13 @@ def record(names: list[str], jobs: int, work: Path) -> tuple[Path, dict[str, str
     return whole, answers
 
 
-def emit(level: str, asked: Path, jobs: int, work: Path) -> list[str]:
-    """Return the object files of kernels for a level of processors."""
-    parts = [work / f"{level}-{i}.o" for i in range(jobs)]
-    features = ",".join(f"+{feature}" for feature in pack.LEVELS[level].split())
-    commands = [["emit.py", part, asked, i, jobs] for i, part in enumerate(parts)]
-    run_all(jobs, commands, NUMBA_CPU_NAME=level, NUMBA_CPU_FEATURES=features)
-    return list(map(str, parts))
+def emit(levels: list[str], asked: Path, jobs: int, work: Path) -> dict[str, list[str]]:
+    """Return the object files of kernels for levels of processors."""
+    # what is the same for all levels has no instructions of this processor
+    plain = {"NUMBA_CPU_NAME": "x86-64" if X86 else "generic", "NUMBA_CPU_FEATURES": ""}
+    commands = [["emit.py", work, asked, i, jobs, *levels] for i in range(jobs)]
+    run_all(jobs, commands, **plain)
+    return {level: [str(work / f"{level}-{i}.o") for i in range(jobs)] for level in levels}
 
 
 def choose_compiler() -> dict[str, str]:
@@ -110,7 +110,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         asked, answers = record(names, given.jobs, work)
-        levels = {level: emit(level, asked, given.jobs, work) for level in given.levels.split()}
+        levels = emit(given.levels.split(), asked, given.jobs, work)
         given.out.mkdir(parents=True)
         wheel = choose_compiler()
         link(levels, work, given.out)

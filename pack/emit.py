@@ -1,23 +1,24 @@
-"""Makes an object file of a share of recorded kernels: ``python emit.py OBJECT RECORD SHARE SHARES``.
+"""Makes object files of a share of recorded kernels: ``python emit.py FOLDER RECORD SHARE SHARES LEVEL ...``.
 
-Numba is told in its environment which processor they are for.
-
-What Numba makes of a kernel is optimised by Numba's own passes, so that its answers have the same bits. Around it comes
-an entry of the C calling convention, as `call.c` calls it.
+Numba writes a kernel's LLVM code once, for any processor of this kind. For each level it is optimised by Numba's own
+passes, so that its answers have the same bits. Around it comes an entry of the C calling convention, as `call.c` calls
+it.
 """
 
+import copy
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, config, types
+from numba.core import cgutils, types
 from numba.np.arrayobj import get_itemsize, populate_array
 from record import function_of, load
 
-from dask_gpuscan.kernels.compiler import jit
+from dask_gpuscan.kernels.compiler import jit, pack
 from dask_gpuscan.kernels.compiler.argument_types import to_numba
 from dask_gpuscan.kernels.compiler.compiling import compile_lock
 from dask_gpuscan.kernels.compiler.functions import LINKED_ALLOCATING, OPTIONS
@@ -26,7 +27,7 @@ WORD = ir.IntType(64)
 
 OUTSIDE = frozenset(
     "malloc calloc free memcpy memmove memset sched_yield SwitchToThread "
-    "sqrt exp expm1 log log1p pow fma fmaf floor ceil trunc fmod frexp ldexp "
+    "sqrt exp expm1 log log1p pow fma fmaf floor ceil trunc fmod ldexp numba_frexp numba_frexpf "
     "NRT_MemInfo_alloc_aligned NRT_MemInfo_call_dtor".split()
 )
 """What libraries may ask of the system, and of runtime.c."""
@@ -37,20 +38,51 @@ class Unfit(Exception):
 
 
 class _Library(jit._EntryLibrary):
-    """LLVM code of a kernel and its entry, optimised, of which nothing but the entry is seen from outside."""
+    """LLVM code of a kernel and its entry, of which nothing but the entry is seen from outside."""
 
     def _optimize_final_module(self) -> None:
         for each in [*self._final_module.functions, *self._final_module.global_variables]:
             if not each.is_declaration and each.name not in (self.name, f"{self.name}_form"):
                 each.linkage = "internal"
-        super()._optimize_final_module()
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
 
 
-def module_of(name: str, function: Any, arguments: tuple[Any, ...]) -> Any:
-    """Return the optimised LLVM code of a kernel with an entry of this name."""
+class Level:
+    """A level of processors, and the kernels that are optimised for it so far."""
+
+    def __init__(self, name: str) -> None:
+        features = ",".join(f"+{feature}" for feature in pack.LEVELS[name].split())
+        self.name, self.whole = name, llvm.parse_assembly("")
+        self._machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+            cpu=name, features=features, opt=3, reloc="pic", codemodel="small"
+        )
+
+    def add(self, library: Any) -> None:
+        """Optimise a kernel, as Numba would for a processor of this level."""
+        codegen = copy.copy(library._codegen)
+        codegen._tm = self._machine
+        module = library._final_module.clone()
+        timings = library._recorded_timings
+        given = SimpleNamespace(_codegen=codegen, _final_module=module, _recorded_timings=timings)
+        jit._EntryLibrary._optimize_final_module(given)
+        _check(given._final_module)
+        self.whole.link_in(given._final_module)
+
+    def object(self) -> bytes:
+        """Return the object file of the kernels; those with the same code are one."""
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        builder = llvm.create_pass_builder(self._machine, options)
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_merge_functions_pass()
+        passes.add_constant_merge_pass()
+        passes.run(self.whole, builder)
+        return self._machine.emit_object(self.whole)  # type: ignore[no-any-return]
+
+
+def library_of(name: str, function: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return the LLVM code of a kernel with an entry of this name."""
     own = function.made.targetoptions
     options = LINKED_ALLOCATING if own["_nrt"] else OPTIONS
     compiled = jit.dispatcher(function.py_func, options)
@@ -68,9 +100,7 @@ def module_of(name: str, function: Any, arguments: tuple[Any, ...]) -> Any:
         library.add_linking_library(made.library)
         library.add_ir_module(code)
         library.finalize()
-    module = library._final_module
-    _check(module)
-    return module
+    return library
 
 
 _EXPORTED = "dllexport" if sys.platform == "win32" else ""
@@ -204,29 +234,25 @@ def _letter(kind: Any) -> str:
     return letter
 
 
-def emit(asked: Any) -> bytes:
-    """Return an object file of kernels; say on the standard error which are left out."""
-    whole = llvm.parse_assembly("")
+def emit(asked: Any, levels: list[Level]) -> None:
+    """Add kernels to levels; say on the standard error which are left out."""
     for name, (module, qualname, arguments) in asked.items():
         try:
-            whole.link_in(module_of(name, function_of(module, qualname), to_numba(arguments)))
+            library = library_of(name, function_of(module, qualname), to_numba(arguments))
+            for level in levels:
+                level.add(library)
         except Exception as error:
             reason = str(error).strip().partition("\n")[0] or repr(error)
-            of = ", ".join(map(str, arguments))
-            print(f"left out: {qualname} of {of}: {reason}", file=sys.stderr)
-    target = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=config.CPU_NAME, features=config.CPU_FEATURES, opt=3, reloc="pic", codemodel="small"
-    )
-    builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=3))
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_merge_functions_pass()
-    passes.add_constant_merge_pass()
-    passes.run(whole, builder)
-    return target.emit_object(whole)  # type: ignore[no-any-return]
+            print(f"left out: {qualname} ({name}): {reason}", file=sys.stderr)
 
 
 if __name__ == "__main__":
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
     asked, _ = load(Path(sys.argv[2]))
     shares = slice(int(sys.argv[3]), None, int(sys.argv[4]))
     names = sorted(asked)[shares]
-    Path(sys.argv[1]).write_bytes(emit({name: asked[name] for name in names}))
+    levels = list(map(Level, sys.argv[5:]))
+    emit({name: asked[name] for name in names}, levels)
+    for level in levels:
+        Path(sys.argv[1], f"{level.name}-{sys.argv[3]}.o").write_bytes(level.object())

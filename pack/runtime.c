@@ -1,4 +1,5 @@
-/* What kernels that make arrays ask of Numba's runtime, memory that counts its users, and of others than POSIX. */
+/* What kernels ask of Numba: memory that counts its users, for those that make arrays, and mantissas of numbers. */
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -13,3 +14,13 @@ void *NRT_MemInfo_alloc_aligned(size_t size, uint32_t align) {
 }
 
 void NRT_MemInfo_call_dtor(Memory *memory) { free(memory); }
+
+double numba_frexp(double x, int *exponent) {
+    *exponent = 0;
+    return isfinite(x) ? frexp(x, exponent) : x;
+}
+
+float numba_frexpf(float x, int *exponent) {
+    *exponent = 0;
+    return isfinite(x) ? frexpf(x, exponent) : x;
+}

@@ -75,7 +75,7 @@ def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
     return Kernel(module.kernel(address, takes, gives, np.ndarray), _type_of(gives))
 
 
-def answer(function: Any, arguments: tuple[Any, ...]) -> Any:
+def answer(function: Any, arguments: tuple[Any, ...]) -> types.Type | None:
     """Return the type that a function answers with, if the pack knows it: it need not have machine code for that."""
     opened = _opened()
     name = None if opened is None else name_of(function, arguments)
@@ -96,7 +96,7 @@ def form_of(kind: Any) -> str:
     return "N" if kind == types.none else kind.dtype.char
 
 
-def _type_of(form: str) -> Any:
+def _type_of(form: str) -> types.Type:
     """Return the type of an answer of a format: none, a number or a flat tuple of numbers."""
     if form == "N":
         return types.none

@@ -111,7 +111,7 @@ class Operator:
     def __post_init__(self) -> None:
         for role, parameters in (("combine", 2), ("lift", None), ("lower", 1)):
             given = getattr(self, role)
-            if given is not None:
+            if given is not None or role == "combine":
                 plain = freeze(_plain(given, role, parameters))
                 object.__setattr__(self, role, plain)
         if not self.inputs:
@@ -243,8 +243,8 @@ def operator(
         grouping, and refuses an operator that is not associative on them; of these, the elements are left out that
         the identity changes. It is also tried on up to 200 elements of the data, from left to right, from right to
         left and by halves, for the first 32 samples of a dtype and for those out of their range: a difference beyond
-        rounding is a ValueError that shows the three answers. False for an operator that is associative on the data
-        that it is used on.
+        rounding is a ValueError that shows the three answers, and an element that the identity changes is one, too.
+        False for an operator that is associative on the data that it is used on.
 
     Returns
     -------

@@ -16,7 +16,7 @@ from ..compiler.late import numba
 from ..int128 import Int128, as_int128
 from ..late_dataclass import dataclass
 from ..messages import shown
-from .associativity import counter_example
+from .associativity import bare, counter_example
 from .built_in import TRAITS, traits_of
 from .calls import is_own
 from .inference import (
@@ -273,13 +273,17 @@ def _try(op: Operator, types_: Signature) -> None:
         raise ValueError(f"{op.name} raised {type(error).__name__}: {error}") from error
     for result in combined:
         if not _same(result, state):
-            raise ValueError(
-                f"identity of {op.name}: combined with the state {state!r}, "
-                f"{types_.identity!r} gives {result!r}; give another identity, or a lift that "
-                f"brings every element to a state that it leaves as it is"
-            )
+            raise ValueError(changes_state(op, bare(types_.identity), bare(state), bare(result)))
     if op.check:
         _try_associative(op, types_, state)
+
+
+def changes_state(op: Operator, identity: Any, state: Any, result: Any) -> str:
+    """Return the message about an identity that changes a state to another."""
+    return (
+        f"identity of {op.name}: combined with the state {state!r}, {identity!r} gives {result!r}; give another "
+        f"identity, or a lift that brings every element to a state that it leaves as it is"
+    )
 
 
 def _try_associative(op: Operator, types_: Signature, first: Any) -> None:

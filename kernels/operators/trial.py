@@ -17,7 +17,7 @@ from ..options import ScanOptions
 from .associativity import bare
 from .inference import Form, compiled
 from .operator import Operator
-from .signature import Signature, signature_of, state_of
+from .signature import Signature, changes_state, signature_of, state_of
 
 ELEMENTS = 200
 """How many elements of an array are tried."""
@@ -77,14 +77,14 @@ def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> Non
     op : Operator
         One that is to be checked.
     arrays : tuple of arrays
-        Elements that are missing or not finite are left out, and those that the identity changes.
+        Elements that are missing or not finite are left out.
     options : ScanOptions
 
     Raises
     ------
     ValueError
-        With what they combine to, if that differs by more than rounding. Integers that may have wrapped around and
-        floats that are not finite tell nothing.
+        With what they combine to, if that differs by more than rounding, or with one that the identity changes.
+        Integers that may have wrapped around and floats that are not finite tell nothing.
     """
     if not arrays[0].size:
         return
@@ -102,10 +102,7 @@ def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> Non
                 op, signature_of(op, inputs, options.dtype), trials, arrays, options
             )
     if trials.found is not None:
-        raise ValueError(
-            f"{op.name} is not associative on the data: {trials.found}; a scan would depend on where the data are "
-            f"cut. If this is no more than rounding, make it with check=False"
-        )
+        raise ValueError(trials.found)
 
 
 def _found(
@@ -122,10 +119,15 @@ def _found(
             samples.append(joined)
     for elements in samples:
         states = _states(op, types, elements)
+        if found := _changed(op, types, states):
+            return found
         few = [states[k : k + FEW] for k in range(0, len(states), FEW)]
-        for some in [*few, states] if len(states) >= 3 else []:
+        for some in [*few, states]:
             if found := _difference(op, types, some):
-                return found
+                return (
+                    f"{op.name} is not associative on the data: {found}; a scan would depend on where the data are "
+                    f"cut. If this is no more than rounding, make it with check=False"
+                )
     return None
 
 
@@ -170,20 +172,29 @@ def _on_host(array: Any) -> np.ndarray:
 
 
 def _states(op: Operator, types: Signature, inputs: list[np.ndarray]) -> list[Any]:
-    """Return the states of elements, without those that the identity changes."""
+    """Return the states of elements."""
     elements: list[Any] = list(zip(*inputs, strict=True) if op.inputs > 1 else inputs[0])
-    if not elements:
-        return []
     lift = None if op.lift is None else compiled(op, "lift", elements[0])
     states = elements if lift is None else [lift(op, each) for each in elements]
-    if not _is_plain(types):
-        states = [state_of(types, state) for state in states]
-    combine, none = compiled(op, "combine", types.identity, types.identity), types.identity
-    kept = np.ones(len(states), bool)
+    return states if _is_plain(types) else [state_of(types, state) for state in states]
+
+
+def _changed(op: Operator, types: Signature, states: list[Any]) -> str | None:
+    """Return a message about a state that the identity changes, with another answer too; None if there is none."""
+    none = types.identity
+    combine = compiled(op, "combine", none, none)
+    lower = None if op.lower is None else compiled(op, "lower", none)
     for joined in ([combine(op, none, s) for s in states], [combine(op, s, none) for s in states]):
+        changed = np.zeros(len(states), bool)
         for own, found in zip(_fields(types, states), _fields(types, joined), strict=True):
-            kept &= np.isclose(own, found, equal_nan=True)
-    return [state for state, same in zip(states, kept, strict=True) if same]
+            changed |= ~np.isclose(own, found, equal_nan=True)
+        for k in np.flatnonzero(changed):
+            if lower is not None and np.allclose(
+                lower(op, states[k]), lower(op, state_of(types, joined[k])), equal_nan=True
+            ):
+                continue
+            return changes_state(op, bare(none), bare(states[k]), bare(joined[k]))
+    return None
 
 
 def _fields(types: Signature, states: Sequence[Any]) -> list[np.ndarray]:
