@@ -282,6 +282,11 @@ def operator(
                 raise TypeError(
                     f"identity must be a number or a flat tuple of numbers, found {shown(identity)}"
                 )
+        if isinstance(identity, tuple) and len(identity) < 2:
+            raise TypeError(
+                f"identity must be a number or a tuple of two or more, found {shown(identity)}: a state of one number "
+                f"is the number itself"
+            )
     if not isinstance(check, (bool, np.bool_)):
         raise ValueError(f"check must be True or False, found {shown(check)}")
     if name is not None and not isinstance(name, str):

@@ -145,9 +145,14 @@ def state(op: Operator, value: State, dtypes: Sequence[Any], dtype: Any, name: s
     return as_state(value, types_, name)
 
 
-@lru_cache(maxsize=4096)
 def signature_of(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:
-    """Return what `signature` does, for dtypes that are NumPy's objects already.
+    """Return what `signature` does, for dtypes that are NumPy's objects already."""
+    return _signature_of(op, inputs, dtype, op.check)  # of which equal operators may differ
+
+
+@lru_cache(maxsize=4096)
+def _signature_of(op: Operator, inputs: Form, dtype: np.dtype | None, check: bool) -> Signature:
+    """Return the types of states and answers, after a trial.
 
     Raises
     ------
@@ -164,6 +169,7 @@ def signature_of(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signatur
     if op.lift is None and dtype is not None and op.inputs == 1:
         numba_type(inputs[0])
         state = numba_type(dtype)
+        combined(op, state)
     else:
         state = combined(op, lifted(op, inputs))
     scalar_state = not isinstance(state, types.Tuple)
@@ -185,9 +191,21 @@ def signature_of(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signatur
     identity = _as_fields(neutral, fields, scalar_state, f"identity of {op.name}")
     found = Signature(inputs, fields, scalar_state, outputs, scalar_output, identity)
     # those of the package are tried in tests, but for complex numbers, which some of them divide by zero
-    if op.check or any(d.kind == "c" for d in inputs) or not is_own(op):
+    if check or any(d.kind == "c" for d in inputs) or not is_own(op) or _changes_one(op, found):
         _try(op, found)
     return found
+
+
+def _changes_one(op: Operator, types_: Signature) -> bool:
+    """Return whether the identity changes the element 1, as Python computes it: users may give one of their own."""
+    ones = [d.type(1) for d in types_.inputs]
+    try:
+        with np.errstate(all="ignore"):
+            state = ones[0] if op.lift is None else op.lift(*ones)
+            pairs = (types_.identity, state), (state, types_.identity)
+            return not all(_same(op.combine(*pair), state) for pair in pairs)
+    except Exception:  # of what only compiled code can do
+        return False
 
 
 def _of_int128(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:

@@ -363,6 +363,17 @@ def test_operators_that_are_not_associative_are_found(dtype, lazy):
             ask()
 
 
+@pytest.mark.parametrize("identity", [(), (0,)])
+def test_a_state_of_one_number_is_the_number(identity):
+    with pytest.raises(TypeError, match="identity must be a number or a tuple of two or more"):
+        operator(lambda a, b: (a[0] + b[0],), identity=identity, lift=lambda x: (x,))
+
+
+def test_combine_must_be_a_function():
+    with pytest.raises(TypeError, match="combine must be a function"):
+        operator(None, identity=0)
+
+
 def test_what_one_knows_is_not_checked():
     # associative on 0 and 1
     apart = operator(lambda a, b: abs(b - a), identity=0, check=False)

@@ -183,9 +183,6 @@ def test_states_of_tuples_of_any_numbers_share_an_engine(engines):
         np.testing.assert_array_equal(found, np.array(latest(WHOLE)).astype(first))
         assert [part.dtype for part in state] == [first, second]
     assert engines() == 1
-    single = operator(lambda a, b: (max(a[0], b[0]),), identity=(LEAST,), lift=lambda x: (x,))
-    np.testing.assert_array_equal(scan(single, X)[0][0], np.maximum.accumulate(X))
-    assert engines() == 1
 
 
 def test_states_are_cast_after_each_step(engines):

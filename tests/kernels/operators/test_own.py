@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import BUILT_IN, operator
+from dask_gpuscan.kernels import BUILT_IN, Operator, operator, scan
 from dask_gpuscan.kernels.operators.calls import is_own
 from dask_gpuscan.kernels.operators.signature import _try, signature_of
 
@@ -32,3 +32,37 @@ def test_operators_with_functions_of_a_user_s_are_tried():
     assert not is_own(mine)
     with pytest.raises(ValueError, match="identity"):
         signature_of(mine, (np.dtype("int64"),), None)
+
+
+FOREIGN = [
+    Operator(BUILT_IN["add"].combine, 5),
+    operator(BUILT_IN["add"].combine, identity=5, check=False),
+    operator(BUILT_IN["maximum"].combine, identity=2, check=False),
+    replace(BUILT_IN["maximum"], identity=lambda dtype: 2),
+    replace(BUILT_IN["first"], identity=(7, True)),
+    replace(BUILT_IN["welford"], identity=(1.0, 0.0, 0.0)),
+]
+
+
+@pytest.mark.parametrize("op", FOREIGN)
+def test_functions_of_the_package_with_an_identity_of_a_user_s_are_tried(op):
+    with pytest.raises(ValueError, match="identity of"):
+        scan(op, np.array([1, 2, 3]))
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [("bitwise_or", "float64"), ("minimum", "complex128"), ("bitwise_and", "float32")],
+)
+def test_a_dtype_that_an_operator_of_the_package_does_not_take_is_refused(name, dtype):
+    with pytest.raises(TypeError, match=f"{name} is not defined for {dtype}"):
+        signature_of(BUILT_IN[name], (np.dtype("int64"),), np.dtype(dtype))
+
+
+def test_whether_an_operator_is_checked_is_its_own():
+    def apart(a, b):
+        return a + b if a * b == 0 else abs(a - b)
+
+    signature_of(operator(apart, identity=0, check=False), (np.dtype("int64"),), None)
+    with pytest.raises(ValueError, match="apart is not associative"):
+        signature_of(operator(apart, identity=0), (np.dtype("int64"),), None)

@@ -57,6 +57,37 @@ def test_what_the_trial_lets_pass():
     kernels.reduce(CLIPPED, STEPS.astype(np.int32), nulls=kernels.byte_mask(missing))
 
 
+@pytest.mark.parametrize("dtype", ["int64", "float64", "int32"])
+@pytest.mark.parametrize(
+    ("op", "values", "message"),
+    [
+        (operator(lambda a, b: max(a + b, 0), identity=0, name="tank"), [4, 6, -20, 3], "-20"),
+        (operator(lambda a, b: a**b, identity=1, name="power"), [2, 3, 2], "1 gives 2|gives 1"),
+        (operator(lambda a, b: max(a, b), identity=0, name="largest"), [-5, -3, -9], "-5"),
+    ],
+)
+def test_an_element_that_the_identity_changes_is_refused(dtype, op, values, message):
+    trial._tried.clear()
+    values = np.array(values, dtype)
+    with pytest.raises(ValueError, match=f"identity of {op.name}.*({message})"):
+        kernels.reduce(op, values)
+    trial._tried.clear()
+    with pytest.raises(ValueError, match=f"identity of {op.name}"):  # pieces of one row
+        [kernels.reduce(op, np.array([value])) for value in values]
+
+
+def test_a_state_that_the_identity_changes_without_another_answer_is_taken():
+    """The value of one that was not seen tells nothing."""
+    newest = operator(
+        lambda a, b: b if b[1] else a,
+        identity=(0.0, False),
+        lift=lambda x: (x, x > 0),
+        lower=lambda s: s[0] if s[1] else np.nan,
+    )
+    values = np.array([-1.0, 2.0, -3.0, 4.0])
+    np.testing.assert_array_equal(kernels.scan(newest, values)[0], [np.nan, 2, 2, 4])
+
+
 def test_any_axis_is_tried():
     rows = STEPS.reshape(1, -1)
     for values, axis in ((np.repeat(rows, 3, axis=0), 1), (np.repeat(rows, 3, axis=0).T, 0)):
