@@ -249,17 +249,22 @@ def _asked_names(
     try:
         names = list(pd.merge_asof(*hosts, **keys, **options).columns)
     except pd.errors.MergeError as error:
-        if "must be the same type" not in str(error):
+        way_out = next((way for said, way in _WAYS_OUT.items() if said in str(error)), None)
+        if way_out is None:
             raise
-        raise pd.errors.MergeError(
-            f"{error}; cast those of one side with astype (tables of polars and pyarrow have dtypes of Arrow)"
-        ) from None
+        raise pd.errors.MergeError(f"{error}; {way_out}") from None
     kept = hosts[1].drop(columns=dropped(sides))
     if len(names) <= hosts[0].shape[1] + kept.shape[1]:
         return names
     # there are keys among them
     return list(pd.merge(hosts[0], kept, how="cross", suffixes=options["suffixes"]).columns)
 
+
+_WAYS_OUT = {
+    "must be the same type": "cast those of one side with astype (tables of polars and pyarrow have dtypes of Arrow)",
+    "but not equal ones": "cast the keys of both sides to texts, or give them the same categories",
+}
+"""What to do about errors of pandas."""
 
 _BYTES = pd.ArrowDtype(pa.binary(16))
 

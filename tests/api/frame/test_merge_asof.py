@@ -485,3 +485,12 @@ def test_keys_that_cannot_be_hashed(kind, values):
     for sides in pairs:
         with pytest.raises(TypeError, match=r"column 'k' of dtype .* cannot be hashed"):
             dask.compute(dask_gpuscan.merge_asof(*sides, on="t", by="k"))
+
+
+def test_keys_of_other_categories_say_what_to_do():
+    left = pd.DataFrame({"t": [1, 2], "k": pd.Categorical(["a", "a"])})
+    right = pd.DataFrame({"t": [0, 1], "k": pd.Categorical(["b", "a"]), "v": [1, 2]})
+    with pytest.raises(pd.errors.MergeError, match="cast the keys of both sides to texts"):
+        dask_gpuscan.merge_asof(left, right, on="t", by="k")
+    both = [side.astype({"k": "str"}) for side in (left, right)]
+    assert dask_gpuscan.merge_asof(*both, on="t", by="k")["v"].tolist() == [2, 2]
