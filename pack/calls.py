@@ -19,8 +19,9 @@ DTYPES = ("float64", "int64", "float32", "int32", "bool", "datetime64[ns]", "tim
 NULLABLE = {"int64": "Int64", "int32": "Int32", "bool": "boolean"}
 """What holds nulls of a dtype that has none."""
 
-ROWS = (7, 5000, 40_000, 300_000)
-"""Few rows take other ways than many, and many are counted, sorted and shared out in others still."""
+ROWS = (7, 5000, 40_000, 300_000, 1_000_000)
+"""Few rows take other ways than many, and many are counted, sorted and shared out in others still. Of the most rows nearly
+all values differ."""
 
 KEYS = ("adjacent", "scattered", "texts")
 """Kinds of keys of groups."""
@@ -39,6 +40,8 @@ FURTHER: dict[str, Call] = {
     "Gpuscan.sort_values(k,x)": lambda f: f.gpuscan.sort_values(["k", "x"]),
     "Gpuscan.drop_duplicates(x)": lambda f: f["x"].gpuscan.drop_duplicates(),
     "Gpuscan.value_counts(x)": lambda f: f["x"].gpuscan.value_counts(),
+    "Gpuscan.sessions(2s)": lambda f: f[["t", "x"]].gpuscan.sessions("t", gap="2s"),
+    "Gpuscan.rank(x)": lambda f: f["x"].gpuscan.rank(),
     "Gpuscan.rle(x)": lambda f: f["x"].gpuscan.rle(),
     "GroupBy.sum(k,n)": lambda f: f.gpuscan.groupby(["k", "n"])["x"].sum(),
     "GroupBy.cumsum(k,n)": lambda f: f.gpuscan.groupby(["k", "n"])["x"].cumsum(),
@@ -57,8 +60,15 @@ def frame(dtype: str, rows: int, keys: str) -> Any:
     """Return rows in the order of time, as `support_calls.frame` does, of any dtype."""
     draw = np.random.default_rng(0)
     key = np.arange(rows) // 5 if keys == "adjacent" else draw.integers(0, 100, rows)
-    numbers = [pd.Series(draw.integers(0, 1000, rows) % high) for high in (10, 1000)]
-    x, y = (each.astype("int64").astype(dtype.removesuffix("?")) for each in numbers)
+    if rows < ROWS[-1]:
+        numbers = [pd.Series(draw.integers(0, 1000, rows) % high) for high in (10, 1000)]
+    else:
+        numbers = [pd.Series(draw.integers(0, 1 << 30, rows) + shift) for shift in (0, 0.5)]
+    whole = dtype[:5] != "float"
+    x, y = (
+        (each.astype("int64") if whole else each).astype(dtype.removesuffix("?"))
+        for each in numbers
+    )
     if dtype.endswith("?"):
         dtype = dtype[:-1]
         x, y = (each.astype(NULLABLE.get(dtype, dtype)) for each in (x, y))
