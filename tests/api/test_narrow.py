@@ -1,11 +1,15 @@
 """Narrow numbers at the edges of their range: pandas' answers by groups, in dtypes that hold them."""
 
+import math
+
 import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+import dask_gpuscan
 from dask_gpuscan import stream
 from helpers.backends import same
 from helpers.strategies import partitioned
@@ -229,3 +233,47 @@ def test_scans_of_groups_in_narrow_dtypes_wrap_around_in_every_partition(dtype, 
             np.testing.assert_allclose(found, expected, rtol=1e-5)
         else:
             assert found.tolist() == expected.tolist()
+
+
+def of_groups_and_windows(rows, op):
+    """Answers of an operator over groups, adjacent ones, buckets, windows, and windows of groups."""
+    one = [rows.gpuscan.groupby("k", clustered=c)["x"].reduce(op) for c in (True, None)]
+    windows = rows.gpuscan.groupby("k")["x"].rolling(2, min_periods=1).scan(op)
+    buckets = rows[["t", "x"]].gpuscan.resample("2s", on="t")["x"].reduce(op)
+    return [*one, windows, rows["x"].gpuscan.rolling(2, min_periods=1).scan(op), buckets]
+
+
+OWN = dask_gpuscan.operator(lambda a, b: a + b, identity=0, name="total")
+
+
+@pytest.mark.parametrize(
+    "op", [dask_gpuscan.add, dask_gpuscan.multiply, OWN], ids=lambda op: op.name
+)
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "uint32"])
+def test_operators_over_groups_and_windows_of_narrow_integers(op, dtype):
+    most = np.iinfo(dtype).max
+    values, keys = [most, most, 1, most, 0, most], [1, 1, 1, 2, 2, 2]
+    combine = math.prod if op is dask_gpuscan.multiply else sum
+    groups = [values[:3], values[3:]]
+    windows = [values[max(i - 1, 0) : i + 1] for i in range(6)]
+    of_groups = [g[max(i - 1, 0) : i + 1] for g in groups for i in range(3)]
+    buckets = [values[i : i + 2] for i in (0, 2, 4)]
+    expected = [[*map(combine, p)] for p in (groups, groups, of_groups, windows, buckets)]
+    wide = ("uint64" if dtype.startswith("u") else "int64") + "[pyarrow]"
+    times = pd.date_range("2026", periods=6, freq="s")
+    frame = pd.DataFrame({"k": keys, "t": times, "x": pd.Series(values, dtype=f"{dtype}[pyarrow]")})
+    for rows in (frame, *(partitioned(frame, at) for at in CUTS), stream([frame[:1], frame[1:]])):
+        for found, wanted in zip(of_groups_and_windows(rows, op), expected, strict=True):
+            found = found if isinstance(found, pd.Series) else found.compute()
+            assert (found.dtype, found.tolist()) == (wide, wanted)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    groups = dask_gpuscan.on(table).groupby("k")["x"].reduce(op)["x"]
+    windows = dask_gpuscan.on(table["x"]).rolling(2, min_periods=1).scan(op)
+    assert (groups.to_pylist(), windows.to_pylist()) == (expected[0], expected[3])
+    assert groups.type == windows.type == wide[:-9]
+    pl = pytest.importorskip("polars")
+    rows = pl.from_arrow(table)
+    groups = rows.gpuscan.groupby("k")["x"].reduce(op)["x"]
+    windows = rows["x"].gpuscan.rolling(2, min_periods=1).scan(op)
+    assert (groups.to_list(), windows.to_list()) == (expected[0], expected[3])
+    assert groups.dtype == windows.dtype == (pl.UInt64 if dtype.startswith("u") else pl.Int64)

@@ -194,6 +194,18 @@ def scan_plan(
     return PLANS.store((library, op.token, dtypes, asked, in_groups, bounds), found)
 
 
+def combined_plan(library: Library, op: Operator, columns: Sequence[Any]) -> ScanPlan:
+    """Return the plan of an operator that combines the rows of each group or window.
+
+    No answer shows that another one has left its integer type: sums and products are of 64 bits, as those of groups.
+    """
+    dtypes, method = tuple([c.dtype for c in columns]), traits_of(op).library_method
+    wide = None
+    if method is not None and library.is_number(dtypes[0]) and dtypes[0].kind in "iu":
+        wide = library.group_dtype(method, dtypes[0])
+    return scan_plan(library, op, dtypes, wide)
+
+
 def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:
     """The dtype that a user asked for, in the family of the column unless it names its own."""
     if not library.is_number(requested):

@@ -18,7 +18,7 @@ from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
 from ...kernels.compiler.pack import written
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
-from ..scan.plan import ScanPlan, scan_plan
+from ..scan.plan import ScanPlan, combined_plan
 from ..statistics.inputs import (
     Inputs,
     all_finite,
@@ -316,7 +316,7 @@ class RollingOperator(Windowed):
     label = "rolling-scan"
 
     def _plan(self, columns: Sequence[Any]) -> ScanPlan:
-        return scan_plan(library_of(columns[0]), self.op, tuple(c.dtype for c in columns), None)
+        return combined_plan(library_of(columns[0]), self.op, columns)
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         try:
