@@ -1,6 +1,8 @@
 """Narrow numbers at the edges of their range: pandas' answers by groups, in dtypes that hold them."""
 
+import itertools
 import math
+from contextlib import nullcontext
 
 import dask
 import dask.dataframe as dd
@@ -277,3 +279,66 @@ def test_operators_over_groups_and_windows_of_narrow_integers(op, dtype):
     windows = rows["x"].gpuscan.rolling(2, min_periods=1).scan(op)
     assert (groups.to_list(), windows.to_list()) == (expected[0], expected[3])
     assert groups.dtype == windows.dtype == (pl.UInt64 if dtype.startswith("u") else pl.Int64)
+
+
+ASKED = [  # columns of Arrow, the dtype that is asked for, the values
+    ("int16", "int8", [100, 200, None, -300]),
+    ("int16", "int8", [100, None, 27, -127]),
+    ("int16", "int8", [100, 100, -100, None]),
+    ("int8", "int32", [100, 100, None, -128]),
+    ("int64", "uint8", [5, -1, None, 3]),
+    ("int64", "uint64", [2**63 - 1, 2, None, 0]),
+    ("uint64", "int64", [1, None, 2**63, 0]),
+    ("uint64", "int32", [None, 2**31 - 1, 0, 1]),
+]
+SCANS = {
+    "add": int.__add__,
+    "multiply": int.__mul__,
+    "maximum": max,
+    "last": lambda _, b: b,
+    "total": int.__add__,
+}
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize(("dtype", "asked", "values"), ASKED)
+def test_arrow_integers_that_are_asked_for_hold_all_that_they_answer(
+    dtype, asked, values, exclusive
+):
+    known, options = np.iinfo(asked), {"dtype": asked, "exclusive": exclusive}
+    frame = pd.DataFrame({"k": 1, "x": pd.Series(values, dtype=f"{dtype}[pyarrow]")})
+    some = [v for v in values if v is not None]
+    for name, combine in SCANS.items():
+        op = OWN if name == "total" else getattr(dask_gpuscan, name)
+        so_far = list(itertools.accumulate(some, combine))
+        start = {"maximum": None, "last": None, "multiply": 1}.get(name, 0)
+        answers = iter([start, *so_far] if exclusive else so_far)
+        expected = [None if v is None else next(answers) for v in values]
+        looked_at = [*expected, *(some if name != "last" else ())]
+        fits = all(v is None or known.min <= v <= known.max for v in looked_at)
+        for rows in (frame, partitioned(frame, [0.5]), stream([frame[:1], frame[1:]])):
+            for scan in (rows["x"].gpuscan.scan, rows.gpuscan.groupby("k")["x"].scan):
+                refused = pytest.raises(OverflowError, match=rf"'x': -?\d+ does not fit {asked}")
+                with nullcontext() if fits else refused:
+                    (found,) = dask.compute(scan(op, **options))
+                    found = found if isinstance(found, pd.Series) else found.compute()
+                    assert found.dtype == f"{asked}[pyarrow]"
+                    assert [None if pd.isna(v) else v for v in found] == expected
+
+
+def test_integers_of_polars_that_are_asked_for_hold_all_that_they_answer():
+    pl = pytest.importorskip("polars")
+    for values, asked in (([100, 200, 300], pl.Int8), ([1, 2**64 - 2], pl.Int64)):
+        x = pl.Series("x", values, dtype=pl.UInt64)
+        for method in ("cumsum", "cummax", "cumprod"):
+            for of in (x.gpuscan, pl.DataFrame({"k": [1] * len(x), "x": x}).gpuscan.groupby("k")):
+                with pytest.raises(OverflowError, match=rf"{method} of column 'x': {values[1]} do"):
+                    getattr(of, method)(dtype=asked)
+    x = pl.Series("x", [100, 100, -100])
+    groups = pl.DataFrame({"k": [1, 1, 2], "x": x}).gpuscan.groupby("k")["x"]
+    for of in (x.gpuscan, groups, pl.DataFrame({"x": x}).gpuscan):
+        with pytest.raises(OverflowError, match=r"cumsum of column 'x': 200 does not fit int8"):
+            of.cumsum(dtype=pl.Int8)
+        with pytest.raises(OverflowError, match="cumsum of column 'x': -100 does not fit uint8"):
+            of.cumsum(dtype=pl.UInt8, lower=0) if of is not x.gpuscan else of.cumsum(dtype=pl.UInt8)
+    assert x[:2].gpuscan.cumsum(dtype=pl.Int8, exclusive=True).to_list() == [0, 100]

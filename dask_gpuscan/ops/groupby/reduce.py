@@ -242,7 +242,7 @@ class ReduceColumn(StateReduction):
         try:
             values, missing = self.reduction.finish(library.xp, states)
         except OverflowError:
-            refuse(self.name, columns[0])
+            refuse(self.name, columns[0], columns[0].dtype)
         dtype = self._dtype(columns)
         layout = library.layout(dtype)
         assert layout is not None
