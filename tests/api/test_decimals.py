@@ -150,6 +150,25 @@ def test_differences(kind):
         assert found[3:] == [None, values[4] + 5, 12 - values[4], 3 - values[3]]
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_relative_changes(kind):
+    frame = pd.DataFrame({"x": column([200, 500, None, 400, 100], kind), "g": [1, 1, 1, 2, 2]})
+    most = 76 if kind.bit_width > 128 else 38
+    # by the rule of Arrow: 1 has 19 digits, and is taken from a quotient that has these behind the point
+    fits = max(kind.precision, 19) + max(kind.precision + 1, 6) + 1 <= most
+    for rows in in_pieces(frame):
+        for of, changes in (
+            (rows["x"].gpuscan, [None, 1.5, None, None, -0.75]),
+            (rows.gpuscan.groupby("g")["x"], [None, 1.5, None, None, -0.75]),
+        ):
+            if fits:
+                found, kept = numbers(of.pct_change())
+                assert found == [None if c is None else int(c * 10**kept.scale) for c in changes]
+            else:
+                with pytest.raises(TypeError, match=r"pct_change of column 'x': .*fewer digits"):
+                    of.pct_change()
+
+
 @pytest.mark.parametrize("kind", [pa.decimal128(38, 2), pa.decimal256(76, 0)], ids=str)
 def test_differences_that_do_not_fit(kind):
     most = 10**kind.precision - 1
