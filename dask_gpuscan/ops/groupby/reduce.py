@@ -64,7 +64,8 @@ class ReduceColumn(StateReduction):
         reduction, library = self.reduction, library_of(columns[0])
         if self.user:
             return combined_plan(library, reduction.op, columns).answers
-        dtype, answer = columns[0].dtype, INT64
+        dtype = columns[0].dtype
+        answer: DType = INT64
         if reduction.library_has:
             answer = library.group_dtype(reduction.dtype_of or reduction.name, dtype)
         if not _is_reduced(reduction, library, dtype):
