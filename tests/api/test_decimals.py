@@ -150,6 +150,25 @@ def test_differences(kind):
         assert found[3:] == [None, values[4] + 5, 12 - values[4], 3 - values[3]]
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_relative_changes(kind):
+    frame = pd.DataFrame({"x": column([200, 500, None, 400, 100], kind), "g": [1, 1, 1, 2, 2]})
+    most = 76 if kind.bit_width > 128 else 38
+    # by the rule of Arrow: 1 has 19 digits, and is taken from a quotient that has these behind the point
+    fits = max(kind.precision, 19) + max(kind.precision + 1, 6) + 1 <= most
+    for rows in in_pieces(frame):
+        for of, changes in (
+            (rows["x"].gpuscan, [None, 1.5, None, None, -0.75]),
+            (rows.gpuscan.groupby("g")["x"], [None, 1.5, None, None, -0.75]),
+        ):
+            if fits:
+                found, kept = numbers(of.pct_change())
+                assert found == [None if c is None else int(c * 10**kept.scale) for c in changes]
+            else:
+                with pytest.raises(TypeError, match=r"pct_change of column 'x': .*fewer digits"):
+                    of.pct_change()
+
+
 @pytest.mark.parametrize("kind", [pa.decimal128(38, 2), pa.decimal256(76, 0)], ids=str)
 def test_differences_that_do_not_fit(kind):
     most = 10**kind.precision - 1
@@ -192,6 +211,66 @@ def test_groups(kind, clustered):
                 variance /= len(some) if method == "sem" else 1
                 wanted = float(variance) if method == "var" else float(variance) ** 0.5
                 assert one == pytest.approx(wanted, rel=1e-14)
+
+
+OPERATORS = {
+    "add": sum,
+    "add_reproducible": sum,
+    "maximum": max,
+    "minimum": min,
+    "first": lambda values: values[0],
+    "last": lambda values: values[-1],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_operators_over_groups_buckets_and_windows(kind):
+    most = 10**kind.precision - 1
+    values = [most - 5, -1, None, 1, 1 - most, 4, None, 7]
+    frame = pd.DataFrame({"x": column(values, kind), "g": [1, 1, 2, 2, 1, 1, 3, 2]})
+    frame["t"] = pd.to_datetime([0, 1, 2, 3, 4, 5, 8, 9], unit="s")
+    groups = [[values[i] for i in rows] for rows in ([0, 1, 4, 5], [2, 3, 7], [6])]
+    buckets = [values[:2], values[2:4], values[4:6], [], values[6:]]
+    windows = [values[max(i - 2, 0) : i + 1] for i in range(8)]
+    pairs = [[0], [0, 1], [2], [2, 3], [1, 4], [4, 5], [6], [3, 7]]
+    of_groups = [[values[i] for i in rows] for rows in pairs]
+    for rows in in_pieces(frame):
+        for name, combine in OPERATORS.items():
+            op, add = getattr(dask_gpuscan, name), name.startswith("add")
+            wanted = [
+                [combine(some) if some else 0 if add else None for some in found]
+                for found in (
+                    [[v for v in each if v is not None] for each in asked]
+                    for asked in (groups, groups, buckets, windows, of_groups)
+                )
+            ]
+            if add:  # what a group is without values; windows are null there
+                wanted[3:] = [
+                    [None if all(v is None for v in each) else one for each, one in found]
+                    for found in map(zip, (windows, of_groups), wanted[3:])
+                ]
+            by = rows.gpuscan.groupby("g")["x"]
+            found = [
+                by.reduce(op),
+                rows.gpuscan.groupby("g", clustered=None)["x"].reduce(op),
+                rows[["t", "x"]].gpuscan.resample("2s", on="t")["x"].reduce(op),
+                rows["x"].gpuscan.rolling(3, min_periods=1).scan(op),
+                by.rolling(2, min_periods=1).scan(op),
+            ]
+            for answer, expected in zip(found, wanted, strict=True):
+                assert numbers(answer) == (expected, of_sums(kind) if add else kind), name
+
+
+def test_operators_over_decimals_of_polars():
+    pl = pytest.importorskip("polars")
+    prices = [Decimal("1.25"), None, Decimal("2.50")]
+    frame = pl.DataFrame({"k": [1, 2, 1], "x": pl.Series(prices, dtype=pl.Decimal(10, 2))})
+    groups = frame.gpuscan.groupby("k")["x"]
+    assert groups.reduce(dask_gpuscan.add)["x"].to_list() == [Decimal("3.75"), 0]
+    found = frame["x"].gpuscan.rolling(2, min_periods=1).scan(dask_gpuscan.add)
+    assert found.to_list() == [Decimal("1.25"), Decimal("1.25"), Decimal("2.50")]
+    with pytest.raises(TypeError, match=r"multiply of column 'x': .*; cast it with astype"):
+        groups.reduce(dask_gpuscan.multiply)
 
 
 def test_groups_whose_sums_need_more_digits():

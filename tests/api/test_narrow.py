@@ -1,11 +1,17 @@
 """Narrow numbers at the edges of their range: pandas' answers by groups, in dtypes that hold them."""
 
+import itertools
+import math
+from contextlib import nullcontext
+
 import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+import dask_gpuscan
 from dask_gpuscan import stream
 from helpers.backends import same
 from helpers.strategies import partitioned
@@ -229,3 +235,110 @@ def test_scans_of_groups_in_narrow_dtypes_wrap_around_in_every_partition(dtype, 
             np.testing.assert_allclose(found, expected, rtol=1e-5)
         else:
             assert found.tolist() == expected.tolist()
+
+
+def of_groups_and_windows(rows, op):
+    """Answers of an operator over groups, adjacent ones, buckets, windows, and windows of groups."""
+    one = [rows.gpuscan.groupby("k", clustered=c)["x"].reduce(op) for c in (True, None)]
+    windows = rows.gpuscan.groupby("k")["x"].rolling(2, min_periods=1).scan(op)
+    buckets = rows[["t", "x"]].gpuscan.resample("2s", on="t")["x"].reduce(op)
+    return [*one, windows, rows["x"].gpuscan.rolling(2, min_periods=1).scan(op), buckets]
+
+
+OWN = dask_gpuscan.operator(lambda a, b: a + b, identity=0, name="total")
+
+
+@pytest.mark.parametrize(
+    "op", [dask_gpuscan.add, dask_gpuscan.multiply, OWN], ids=lambda op: op.name
+)
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "uint32"])
+def test_operators_over_groups_and_windows_of_narrow_integers(op, dtype):
+    most = np.iinfo(dtype).max
+    values, keys = [most, most, 1, most, 0, most], [1, 1, 1, 2, 2, 2]
+    combine = math.prod if op is dask_gpuscan.multiply else sum
+    groups = [values[:3], values[3:]]
+    windows = [values[max(i - 1, 0) : i + 1] for i in range(6)]
+    of_groups = [g[max(i - 1, 0) : i + 1] for g in groups for i in range(3)]
+    buckets = [values[i : i + 2] for i in (0, 2, 4)]
+    expected = [[*map(combine, p)] for p in (groups, groups, of_groups, windows, buckets)]
+    wide = ("uint64" if dtype.startswith("u") else "int64") + "[pyarrow]"
+    times = pd.date_range("2026", periods=6, freq="s")
+    frame = pd.DataFrame({"k": keys, "t": times, "x": pd.Series(values, dtype=f"{dtype}[pyarrow]")})
+    for rows in (frame, *(partitioned(frame, at) for at in CUTS), stream([frame[:1], frame[1:]])):
+        for found, wanted in zip(of_groups_and_windows(rows, op), expected, strict=True):
+            found = found if isinstance(found, pd.Series) else found.compute()
+            assert (found.dtype, found.tolist()) == (wide, wanted)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    groups = dask_gpuscan.on(table).groupby("k")["x"].reduce(op)["x"]
+    windows = dask_gpuscan.on(table["x"]).rolling(2, min_periods=1).scan(op)
+    assert (groups.to_pylist(), windows.to_pylist()) == (expected[0], expected[3])
+    assert groups.type == windows.type == wide[:-9]
+    pl = pytest.importorskip("polars")
+    rows = pl.from_arrow(table)
+    groups = rows.gpuscan.groupby("k")["x"].reduce(op)["x"]
+    windows = rows["x"].gpuscan.rolling(2, min_periods=1).scan(op)
+    assert (groups.to_list(), windows.to_list()) == (expected[0], expected[3])
+    assert groups.dtype == windows.dtype == (pl.UInt64 if dtype.startswith("u") else pl.Int64)
+
+
+ASKED = [  # columns of Arrow, the dtype that is asked for, the values
+    ("int16", "int8", [100, 200, None, -300]),
+    ("int16", "int8", [100, None, 27, -127]),
+    ("int16", "int8", [100, 100, -100, None]),
+    ("int8", "int32", [100, 100, None, -128]),
+    ("int64", "uint8", [5, -1, None, 3]),
+    ("int64", "uint64", [2**63 - 1, 2, None, 0]),
+    ("uint64", "int64", [1, None, 2**63, 0]),
+    ("uint64", "int32", [None, 2**31 - 1, 0, 1]),
+]
+SCANS = {
+    "add": int.__add__,
+    "multiply": int.__mul__,
+    "maximum": max,
+    "last": lambda _, b: b,
+    "total": int.__add__,
+}
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize(("dtype", "asked", "values"), ASKED)
+def test_arrow_integers_that_are_asked_for_hold_all_that_they_answer(
+    dtype, asked, values, exclusive
+):
+    known, options = np.iinfo(asked), {"dtype": asked, "exclusive": exclusive}
+    frame = pd.DataFrame({"k": 1, "x": pd.Series(values, dtype=f"{dtype}[pyarrow]")})
+    some = [v for v in values if v is not None]
+    for name, combine in SCANS.items():
+        op = OWN if name == "total" else getattr(dask_gpuscan, name)
+        so_far = list(itertools.accumulate(some, combine))
+        start = {"maximum": None, "last": None, "multiply": 1}.get(name, 0)
+        answers = iter([start, *so_far] if exclusive else so_far)
+        expected = [None if v is None else next(answers) for v in values]
+        looked_at = [*expected, *(some if name != "last" else ())]
+        fits = all(v is None or known.min <= v <= known.max for v in looked_at)
+        for rows in (frame, partitioned(frame, [0.5]), stream([frame[:1], frame[1:]])):
+            for scan in (rows["x"].gpuscan.scan, rows.gpuscan.groupby("k")["x"].scan):
+                refused = pytest.raises(OverflowError, match=rf"'x': -?\d+ does not fit {asked}")
+                with nullcontext() if fits else refused:
+                    (found,) = dask.compute(scan(op, **options))
+                    found = found if isinstance(found, pd.Series) else found.compute()
+                    assert found.dtype == f"{asked}[pyarrow]"
+                    assert [None if pd.isna(v) else v for v in found] == expected
+
+
+def test_integers_of_polars_that_are_asked_for_hold_all_that_they_answer():
+    pl = pytest.importorskip("polars")
+    for values, asked in (([100, 200, 300], pl.Int8), ([1, 2**64 - 2], pl.Int64)):
+        x = pl.Series("x", values, dtype=pl.UInt64)
+        for method in ("cumsum", "cummax", "cumprod"):
+            for of in (x.gpuscan, pl.DataFrame({"k": [1] * len(x), "x": x}).gpuscan.groupby("k")):
+                with pytest.raises(OverflowError, match=rf"{method} of column 'x': {values[1]} do"):
+                    getattr(of, method)(dtype=asked)
+    x = pl.Series("x", [100, 100, -100])
+    groups = pl.DataFrame({"k": [1, 1, 2], "x": x}).gpuscan.groupby("k")["x"]
+    for of in (x.gpuscan, groups, pl.DataFrame({"x": x}).gpuscan):
+        with pytest.raises(OverflowError, match=r"cumsum of column 'x': 200 does not fit int8"):
+            of.cumsum(dtype=pl.Int8)
+        with pytest.raises(OverflowError, match="cumsum of column 'x': -100 does not fit uint8"):
+            of.cumsum(dtype=pl.UInt8, lower=0) if of is not x.gpuscan else of.cumsum(dtype=pl.UInt8)
+    assert x[:2].gpuscan.cumsum(dtype=pl.Int8, exclusive=True).to_list() == [0, 100]

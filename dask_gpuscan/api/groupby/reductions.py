@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, SupportsIndex
 
 from ...engines.run import engine_of
@@ -15,8 +16,10 @@ from ...ops.groupby.reduce import ReduceColumn, reduction_of
 from ...ops.groupby.reduce import reproducible as reproducible_reduction_of
 from ...ops.groupby.sorted_values import WHOLE_GROUPS
 from ...ops.groupby.spec import GroupBySpec
+from ...ops.scan.operator_traits import traits_of
 from ...ops.statistics.groups import Reduction, spread
 from ...ops.statistics.table import REDUCTIONS, ROWS
+from ...ops.windows.exact import holds_decimals
 from ..arguments import check_ddof, check_flags, check_operator, hints
 from ..types import FrameT, Obj, SeriesT
 from .columns import GroupByColumns
@@ -322,6 +325,13 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         """Return the answer of `size`, which is a column of that name where keys are columns."""
         return self._answer(found if self._options.as_index else found.rename("size"))
 
+    def _exact(self, part: Part[Any], statistic: str) -> Part[Any]:
+        """Return a part of an operator as that of its statistic where it reduces decimals, which no kernel takes."""
+        (name,) = part.sources
+        if not holds_decimals(self._column(name)):
+            return part
+        return replace(part, operation=self._operation(statistic, name))
+
     def reduce(self, op: Operator) -> Obj | SeriesT:
         """Reduce each group by any operator.
 
@@ -349,6 +359,9 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         """
         operation = ReduceColumn(Reduction(check_operator(op).name, op, _unused), user=True)
         parts, joint = self._op_parts(op, operation)
+        exact = traits_of(op).statistic
+        if exact is not None:
+            parts = [self._exact(part, exact) for part in parts]
         return self._answer(self._reduce_groups(parts, joint or self._as_series))
 
 

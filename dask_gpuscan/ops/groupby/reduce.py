@@ -32,7 +32,7 @@ from ..runs import EndedRuns
 from ..scan.host_scan import check_reproducible
 from ..scan.operator_traits import REPRODUCIBLE_SUM, operator_for, operator_of
 from ..scan.overflow import refuse
-from ..scan.plan import FLOAT64, scan_plan
+from ..scan.plan import FLOAT64, combined_plan
 from ..statistics.groups import Reduction, seeing
 from ..statistics.table import REDUCTIONS, REPRODUCIBLE, STATISTICS
 from .decimals import CastReduction, DecimalMean, DecimalSum
@@ -55,20 +55,21 @@ class ReduceColumn(StateReduction):
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
         try:
-            return self._dtype(library_of(columns[0]), tuple(c.dtype for c in columns))
+            return self._dtype(columns)
         except (TypeError, ValueError) as error:
             name_columns(error, self.reduction.name, columns)
             raise
 
-    def _dtype(self, library: Library, dtypes: tuple[DType, ...]) -> DType:
-        reduction = self.reduction
+    def _dtype(self, columns: Sequence[Any]) -> DType:
+        reduction, library = self.reduction, library_of(columns[0])
         if self.user:
-            return scan_plan(library, reduction.op, dtypes, None).answers
+            return combined_plan(library, reduction.op, columns).answers
+        dtype = columns[0].dtype
         answer: DType = INT64
         if reduction.library_has:
-            answer = library.group_dtype(reduction.dtype_of or reduction.name, dtypes[0])
-        if not _is_reduced(reduction, library, dtypes[0]):
-            raise TypeError(f"dtype {dtypes[0]} cannot be reduced this way; {HINT}")
+            answer = library.group_dtype(reduction.dtype_of or reduction.name, dtype)
+        if not _is_reduced(reduction, library, dtype):
+            raise TypeError(f"dtype {dtype} cannot be reduced this way; {HINT}")
         return answer
 
     def _carried(self, dtype: np.dtype) -> bool:
@@ -85,7 +86,7 @@ class ReduceColumn(StateReduction):
         if reduction.of == "valid":
             return reduction.op, library.valid(column).astype(INT64), None, INT64
         if self.user:
-            found = scan_plan(library, reduction.op, tuple(c.dtype for c in columns), None)
+            found = combined_plan(library, reduction.op, columns)
             values = tuple(v.values for v in views)
             op, values, dtype = kernels.carry_inputs(found.meant, values, found.kernel_dtype, None)
             return op, values, joint_nulls(views), dtype
@@ -95,7 +96,7 @@ class ReduceColumn(StateReduction):
         if reduction.over_nan is not None:
             op = seeing(reduction.over_nan if layout.groups_pass_over_nan else op)
         elif reduction.wide:
-            answer = self._dtype(library, (column.dtype,))
+            answer = self._dtype(columns)
             answers = library.layout(answer)
             assert answers is not None
             dtype = answers.storage(answer)
@@ -230,9 +231,8 @@ class ReduceColumn(StateReduction):
 
     def finalize(self, columns: Sequence[Any], states: States) -> Any:
         library = library_of(columns[0])
-        dtypes = tuple(c.dtype for c in columns)
         if self.user:
-            plan = scan_plan(library, self.reduction.op, dtypes, None)
+            plan = combined_plan(library, self.reduction.op, columns)
             if self._carried(plan.kernel_dtype):
                 values, _ = REDUCTIONS["prod"].finish(library.xp, states)
             else:
@@ -243,8 +243,8 @@ class ReduceColumn(StateReduction):
         try:
             values, missing = self.reduction.finish(library.xp, states)
         except OverflowError:
-            refuse(self.name, columns[0])
-        dtype = self._dtype(library, dtypes)
+            refuse(self.name, columns[0], columns[0].dtype)
+        dtype = self._dtype(columns)
         layout = library.layout(dtype)
         assert layout is not None
         if missing is not None and not bool(missing.any()):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ... import kernels
 from ...frames.keys import missing_in
-from ...frames.messages import check_flags, column_title
+from ...frames.messages import check_flags, column_title, naming
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import View
@@ -38,7 +38,7 @@ from ..core.groups import (
 )
 from ..core.operation import Needs
 from .operator_traits import PLAIN, TRAITS
-from .overflow import Walk, check_overflow
+from .overflow import Walk, check_held, check_overflow
 from .plan import PLANS, Bounds, ScanPlan, scan_plan
 
 
@@ -163,16 +163,16 @@ class KernelScan(ScanBase):
     # --- what groups hand on ----------------------------------------------------------------------
 
     def _views(self, plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
-        """Show the columns to the kernels; raises a ValueError for floats that become integers, if none holds them."""
-        views = _views(plan, columns)
-        if (
-            self.options.dtype is not None
-            and plan.op.lift is None
-            and plan.kernel_dtype.kind in "iu"
-        ):
-            for view, column in zip(views, columns, strict=True):
-                if view.values.dtype.kind == "f":
-                    _check_whole(plan.kernel_dtype, view, column)
+        """Show the columns to the kernels; raises an error if the integers that a user asks for hold none of them."""
+        views, integers = _views(plan, columns), plan.held_by
+        if integers is None:
+            return views
+        for view, column in zip(views, columns, strict=True):
+            if view.values.dtype.kind == "f":
+                _check_whole(integers, view, column)
+            elif not np.can_cast(view.values.dtype, integers):
+                with naming(self.label, columns):
+                    check_held(view.values, view, integers, plan.answers)
         return views
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
@@ -362,7 +362,9 @@ class KernelScan(ScanBase):
             walk = Walk(self.label, options.exclusive, options.reverse)
             flags = missing if isinstance(missing, np.ndarray) else None
             view = inputs.views[0]
-            check_overflow(plan.traits.overflow, walk, columns[0], view, out, first, flags)
+            check_overflow(
+                plan.traits.overflow, walk, columns[0], plan.dtype, view, out, first, flags
+            )
         return plan.wrapped(out, missing, columns)
 
     def _after_null(self, inputs: Inputs, groups: Groups, null: Any) -> Any:

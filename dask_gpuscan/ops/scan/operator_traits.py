@@ -55,6 +55,8 @@ class OperatorTraits:
 
     library_method: str | None = None
     """The method of a dataframe library that scans by it."""
+    statistic: str | None = None
+    """The statistic of groups and windows that combines their rows by it."""
     over_nan: Operator | None = None
     """The operator where NaN is neither a null nor a value that an extreme takes, as in Arrow."""
     over_rows: Operator | None = None
@@ -77,16 +79,18 @@ class OperatorTraits:
 
 TRAITS: dict[str, OperatorTraits] = {
     BUILT_IN["add"].token: OperatorTraits(
-        "cumsum", None, SIGNED_SUM, GROUP_SUMS, keeps_nan=True, overflow=SUMS
+        "cumsum", "sum", None, SIGNED_SUM, GROUP_SUMS, keeps_nan=True, overflow=SUMS
     ),
-    REPRODUCIBLE_SUM.token: OperatorTraits("cumsum", None, SIGNED, of_integers=BUILT_IN["add"]),
+    REPRODUCIBLE_SUM.token: OperatorTraits(
+        "cumsum", "sum", None, SIGNED, of_integers=BUILT_IN["add"]
+    ),
     BUILT_IN["multiply"].token: OperatorTraits("cumprod", keeps_nan=True, overflow=PRODUCTS),
-    _MAXIMUM.token: OperatorTraits("cummax", LARGEST_NUMBER, keeps_nan=True, extreme=1),
-    _MINIMUM.token: OperatorTraits("cummin", SMALLEST_NUMBER, keeps_nan=True, extreme=-1),
+    _MAXIMUM.token: OperatorTraits("cummax", "max", LARGEST_NUMBER, keeps_nan=True, extreme=1),
+    _MINIMUM.token: OperatorTraits("cummin", "min", SMALLEST_NUMBER, keeps_nan=True, extreme=-1),
     BUILT_IN["logical_any"].token: OperatorTraits(answers_at_nulls=True),
     BUILT_IN["logical_all"].token: OperatorTraits(answers_at_nulls=True),
-    BUILT_IN["first"].token: OperatorTraits(takes_times=True),
-    BUILT_IN["last"].token: OperatorTraits(takes_times=True),
+    BUILT_IN["first"].token: OperatorTraits(statistic="first", takes_times=True),
+    BUILT_IN["last"].token: OperatorTraits(statistic="last", takes_times=True),
 }
 """The traits of operators that have others than `PLAIN`, by their tokens."""
 

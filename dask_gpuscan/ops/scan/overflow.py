@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ... import kernels
 from ...frames.messages import column_title
-from ...frames.types import View
+from ...frames.types import DType, Missing, Values, View
 from ...kernels import NAT, InBand, Operator
 from ...kernels.late_dataclass import dataclass
 
@@ -88,10 +88,39 @@ def are_exact(values: Any) -> bool:
     return not values.size or (int(values.max()) <= EXACT and int(values.min()) >= -EXACT)
 
 
+def check_held(values: Values, missing: Missing, by: np.dtype, dtype: DType) -> None:
+    """Check integers that are not null.
+
+    Parameters
+    ----------
+    values : array
+        Integers.
+    missing : View, array of bool or None
+        Where they are null.
+    by : dtype
+        Integers that must hold them.
+    dtype : dtype
+        What users call these.
+
+    Raises
+    ------
+    OverflowError
+        For the first one that they do not hold.
+    """
+    known = np.iinfo(by)
+    if not len(values) or (int(values.min()) >= known.min and int(values.max()) <= known.max):
+        return
+    if missing is not None:
+        values = values[~(missing.missing() if isinstance(missing, View) else missing)]
+    for value in values[(values < known.min) | (values > known.max)][:1]:
+        raise OverflowError(f"{value} does not fit {dtype}; ask for a wider dtype=")
+
+
 def check_overflow(
     found_by: Overflow,
     walk: Walk,
     column: Any,
+    dtype: DType,
     view: View,
     out: np.ndarray,
     before: Any,
@@ -107,6 +136,8 @@ def check_overflow(
     walk : Walk
     column : Series
         For its name.
+    dtype : dtype
+        Of the answer.
     view : View
         The elements.
     out : array
@@ -128,7 +159,7 @@ def check_overflow(
         return
     if is_sum and null is None and not walk.exclusive and view.values.dtype.itemsize < 8:
         if not _fits(walk.reverse, view, before, out.dtype):
-            refuse(walk.label, column)
+            refuse(walk.label, column, dtype)
         return
     present = ~(view.missing() if null is None else view.missing() | null)
     elements = view.values[present].astype(out.dtype, copy=False)
@@ -142,13 +173,13 @@ def check_overflow(
         wrong = found_by.leaves(prior, elements)
     is_nat = isinstance(view.nulls, InBand) and (answers == NAT).any()  # of values that are not
     if is_nat or wrong.any():
-        refuse(walk.label, column)
+        refuse(walk.label, column, dtype)
 
 
-def refuse(label: str, column: Any) -> NoReturn:
-    """Raise what pandas raises for an answer that does not fit the column's dtype."""
-    reason = f"{label} of {column_title(column)} does not fit {column.dtype}"
-    if isinstance(column.dtype, pd.ArrowDtype):
+def refuse(label: str, column: Any, dtype: DType) -> NoReturn:
+    """Raise what pandas raises for an answer that does not fit its dtype."""
+    reason = f"{label} of {column_title(column)} does not fit {dtype}"
+    if isinstance(dtype, pd.ArrowDtype):
         raise pa.ArrowInvalid(f"overflow: {reason}; ask for a wider dtype=")
     raise pd.errors.OutOfBoundsTimedelta(
         f"overflow in timedelta operation: {reason}; use a coarser unit"

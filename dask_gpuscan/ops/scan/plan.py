@@ -25,6 +25,7 @@ from .operator_traits import (
     operator_in_groups,
     traits_of,
 )
+from .overflow import check_held
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -61,13 +62,30 @@ class ScanPlan:
     """The operator that was asked for, or what is meant by it for answers of this dtype."""
     zero: Any
     """The state of zero, which an exclusive scan starts from where that is not the operator's identity; else None."""
+    held_by: np.dtype | None
+    """Integers that must hold each element, as a user asks for them; None if elements are taken as they are."""
+
+    @property
+    def narrows(self) -> bool:
+        """Whether a user asks for Arrow's integers that may not hold an answer."""
+        return self.answers != self.dtype and self.library.raises_on_overflow(self.answers)
 
     def wrapped(self, values: Values, missing: Missing, columns: Sequence[Any]) -> Array:
-        """Return answers for columns as users get them, null where `missing`."""
-        array = self.layout.wrap(values, missing, self.dtype)
+        """Return answers for columns as users get them, null where `missing`.
+
+        Raises
+        ------
+        OverflowError
+            For an answer that their dtype does not hold.
+        """
         if self.answers == self.dtype:
-            return array
-        with naming(self.op.name, columns):
+            return self.layout.wrap(values, missing, self.dtype)
+        with naming(self.traits.library_method or self.op.name, columns):
+            if self.narrows:
+                storage = self.layout.storage(self.answers)
+                check_held(values, missing, storage, self.answers)
+                return self.layout.wrap(values.astype(storage), missing, self.answers)
+            array = self.layout.wrap(values, missing, self.dtype)
             return self.library.from_masked(array, self.answers)
 
 
@@ -133,6 +151,8 @@ def scan_plan(
                 f"dtype={result} cannot hold the nulls of a column of {source}; ask for a nullable dtype "
                 f"such as 'Int64', or cast the column"
             )
+        if asked is not None and bounds is None and _is_checked(library, result):
+            answers, result = result, own.result(_wide(op, storages, result), source)
     elif traits.library_method is not None:
         result = library.answer_dtype(traits.library_method, source)
     elif times:
@@ -154,6 +174,7 @@ def scan_plan(
             result, answers = library.masked(result), library.nullable(result)
     layout = library.layout(result)
     assert layout is not None
+    answers = result if answers is None else answers
     kernel_dtype = layout.storage(result)
     if bounds is None:
         meant = operator_for(op, kernel_dtype)
@@ -171,13 +192,20 @@ def scan_plan(
     zero = None
     if writer in SIGNED_SUMS:
         zero = kernels.state(writer, kernel_dtype.type(0), storages, kernel_dtype, "initial")
+    held_by = None
+    looked_at = any(s.kind == "f" for s in storages) or _is_checked(library, answers)
+    if asked is not None and is_integer and looked_at:
+        if bounds is not None:  # of sums in 64 bits
+            held_by = np.dtype(f"{kernel_dtype.kind}8")
+        elif _accumulates(op):
+            held_by = layout.storage(answers)
     found = ScanPlan(
         library,
         tuple(layouts),
         storages,
         kernel_dtype,
         result,
-        result if answers is None else answers,
+        answers,
         layout,
         has_nulls=(layout.nulls == "mask" or kernel_dtype.kind in "fc" or bool(times))
         and not traits.answers_at_nulls,
@@ -190,8 +218,21 @@ def scan_plan(
         and library.raises_on_overflow(result),
         meant=meant,
         zero=zero,
+        held_by=held_by,
     )
     return PLANS.store((library, op.token, dtypes, asked, in_groups, bounds), found)
+
+
+def combined_plan(library: Library, op: Operator, columns: Sequence[Any]) -> ScanPlan:
+    """Return the plan of an operator that combines the rows of each group or window.
+
+    No answer shows that another one has left its integer type: sums and products are of 64 bits, as those of groups.
+    """
+    dtypes, method = tuple([c.dtype for c in columns]), traits_of(op).library_method
+    wide = None
+    if method is not None and library.is_number(dtypes[0]) and dtypes[0].kind in "iu":
+        wide = library.group_dtype(method, dtypes[0])
+    return scan_plan(library, op, dtypes, None if wide == dtypes[0] else wide)
 
 
 def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:
@@ -203,3 +244,19 @@ def _requested(library: Library, requested: Any, own: Layout, source: Any) -> An
 
 def _is_numpy_integer(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "biu"
+
+
+def _accumulates(op: Operator) -> bool:
+    """Tell whether elements become answers of the dtype before they are combined."""
+    return op.lift is None and op.inputs == 1
+
+
+def _is_checked(library: Library, dtype: Any) -> bool:
+    """Tell whether a dtype is of integers that a library does not let wrap around."""
+    return library.is_number(dtype) and dtype.kind in "iu" and library.raises_on_overflow(dtype)
+
+
+def _wide(op: Operator, storages: tuple[np.dtype, ...], dtype: Any) -> np.dtype:
+    """Return the integers of 64 bits in which answers of a dtype are computed, so that each can be looked at."""
+    found = "" if _accumulates(op) else kernels.signature(op, storages).outputs[0].kind
+    return np.dtype(f"{found if found in ('i', 'u') else dtype.kind}8")

@@ -15,10 +15,11 @@ from ... import kernels
 from ...frames.messages import column_title, first_line
 from ...frames.registry import library_of, stored_numbers
 from ...frames.types import Array, DType, Values
-from ...kernels import BUILT_IN
+from ...kernels import BUILT_IN, Operator
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 from ..groupby.decimals import rounded_means
+from ..scan.operator_traits import traits_of
 from ..statistics.groups import SUM_OF_TIMES, mean_of_times
 from ..statistics.inputs import cast_to_answer
 from ..statistics.table import WINDOWS
@@ -48,6 +49,12 @@ def exact_window(name: str, column: Any) -> ExactMean | DecimalWindow | None:
     if holds_decimals(column) and (picks or name in ("sum", "mean")):
         return DecimalWindow(name)
     return None
+
+
+def exact_operator(op: Operator, column: Any) -> DecimalWindow | None:
+    """Return what combines decimals by an operator exactly; None for other columns and operators."""
+    name = traits_of(op).statistic
+    return DecimalWindow(name) if name is not None and holds_decimals(column) else None
 
 
 @dataclass(frozen=True)

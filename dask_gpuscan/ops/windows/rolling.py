@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,7 +18,7 @@ from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
 from ...kernels.compiler.pack import written
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
-from ..scan.plan import ScanPlan, scan_plan
+from ..scan.plan import combined_plan
 from ..statistics.inputs import (
     Inputs,
     all_finite,
@@ -29,7 +29,7 @@ from ..statistics.inputs import (
 )
 from ..statistics.table import WINDOWS, window_operator
 from ..time.time_column import TimeColumn
-from .exact import DecimalWindow, ExactMean, exact_window, holds_times
+from .exact import DecimalWindow, ExactMean, exact_operator, exact_window, holds_times
 from .halo import RowExtent, TimeExtent, WindowExtent
 from .surroundings import ColumnOverlap, WindowRows
 
@@ -214,11 +214,7 @@ class RollingStatistic(Windowed):
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
         exact, picked = self._exact(columns), self._picked(columns)
         if exact is not None:
-            over = RollingOperator(_ADD, self.shape, 0)
-
-            def combine(op: Operator, values: Values, **options: Any) -> Any:
-                return over.combined(op, values, rows, **options)
-
+            combine = partial(RollingOperator(_ADD, self.shape, 0).combined, rows=rows)
             return rows.returned(exact.answer(columns[0], combine, self.min_periods))
         if picked is not None:
             return picked.apply(columns, rows)
@@ -315,28 +311,32 @@ class RollingOperator(Windowed):
     min_periods: int
     label = "rolling-scan"
 
-    def _plan(self, columns: Sequence[Any]) -> ScanPlan:
-        return scan_plan(library_of(columns[0]), self.op, tuple(c.dtype for c in columns), None)
-
     def dtype(self, columns: Sequence[Any]) -> DType:
+        exact = exact_operator(self.op, columns[0])
+        if exact is not None:
+            return exact.dtype(columns[0])
         try:
-            plan = self._plan(columns)
+            plan = combined_plan(library_of(columns[0]), self.op, columns)
         except (TypeError, ValueError) as error:
             name_columns(error, self.label, columns)
             raise
         return plan.library.nullable(plan.answers) if self.min_periods else plan.answers
 
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
-        plan, library = self._plan(columns), rows.library
+        exact = exact_operator(self.op, columns[0])
+        if exact is not None:
+            combine = partial(self.combined, rows=rows)
+            return rows.returned(exact.answer(columns[0], combine, self.min_periods))
+        library = rows.library
+        plan = combined_plan(library, self.op, columns)
         pairs = zip(plan.layouts, columns, strict=True)
         views = library.resolved([layout.view(library.array(c)) for layout, c in pairs])
-        values = tuple(view.values for view in views)
+        values: Any = views[0].values if len(views) == 1 else tuple(v.values for v in views)
         valid, nulls = None, None
         if any(view.nulls is not None for view in views):
             missing = missing_in(views)
             valid, nulls = ~missing, kernels.byte_mask(missing)
-        given = values if len(values) > 1 else values[0]
-        out = self.combined(plan.meant, given, rows, nulls=nulls, dtype=plan.kernel_dtype)
+        out = self.combined(plan.meant, values, rows, nulls=nulls, dtype=plan.kernel_dtype)
         array = plan.wrapped(out, None, columns)
         if self.min_periods:
             with naming(self.op.name, columns):

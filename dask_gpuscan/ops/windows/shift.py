@@ -22,6 +22,7 @@ from ...frames.types import Array, Column, DType, GroupIds
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ..core.groups import INT64
+from .exact import holds_decimals
 from .halo import RowExtent
 from .surroundings import WindowRows
 
@@ -169,7 +170,11 @@ class Difference:
                 return self._of(library, rows, periods).dtype
             return library.group_change(self.label, rows, periods=periods, **self._unfilled).dtype
         except REFUSALS as error:
-            raise TypeError(f"{_title(self, column)} is not defined; {HINT}") from error
+            why, way = "is not defined", HINT
+            if self.relative and holds_decimals(column):
+                why = "has changes of more digits than Arrow's decimals of its width"
+                way = "cast it with astype to float64, or to decimals of fewer digits or more width"
+            raise TypeError(f"{_title(self, column)} {why}; {way}") from error
 
     def _of(self, library: Library, array: Array, periods: int) -> Array:
         change = library.relative_change if self.relative else library.diff

@@ -217,7 +217,8 @@ def _planned(
 def _is_alone(plan: ScanPlan, op: Operator) -> bool:
     """Whether an entry needs more than the functions of its operator."""
     in_order = op.in_order and plan.kernel_dtype.kind in "fc"
-    return in_order or plan.checks_overflow or any(s.kind == "V" for s in plan.storages)
+    checked = plan.checks_overflow or plan.narrows or plan.held_by is not None
+    return in_order or checked or any(s.kind == "V" for s in plan.storages)
 
 
 def _chunks(planned: Sequence[Planned]) -> Iterator[list[Planned]]:
