@@ -20,8 +20,8 @@ NULLABLE = {"int64": "Int64", "int32": "Int32", "bool": "boolean"}
 """What holds nulls of a dtype that has none."""
 
 ROWS = (7, 5000, 40_000, 300_000, 1_000_000)
-"""Few rows take other ways than many, and many are counted, sorted and shared out in others still. Of the most rows nearly
-all values differ."""
+"""Few rows take other ways than many, and many are counted, sorted and shared out in others still. Of the most rows
+nearly all values differ."""
 
 KEYS = ("adjacent", "scattered", "texts")
 """Kinds of keys of groups."""
