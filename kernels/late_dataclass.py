@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .compiler.forks import writing
+from ..forks import writing
 
 _WRITTEN = (
     "__init__", "__repr__", "__eq__", "__hash__", "__dataclass_fields__", "__dataclass_params__", "__match_args__",

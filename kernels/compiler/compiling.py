@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock as compile_lock
 
-from . import cache, forks
+from ... import forks
+from . import cache
 
 __all__ = ["Listener", "compile_lock", "compiling", "listening", "say_compiling"]
 
