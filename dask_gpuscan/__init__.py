@@ -25,10 +25,10 @@ def _find_kernels() -> None:
 _find_kernels()
 del _find_kernels
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .api.accessors import register_accessors
+from .forks import import_late
 
 if TYPE_CHECKING:
     from .api.accessor import Gpuscan
@@ -151,10 +151,10 @@ if not TYPE_CHECKING:  # checkers would take any name for one that is here
     def __getattr__(name: str) -> Any:
         """Import a public name, or the package `kernels`."""
         if name == "kernels":
-            return import_module(".kernels", __name__)
+            return import_late(".kernels", __name__)
         if name not in _MODULE_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(import_module(_MODULE_OF[name], __name__), name)
+        found = globals()[name] = getattr(import_late(_MODULE_OF[name], __name__), name)
         return found
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..forks import importing
 from . import cpu
 from .arrays import Array, is_cupy, unsupported
 from .operators.operator import Operator
@@ -322,7 +323,8 @@ def _of_kind(kind: type) -> Backend | None:
 def _cuda() -> Backend:
     """Import the CUDA backend, which nothing but the first CuPy array does."""
     try:
-        from . import cuda
+        with importing:
+            from . import cuda
     except ImportError as error:
         raise ImportError(
             f"CuPy arrays need the extra cuda13 (pip install 'dask-gpuscan[cuda13]'): {error}"

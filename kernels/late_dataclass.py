@@ -7,11 +7,14 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .compiler.forks import writing
+from ..forks import writing
 
 _WRITTEN = (
     "__init__", "__repr__", "__eq__", "__hash__", "__dataclass_fields__", "__dataclass_params__", "__match_args__",
 )  # fmt: skip
+
+_OPTIONS = "init", "repr", "eq", "unsafe_hash", "frozen", "match_args", "kw_only"
+"""Not order and slots, whose methods would be needed at once, or another class."""
 
 
 class _Late:
@@ -32,11 +35,10 @@ def _late(cls: Any, options: dict[str, Any]) -> Any:
     def write() -> None:
         """Have methods written for a class like this one: other threads may use this one meanwhile."""
         with writing:
-            if type(vars(cls)[late[-1]]) is not _Late:
+            if type(vars(cls).get(late[-1])) is not _Late:
                 return
-            like = dataclasses.dataclass(**options)(
-                type(cls)(cls.__name__, cls.__bases__, dict(own))
-            )
+            content = {**own, "__qualname__": cls.__qualname__}
+            like = dataclasses.dataclass(**options)(type(cls)(cls.__name__, cls.__bases__, content))
             made = vars(like)
             for name in own.keys() - made.keys():  # a field without a default
                 delattr(cls, name)
@@ -52,7 +54,9 @@ def _late(cls: Any, options: dict[str, Any]) -> Any:
     for name in late:
         setattr(cls, name, _Late(name, write))
     if options.get("frozen"):
-        cls.__setattr__, cls.__delattr__ = _frozen(cls)
+        for name, method in zip(_FROZEN, _frozen(cls), strict=True):
+            method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
+            setattr(cls, name, method)
     return cls
 
 
@@ -82,5 +86,17 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(**options: Any) -> Any:
-        """Make a class a dataclass, as `dataclasses.dataclass` does."""
+        """Make a class a dataclass, as `dataclasses.dataclass` does.
+
+        Raises
+        ------
+        TypeError
+            For an option that this one does not take.
+        """
+        for name in options:
+            if name not in _OPTIONS:
+                raise TypeError(
+                    f"dataclass takes the options {', '.join(_OPTIONS)} here, found {name}; "
+                    f"dataclasses.dataclass takes others"
+                )
         return lambda cls: _late(cls, options)

@@ -58,6 +58,29 @@ def test_api_leaves_the_choice_of_an_engine_to_run() -> None:
             assert not found, f"{module} imports {found}; ask dask_gpuscan.engines.run"
 
 
+def _unguarded(node: ast.AST, in_function: bool = False) -> Iterator[ast.AST]:
+    """Yield the imports within functions that no ``with importing`` is around."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.With) and ast.unparse(child.items[0]) == "importing":
+            continue
+        if in_function and isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        yield from _unguarded(child, in_function or isinstance(child, ast.FunctionDef))
+
+
+def test_forks_wait_for_what_is_imported_late() -> None:
+    own = {
+        "dask_gpuscan": ["from pathlib import Path"],  # before anything of it is there
+        "dask_gpuscan.forks": [],
+        "dask_gpuscan.api.accessors": None,  # of libraries that have been imported
+    }
+    for module, path in _modules():
+        text = path.read_text(encoding="utf-8")
+        found = [ast.unparse(node) for node in _unguarded(ast.parse(text))]
+        assert own.get(module, []) in (None, found), f"{module}: put these within `importing`"
+        assert module in own or "import_module(" not in text, f"{module}: call `import_late`"
+
+
 LATE = [
     "dask",
     "distributed",
@@ -114,6 +137,7 @@ def test_libraries_are_imported_when_they_are_asked_for() -> None:
         "dask_gpuscan.api",
         "dask_gpuscan.api.accessors",
         "dask_gpuscan.api.lazy_import",
+        "dask_gpuscan.forks",
     ]
     assert found["cumsum"] == found["others"] == []
     files = {"fsspec", "pyarrow.fs", "pyarrow.parquet"}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from importlib import import_module
 from typing import Any
 
+from ..forks import import_late
 from .lazy_import import when_imported
 
 
@@ -24,13 +23,18 @@ class Late:
 
     def __init__(self, module: str, name: str) -> None:
         self._module, self._name = module, name
+        self._found: Any = None
 
-    @cached_property
+    @property
     def _kind(self) -> Any:
-        try:
-            return getattr(import_module(self._module, __package__), self._name)
-        except AttributeError as error:  # of which frames would say that they have no ``gpuscan``
-            raise ImportError(f"gpuscan cannot be imported: {error}") from error
+        if self._found is None:
+            try:
+                self._found = getattr(import_late(self._module, __package__), self._name)
+            except (
+                AttributeError
+            ) as error:  # of which frames would say that they have no ``gpuscan``
+                raise ImportError(f"gpuscan cannot be imported: {error}") from error
+        return self._found
 
     def __call__(self, obj: Any) -> Any:
         """Return an accessor of an object."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from importlib import import_module
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..api.accessor import Gpuscan
+from ..forks import import_late
 from ..kernels import Operator
 
 BACKENDS: dict[str, tuple[int, ...]] = {"cpu": (8,), "cuda": (8, 1 << 22)}
@@ -140,7 +140,7 @@ def _frame(request: Request, rows: int, nulls: bool) -> Any:
     x = pd.Series(number % 3 + 1).astype(request.dtype)
     frame: Any = pd.DataFrame({"key": number // 3, "x": x, "time": time}).set_index(time)
     if request.backend == "cuda":
-        frame = import_module("cudf").from_pandas(frame)
+        frame = import_late("cudf").from_pandas(frame)
     if nulls:
         kept = frame["x"].where(frame["key"] % 2 == 0)
         if kept.dtype != frame["x"].dtype:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..api.arguments import check_choice, check_flags
+from ..forks import importing
 from ..kernels import Operator
 from ..kernels.scalars import is_integer
 from .calls import BACKENDS, COMMON, Request, check_method
@@ -134,7 +135,8 @@ def precompile_plugin(
     >>> plugin = dask_gpuscan.precompile_plugin(["cumsum", "groupby.sum"], dtypes=["float64"])
     >>> client.register_plugin(plugin)  # doctest: +SKIP
     """
-    from .plugin import PrecompilePlugin
+    with importing:
+        from .plugin import PrecompilePlugin
 
     return PrecompilePlugin(requests_for(methods, dtypes, _listed(backends)))
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import cloudpickle
 
+from ..forks import importing
 from ..kernels.compiler.compiling import listening
 from .calls import Request, call
 
@@ -96,7 +97,8 @@ def serve() -> None:
 @lru_cache(maxsize=1)
 def _take_pool() -> None:
     """Take memory of the GPU from a small pool: with none, all these processes wait for the driver at every call."""
-    import rmm
+    with importing:
+        import rmm
 
     rmm.reinitialize(pool_allocator=True, initial_pool_size=POOL)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
 from typing import Any, Protocol
 
+from ..forks import importing
 from ..frames.registry import library_of
 from . import eager, eager_arrays
 
@@ -198,14 +199,21 @@ def engine_of(*objs: Any) -> Engine:
     """Return the engine of a frame or series; of several, of all together: that of a stream, or else of Dask."""
     kinds = _kinds(*objs)
     if STREAM in kinds:
-        from .stream import engine as stream
+        return _engine(STREAM)
+    return _engine(OF_DASK) if OF_DASK in kinds else eager
 
-        return stream
-    if OF_DASK in kinds:
+
+@cache
+def _engine(kind: int) -> Engine:
+    """Import the engine of streams or of Dask."""
+    with importing:
+        if kind == STREAM:
+            from .stream import engine as stream
+
+            return stream
         from .dask import engine as dask
 
         return dask
-    return eager
 
 
 def run(obj: Any, operation: Any) -> Any:
@@ -277,7 +285,8 @@ class ArrayEngine(Protocol):
 def array_engine_of(*arrays: Any) -> ArrayEngine:
     """Return the engine of an array; of several, of all together."""
     if ARRAY_OF_DASK in _kinds(*arrays):
-        from .dask import arrays as dask_arrays
+        with importing:
+            from .dask import arrays as dask_arrays
 
         return dask_arrays
     return eager_arrays

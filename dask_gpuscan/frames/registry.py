@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
 
+from ..forks import import_late
 from ..kernels.late_dataclass import dataclass
 from .messages import FLAG
 from .protocol import Library
@@ -78,7 +78,7 @@ def _library(kind: type) -> Library:
             f"expected a frame or series of {' or '.join(LIBRARIES)}, found {kind.__name__}"
         )
     try:
-        library: Library = getattr(import_module(source.module), source.name)
+        library: Library = getattr(import_late(source.module), source.name)
     except ImportError as error:
         raise ImportError(f"{source.needs}: {error}") from error
     return library

@@ -1,11 +1,12 @@
 """Compiled kernels on disk: entries that are written whole, checked before use, and made again if damaged.
 
 The folder is ``$DASK_GPUSCAN_CACHE``, else ``$XDG_CACHE_HOME/dask-gpuscan``, else ``~/.cache/dask-gpuscan``.
-Where nothing can be written, nothing is kept. A digest guards against damage, not against other users: a folder
-that they could write into is not used.
+Where nothing can be written, nothing is kept, and the log says why. A digest guards against damage, not against other
+users: a folder that they could write into is not used.
 """
 
 import contextlib
+import errno
 import hashlib
 import logging
 import os
@@ -18,16 +19,18 @@ from pathlib import Path
 LIMIT = 1 << 30
 """Bytes of all entries: beyond, those go that were read longest ago."""
 
+_FOREIGN = "it belongs to another user, or others can write into it"
 _DIGEST = 32
 _NEW = ".new-"
 _OURS = re.compile(rf"{re.escape(_NEW)}|[0-9a-f]{{64}}\.[a-z]+$")
 
 
 def folder() -> Path | None:
-    """Return the folder of the entries; None if nothing names one and there is no home."""
+    """Return the folder of the entries; None if that is in a home and there is none."""
     chosen = os.environ.get("DASK_GPUSCAN_CACHE")
     if chosen:
-        return Path(chosen)
+        chosen = os.path.expanduser(chosen)
+        return None if chosen.startswith("~") else Path(chosen)
     for root in (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")):
         if os.path.isabs(root):
             return Path(root) / "dask-gpuscan"
@@ -44,7 +47,10 @@ def read(key: str) -> bytes | None:
     """
     place = folder()
     try:
-        if place is None or not _is_private(place):
+        if place is None:
+            return None
+        if not _is_private(place):
+            _warn(_not_kept(_FOREIGN))
             return None
         entry = _read_own(place / key)
     except OSError:
@@ -55,16 +61,45 @@ def read(key: str) -> bytes | None:
 
 def write(key: str, content: bytes) -> None:
     """Keep `content` under `key`, if possible; readers see the whole entry or none."""
+    digest = _digest(key, content)
+    try:
+        place = _made()
+        _replace(place / key, digest + content)
+    except OSError as error:
+        _warn(_not_kept(error.strerror or str(error)))
+        return
+    if digest[0] % 16 == 0:  # a folder is worth a look once in a while
+        with contextlib.suppress(OSError):
+            _evict(place)
+
+
+def fate() -> str:
+    """Say whether an entry is kept now, and where, or why not."""
+    try:
+        place = _made()
+        with tempfile.TemporaryFile(dir=place, prefix=_NEW):
+            return f"kept in {place} for later calls"
+    except OSError as error:
+        return _not_kept(error.strerror or str(error))
+
+
+def _not_kept(why: str) -> str:
+    place = folder()
+    return f"not kept{f' in {place}' if place else ''}: {why}. Choose another folder by DASK_GPUSCAN_CACHE"
+
+
+def _made() -> Path:
+    """Return the folder, which is made if need be; an OSError says why it cannot be used."""
     place = folder()
     if place is None:
-        return
-    with contextlib.suppress(OSError):
+        raise FileNotFoundError(errno.ENOENT, "there is no home folder")
+    try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if _is_private(place):
-            digest = _digest(key, content)
-            _replace(place / key, digest + content)
-            if digest[0] % 16 == 0:  # a folder is worth a look once in a while
-                _evict(place)
+    except FileExistsError as error:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from error
+    if not _is_private(place):
+        raise PermissionError(errno.EACCES, _FOREIGN)
+    return place
 
 
 def _read_own(path: Path) -> bytes:
@@ -95,20 +130,13 @@ def _is_private(place: Path) -> bool:
         return True
     found = place.stat()
     owners = {found.st_uid, place.lstat().st_uid}
-    private = owners == {os.geteuid()} and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    if not private:
-        _refuse(place)
-    return private
+    return owners == {os.geteuid()} and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 @lru_cache(maxsize=16)
-def _refuse(place: Path) -> None:
-    """Say once that a folder is not used."""
-    logging.getLogger(__name__).warning(
-        "compiled kernels are not kept in %s: it belongs to another user, or others can write into it. "
-        "Remove it, or choose another folder by DASK_GPUSCAN_CACHE",
-        place,
-    )
+def _warn(of: str) -> None:
+    """Say once that kernels are not kept."""
+    logging.getLogger(__name__).warning("compiled kernels are %s", of)
 
 
 def _replace(path: Path, entry: bytes) -> None:

@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock as compile_lock
 
-from . import cache, forks
+from ... import forks
+from . import cache
 
 __all__ = ["Listener", "compile_lock", "compiling", "listening", "say_compiling"]
 
@@ -80,7 +81,7 @@ def _is_watched() -> bool:
 
 
 def _tell(what: str, target: str) -> None:
-    text = f"dask-gpuscan: compiling {what} for {target}; it is kept in {cache.folder()} for later calls"
+    text = f"dask-gpuscan: compiling {what} for {target}; it is {cache.fate()}"
     with contextlib.suppress(OSError, ValueError):  # of a standard error that is closed
         print(text, file=sys.stderr, flush=True)
 

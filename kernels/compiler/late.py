@@ -1,10 +1,9 @@
 """Numba and LLVM, imported when something is compiled: a kernel that came as machine code needs neither."""
 
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from .forks import importing
+from ...forks import import_late
 
 
 class Late:
@@ -18,8 +17,7 @@ class Late:
     def module(self) -> ModuleType:
         """The module."""
         if self._module is None:
-            with importing:
-                self._module = import_module(self._name)
+            self._module = import_late(self._name)
         return self._module
 
     def __getattr__(self, name: str) -> Any:

@@ -122,6 +122,37 @@ def test_classes_that_inherit():
             assert y == 5
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, *({each: False} for each in ("init", "repr", "eq", "match_args"))]
+    + [{each: True} for each in ("frozen", "kw_only", "unsafe_hash")],
+)
+def test_classes_have_what_those_of_dataclasses_have(options):
+    made = []
+    for maker in (dataclass, dataclasses.dataclass):
+
+        class Some:
+            """What has fields once it is made a dataclass."""
+
+            x: int = 1
+
+        cls = maker(**options)(Some)
+        assert dataclasses.fields(cls)
+        made.append(dict(vars(cls)))
+        assert not any(isinstance(value, _Late) for value in vars(Some).values())
+    mine, theirs = made
+    assert mine.keys() == theirs.keys()
+    for name in mine:
+        for names in "__name__", "__qualname__":
+            assert getattr(mine[name], names, None) == getattr(theirs[name], names, None)
+
+
+@pytest.mark.parametrize("option", ["order", "slots", "weakref_slot", "no_such_option"])
+def test_options_that_would_not_work_are_refused(option):
+    with pytest.raises(TypeError, match=f"found {option}; dataclasses.dataclass takes others"):
+        dataclass(frozen=True, **{option: True})
+
+
 def test_objects_travel():
     for given in (Point(1, 3), Changing(4)):
         assert pickle.loads(pickle.dumps(given)) == copy.deepcopy(given) == given

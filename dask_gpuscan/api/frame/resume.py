@@ -7,6 +7,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...engines.run import is_stream
+from ...forks import importing
 from ..tables.tables import is_lazy_frame
 from ..types import FrameT, Methods, Obj, SeriesT
 
@@ -70,6 +71,7 @@ class ResumeMethods(Methods[Obj, SeriesT, FrameT]):
 
 
 def _stream(source: Any, state: State | None = None) -> Stream:
-    from ..stream import stream
+    with importing:
+        from ..stream import stream
 
     return stream(source, state=state)

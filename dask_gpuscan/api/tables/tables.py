@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...engines.run import is_stream
+from ...forks import importing
 from ...frames.messages import first_line
 from ...frames.pandas.arrow import array_of_arrow, arrow_of_array
 from ...frames.pandas.layouts import one_array
@@ -92,7 +93,8 @@ _BATCHES = Kind(
 
 @functools.cache
 def _polars() -> Kind:
-    import polars as pl
+    with importing:
+        import polars as pl
 
     def chunks(series: pl.Series) -> pa.ChunkedArray:
         if series.dtype == pl.Object:  # polars would show addresses
@@ -345,7 +347,8 @@ def unwrapped(argument: Any, frame: Any = None) -> Any:
 
 
 def _dtype_of_polars(argument: Any) -> pa.DataType:
-    import polars as pl
+    with importing:
+        import polars as pl
 
     if not isinstance(argument, (pl.DataType, type(pl.DataType))):
         raise TypeError(

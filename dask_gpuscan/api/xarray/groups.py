@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...forks import importing
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import name_list, not_among, shown
 
@@ -30,7 +31,8 @@ def place_groups(obj: Any, group: Any, groupers: Mapping[Any, Any]) -> PlaceGrou
     TypeError, ValueError
         For names that are not there, groups along several dimensions, and whatever xarray refuses.
     """
-    import xarray
+    with importing:
+        import xarray
 
     is_array = isinstance(group, (xarray.DataArray, xarray.IndexVariable))
     is_named = isinstance(group, (Sequence, Mapping)) and len(group)

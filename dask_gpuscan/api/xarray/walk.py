@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ...forks import importing
 from ...kernels.messages import name_list, not_among, shown
 
 Dims: TypeAlias = Hashable | Iterable[Hashable] | EllipsisType | None
@@ -47,7 +48,8 @@ def keeps_attrs(keep_attrs: bool | None) -> bool:
     """Return whether attributes are kept: by default as xarray's option says."""
     if keep_attrs is not None:
         return keep_attrs
-    import xarray
+    with importing:
+        import xarray
 
     option = xarray.get_options()["keep_attrs"]
     return True if option == "default" else bool(option)

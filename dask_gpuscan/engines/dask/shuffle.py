@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import pickle
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from math import isqrt
@@ -147,11 +148,12 @@ def _way(meta: Any) -> str:
     told = dask.config.get("dataframe.shuffle.method", None)
     if told is not None:
         return str(told)
+    default_client = getattr(sys.modules.get("distributed"), "default_client", None)
+    if default_client is None:  # nothing has imported what clients are made by
+        return "shared"
     try:
-        from distributed import default_client
-
         client = default_client()
-    except (ImportError, ValueError):
+    except ValueError:
         return "shared"
     if isinstance(meta, (pd.DataFrame, pd.Series)):
         return "p2p"

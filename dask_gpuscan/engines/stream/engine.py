@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NoReturn
 
+from ...forks import importing
 from ...frames.registry import check_names, library_of
 from ...kernels.messages import shown
 from ...ops.asof.asof import AsOf
@@ -98,7 +99,8 @@ def map_partitions(
     label = function.__name__.lstrip("_")
     asked: tuple[Any, ...] = (function,)
     if typed_by_rows:
-        from ..dask.expressions import with_rows
+        with importing:
+            from ..dask.expressions import with_rows
 
         asked = with_rows, function
     return obj.map_batches(*asked, *given, keeps_rows=keeps_divisions, label=label)

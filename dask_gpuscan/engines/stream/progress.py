@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from ...forks import importing
+
 
 class Size(NamedTuple):
     """Rows, and the bytes that they take."""
@@ -33,13 +35,15 @@ def _bars() -> list[tuple[Any, ...]]:
     """Return the callbacks of the progress bars that are on; none are where nothing has imported them."""
     if "dask.callbacks" not in sys.modules:
         return []
-    from dask.callbacks import Callback
+    with importing:
+        from dask.callbacks import Callback
 
     return [each for each in Callback.active if _is_bar(each)]
 
 
 def _is_bar(callbacks: tuple[Any, ...]) -> bool:
-    from dask.diagnostics.progress import ProgressBar
+    with importing:
+        from dask.diagnostics.progress import ProgressBar
 
     return isinstance(getattr(callbacks[0], "__self__", None), ProgressBar)
 
@@ -85,7 +89,8 @@ def shown(source: Any, done: int) -> Iterator[Callable[[Any], None]]:
 
 def _as_tasks(so_far: Size, every: Size | None) -> dict[str, Any]:
     """Return the state of a graph with as many tasks as there are rows, and what our bar says of them."""
-    from dask.utils import format_bytes
+    with importing:
+        from dask.utils import format_bytes
 
     rows, done, ahead = so_far.rows, 0, 1
     said = f"{rows:,} rows, {format_bytes(so_far.bytes)}"
@@ -106,7 +111,8 @@ def _as_tasks(so_far: Size, every: Size | None) -> dict[str, Any]:
 @contextmanager
 def without_bars() -> Iterator[None]:
     """Let no progress bar show what Dask computes meanwhile."""
-    from dask.callbacks import Callback
+    with importing:
+        from dask.callbacks import Callback
 
     active = Callback.active
     Callback.active = {each for each in active if not _is_bar(each)}

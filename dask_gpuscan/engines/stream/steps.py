@@ -11,6 +11,7 @@ from dataclasses import field
 from operator import getitem
 from typing import Any
 
+from ...forks import importing
 from ...frames.messages import first_line
 from ...frames.registry import is_rows, library_of
 from ...kernels.late_dataclass import dataclass
@@ -25,7 +26,8 @@ Seen = Any
 
 def dask_engine() -> Any:
     """Return the engine of collections, imported when a stream is made one."""
-    from ..dask import engine
+    with importing:
+        from ..dask import engine
 
     return engine
 

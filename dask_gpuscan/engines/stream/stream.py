@@ -9,6 +9,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, ClassVar
 
+from ...forks import importing
 from ...frames.keys import is_name
 from ...frames.messages import FLAG, ColumnError, check_flags, column_title
 from ...frames.registry import choose_columns, names_of
@@ -455,7 +456,8 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 def _bytes(checkpoints: Any) -> int:
     """Return how many bytes checkpoints may take."""
-    from dask.utils import parse_bytes
+    with importing:
+        from dask.utils import parse_bytes
 
     try:
         found = parse_bytes(checkpoints) if isinstance(checkpoints, str) else checkpoints

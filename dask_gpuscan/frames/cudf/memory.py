@@ -6,6 +6,8 @@ import logging
 from functools import lru_cache
 from typing import Any
 
+from ...forks import importing
+
 MANY_ROWS = 1 << 20
 """The fewest rows of a frame for the warning: a pool gains little for fewer."""
 
@@ -29,7 +31,8 @@ def is_unpooled(resource: Any) -> bool:
 @lru_cache(maxsize=1)
 def warn_if_unpooled() -> None:
     """Log a warning, the first time, if the current resource has no pool."""
-    from rmm.mr import get_current_device_resource
+    with importing:
+        from rmm.mr import get_current_device_resource
 
     if is_unpooled(get_current_device_resource()):
         logging.getLogger("dask_gpuscan").warning(

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from importlib import import_module
 from math import prod
 from typing import Any, Unpack
 
 import numpy as np
 
 from ... import kernels
+from ...forks import import_late
 from ...frames.keys import Keys
 from ...frames.types import GroupIds
 from ...kernels import Nulls, Operator
@@ -145,7 +145,7 @@ class RowGroups(ReducibleGroups):
 
 def array_module(array: Any) -> Any:
     """Return NumPy or CuPy, whichever an array is of."""
-    return np if isinstance(array, np.ndarray) else import_module("cupy")
+    return np if isinstance(array, np.ndarray) else import_late("cupy")
 
 
 def _flat(values: Any) -> Any:

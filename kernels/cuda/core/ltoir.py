@@ -16,6 +16,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from ....forks import importing
 from .requirements import package
 
 Function = Callable[..., Any]
@@ -63,7 +64,8 @@ class NumbaCuda(Compiler):
     """numba-cuda."""
 
     def __init__(self) -> None:
-        from numba import cuda, types
+        with importing:
+            from numba import cuda, types
 
         self.cuda, self.types = cuda, types
 
@@ -73,7 +75,8 @@ class NumbaCuda(Compiler):
 
     def device_function(self, function: Function, capability: Capability) -> Any:
         """Return a dispatcher; Numba's own ``cuda.jit(device=True)`` compiles for the GPU that is there."""
-        from numba.cuda.compiler import compile_cuda
+        with importing:
+            from numba.cuda.compiler import compile_cuda
 
         dispatcher = self.cuda.jit(device=True)(function)
 
@@ -101,8 +104,9 @@ class NumbaCudaMlir(Compiler):
     """numba-cuda-mlir, which compiles for the GPU that it believes is there."""
 
     def __init__(self) -> None:
-        from numba_cuda_mlir import cuda, tools, types
-        from numba_cuda_mlir.numba_cuda.np.numpy_support import from_dtype
+        with importing:
+            from numba_cuda_mlir import cuda, tools, types
+            from numba_cuda_mlir.numba_cuda.np.numpy_support import from_dtype
 
         self.cuda, self.types = cuda, types
         self._tools, self._from_dtype = tools, from_dtype
@@ -138,11 +142,13 @@ def _mend_not_equal() -> None:
     ImportError
         If the package does not keep its steps where 0.6 does, and nobody has seen whether it is mended.
     """
-    import numba_cuda_mlir
+    with importing:
+        import numba_cuda_mlir
 
     try:
-        from numba_cuda_mlir._mlir.dialects import arith
-        from numba_cuda_mlir.lowering import math
+        with importing:
+            from numba_cuda_mlir._mlir.dialects import arith
+            from numba_cuda_mlir.lowering import math
 
         steps = math._operator_mapping()
         unordered = partial(arith.cmpf, arith.CmpFPredicate.UNE)

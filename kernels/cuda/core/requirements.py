@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
+
+from ....forks import import_late
 
 COMPILERS = {"numba_cuda": "0.30", "numba_cuda_mlir": "0.6"}
 """Modules that compile Python functions, of which one is needed, and the oldest versions; the first is preferred."""
@@ -27,13 +28,13 @@ def compilers() -> dict[str, str]:
     return {asked: COMPILERS[asked]}
 
 
-def package(find: Find = import_module) -> str:
+def package(find: Find = import_late) -> str:
     """Return the module that compiles: the first that is there and new enough, if any is."""
     either = compilers()
     return _good(either, find) or next(iter(either))
 
 
-def require(find: Find = import_module) -> None:
+def require(find: Find = import_late) -> None:
     """Check that all that is needed is there.
 
     Raises

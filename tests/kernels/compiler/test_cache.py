@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import stat
+import tempfile
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
@@ -372,11 +373,26 @@ def test_what_is_registered_with_numba_is_found_by_keys():
 # --- folders --------------------------------------------------------------------------------------
 
 
-def test_one_variable_chooses_the_folder_and_home_is_the_last_resort(monkeypatch):
+def unkept(caplog, why: str, place: Path | None = None) -> None:
+    """Nothing is kept, and the log says why, once, and so does what is told to those who wait."""
+    caplog.clear()
+    for _ in range(2):
+        kernel_cache.write("key", b"content")
+    assert kernel_cache.read("key") is None
+    said = f"not kept{f' in {place}' if place else ''}: {why}. Choose another folder by DASK_GPUSCAN_CACHE"
+    assert caplog.messages == [f"compiled kernels are {said}"]
+    assert kernel_cache.fate() == said
+
+
+def test_one_variable_chooses_the_folder_and_home_is_the_last_resort(monkeypatch, caplog):
     monkeypatch.setenv("DASK_GPUSCAN_CACHE", "/some/where")
     monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
     monkeypatch.setenv("HOME", "/home/me")
     assert kernel_cache.folder() == Path("/some/where")
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", "~/where")
+    assert kernel_cache.folder() == Path("/home/me/where")
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", "~nobody-has-this-name/where")
+    assert kernel_cache.folder() is None
     monkeypatch.delenv("DASK_GPUSCAN_CACHE")
     assert kernel_cache.folder() == Path("/caches/dask-gpuscan")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
@@ -385,8 +401,8 @@ def test_one_variable_chooses_the_folder_and_home_is_the_last_resort(monkeypatch
     assert kernel_cache.folder() == Path("/home/me/.cache/dask-gpuscan")
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # of a user without a home
     assert kernel_cache.folder() is None
-    kernel_cache.write("key", b"content")
-    assert kernel_cache.read("key") is None
+    kernel_cache._warn.cache_clear()
+    unkept(caplog, "there is no home folder")
 
 
 def compiles() -> None:
@@ -395,13 +411,16 @@ def compiles() -> None:
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS])
 @pytest.mark.parametrize("step", ["mkdir", "open", "replace"])
-def test_what_cannot_be_written_is_not_kept(cache, monkeypatch, number, step):
+def test_what_cannot_be_written_is_not_kept(cache, monkeypatch, caplog, number, step):
     def fail(*arguments, **options):
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, step, fail)
     kernel_cache.write("key", b"content")
     assert kernel_cache.read("key") is None
+    assert caplog.messages == [
+        f"compiled kernels are not kept in {cache}: {os.strerror(number)}. Choose another folder by DASK_GPUSCAN_CACHE"
+    ]
     monkeypatch.undo()
     assert not cache.exists() or not list(cache.iterdir())
 
@@ -435,12 +454,38 @@ def test_processes_at_once_make_and_find_whole_kernels(tmp_path):
 
 
 @pytest.mark.parametrize("place", ["file", "file/below", "loop"])
-def test_where_no_folder_can_be_nothing_is_kept(tmp_path, monkeypatch, place):
+def test_where_no_folder_can_be_nothing_is_kept(tmp_path, monkeypatch, caplog, place):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "loop").symlink_to("loop")
     monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path / place))
+    unkept(caplog, os.strerror(errno.ENOTDIR), tmp_path / place)
     compiles()
     assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_where_the_system_makes_no_folder_nothing_is_kept(monkeypatch, caplog):
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", "/proc/kernels")
+    unkept(caplog, os.strerror(errno.ENOENT), Path("/proc/kernels"))
+
+
+def test_on_a_read_only_file_system_nothing_is_kept(cache, monkeypatch, caplog):
+    cache.mkdir(0o700)
+
+    def fail(*arguments, **options):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(cache / "some"))
+
+    monkeypatch.setattr(tempfile, "mkstemp", fail)
+    monkeypatch.setattr(tempfile, "TemporaryFile", fail)
+    unkept(caplog, os.strerror(errno.EROFS), cache)
+
+
+def test_where_all_is_well_nothing_is_said(cache, caplog):
+    assert kernel_cache.fate() == f"kept in {cache} for later calls"
+    kernel_cache.write("key", b"content")
+    assert kernel_cache.read("key") == b"content"
+    assert not caplog.messages
+    assert [entry.name for entry in cache.iterdir()] == ["key"]
 
 
 def refused(cache: Path, caplog) -> None:
@@ -450,7 +495,9 @@ def refused(cache: Path, caplog) -> None:
     assert kernel_cache.read("key") is None
     kernel_cache.write("key", b"other")
     assert [(entry.name, entry.stat().st_mtime_ns) for entry in cache.iterdir()] == before
-    assert caplog.text.count(f"compiled kernels are not kept in {cache}") == 1
+    said = f"not kept in {cache}: it belongs to another user, or others can write into it"
+    assert caplog.text.count(f"compiled kernels are {said}") == 1
+    assert kernel_cache.fate().startswith(said)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owners")

@@ -39,12 +39,23 @@ def _compile():
             wait.join()
 
 
-def test_one_line_says_what_is_compiled_and_that_it_is_kept(at_terminal, monkeypatch):
+def test_one_line_says_what_is_compiled_and_that_it_is_kept(at_terminal, tmp_path, monkeypatch):
     terminal = at_terminal()
-    monkeypatch.setenv("DASK_GPUSCAN_CACHE", "/somewhere")
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path / "here"))
     _compile()
     assert terminal.getvalue() == (
-        "dask-gpuscan: compiling add of float64 for this CPU; it is kept in /somewhere for later calls\n"
+        f"dask-gpuscan: compiling add of float64 for this CPU; it is kept in {tmp_path / 'here'} for later calls\n"
+    )
+
+
+def test_where_nothing_can_be_kept_the_line_says_why(at_terminal, tmp_path, monkeypatch):
+    terminal, place = at_terminal(), tmp_path / "file" / "below"
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(place))
+    _compile()
+    assert terminal.getvalue() == (
+        f"dask-gpuscan: compiling add of float64 for this CPU; it is not kept in {place}: Not a directory. "
+        "Choose another folder by DASK_GPUSCAN_CACHE\n"
     )
 
 

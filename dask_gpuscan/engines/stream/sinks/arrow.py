@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ....forks import importing
 from ....frames.registry import names_of
 from ..arrow_schema import cast_table, schema_for_all
 from ..filesystems import is_url, shown_url
@@ -145,8 +146,9 @@ def to_file(stream: Stream, path: str, options: dict[str, Any]) -> None:
 
 def to_polars(stream: Stream) -> Any:
     """Return a LazyFrame of polars that reads a stream."""
-    import polars as pl
-    from polars.io.plugins import register_io_source
+    with importing:
+        import polars as pl
+        from polars.io.plugins import register_io_source
 
     empty: Any = pl.from_arrow(no_rows_of(stream))
 

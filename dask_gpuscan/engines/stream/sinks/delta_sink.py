@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
+from ....forks import importing
 from ..sources.delta import deltalake, opened, store
 from ..sources.fragments import Progress
 from .commits import (
@@ -73,7 +74,8 @@ class DeltaTarget:
 
     def _open(self) -> Any:
         """Return the newest version of the table; None if there is none."""
-        from deltalake.exceptions import TableNotFoundError
+        with importing:
+            from deltalake.exceptions import TableNotFoundError
 
         try:
             return self.package.DeltaTable(self.uri, storage_options=self.storage_options)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ....forks import importing
 from ..sources.fragments import Progress
 from ..sources.iceberg import checked_table
 from .commits import (
@@ -93,7 +94,8 @@ class IcebergTarget:
                 self.table.io.delete(self._place(old))
 
     def _write(self, rows: pa.Table, value: str) -> None:
-        from pyiceberg.exceptions import CommitFailedException
+        with importing:
+            from pyiceberg.exceptions import CommitFailedException
 
         for attempt in range(ATTEMPTS):
             self._check_own()

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from ....forks import importing
 from ..filesystems import filesystem_of, is_url, shown_url
 from ..whole_files import sync_folder
 
@@ -142,14 +143,16 @@ class LocalStore:
 
 def _lock(handle: int) -> None:
     if os.name == "nt":  # pragma: no cover
-        import msvcrt
+        with importing:
+            import msvcrt
 
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
         except OSError as error:
             raise BlockingIOError(error.errno, "the file is locked") from error
         return
-    import fcntl
+    with importing:
+        import fcntl
 
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -162,7 +165,8 @@ def _lock(handle: int) -> None:
 def _unlock(handle: int) -> None:
     if os.name == "nt":  # pragma: no cover
         return
-    import fcntl
+    with importing:
+        import fcntl
 
     fcntl.flock(handle, fcntl.LOCK_UN)
 

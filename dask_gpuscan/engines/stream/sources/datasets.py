@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow.fs as pafs
 
+from ....forks import importing
 from ....kernels.late_dataclass import dataclass
 from .files import Files, files
 from .fragments import Fragment
@@ -33,7 +34,8 @@ def files_of_dataset(source: Any, order: Any, **options: Any) -> Files | None:
         return None
     if source.format.default_extname not in ("parquet", "ipc", "arrow", "feather"):
         return None
-    import pyarrow.dataset as ds
+    with importing:
+        import pyarrow.dataset as ds
 
     local = isinstance(source.filesystem, pafs.LocalFileSystem)
     where = None if local else source.filesystem

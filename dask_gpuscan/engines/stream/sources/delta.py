@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 from pyarrow import fs
 
+from ....forks import importing
 from ....kernels.late_dataclass import dataclass
 from .table_files import DataFile, Rewrite, TableFiles
 
@@ -37,7 +38,8 @@ _READ = {
 def deltalake() -> Any:
     """Return the package; raises an ImportError that says how to install it."""
     try:
-        import deltalake as found
+        with importing:
+            import deltalake as found
     except ImportError as error:
         raise ImportError(
             'tables of Delta Lake need deltalake: pip install "dask-gpuscan[delta]"'
@@ -79,7 +81,8 @@ def store(uri: str, storage_options: dict[str, str] | None) -> fs.FileSystem:
         return fs.SubTreeFileSystem(uri, fs.LocalFileSystem())
     if uri.startswith("file:"):
         return fs.SubTreeFileSystem(fs.FileSystem.from_uri(uri)[1], fs.LocalFileSystem())
-    from deltalake.fs import DeltaStorageHandler
+    with importing:
+        from deltalake.fs import DeltaStorageHandler
 
     class Handler(DeltaStorageHandler):  # type: ignore[misc]
         def open_output_stream(self, path: str, metadata: Any = None) -> pa.NativeFile:

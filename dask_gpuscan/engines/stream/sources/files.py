@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ....forks import import_late, importing
 from ....kernels.late_dataclass import dataclass
 from ..arrow_schema import as_texts, cast_batch
 from ..progress import Size
@@ -363,7 +363,7 @@ class CudfFiles(Files):
             first = self._first[0]
             with opened(first, None) as file:
                 if is_parquet(file, first.path):
-                    return import_module("cudf").read_parquet(first.place, nrows=0)
+                    return import_late("cudf").read_parquet(first.place, nrows=0)
         return _frame_of_cudf(super().no_rows)
 
     @property
@@ -381,7 +381,7 @@ class CudfFiles(Files):
                 yield rows, partial(_read_to_gpu, read), is_last
             return
         chosen = None if columns is None else list(columns)
-        read_parquet = partial(import_module("cudf").read_parquet, fragment.place, columns=chosen)
+        read_parquet = partial(import_late("cudf").read_parquet, fragment.place, columns=chosen)
         groups, rows = list[int](), 0
         with pq.ParquetFile(file) as parquet:
             count = parquet.num_row_groups
@@ -398,7 +398,8 @@ class CudfFiles(Files):
 
 def files(listing: Listing, **options: Any) -> Files:
     """Return files to be read by the library that Dask's configuration names as ``dataframe.backend``."""
-    from dask import config
+    with importing:
+        from dask import config
 
     on_gpu = config.get("dataframe.backend", "pandas") == "cudf"
     return (CudfFiles if on_gpu else Files)(listing, **options)
@@ -409,7 +410,7 @@ def _read_to_gpu(read: Callable[[], pa.RecordBatch]) -> Any:
 
 
 def _frame_of_cudf(batch: pa.RecordBatch) -> Any:
-    return import_module("cudf").DataFrame.from_arrow(pa.Table.from_batches([batch]))
+    return import_late("cudf").DataFrame.from_arrow(pa.Table.from_batches([batch]))
 
 
 def check_all_skipped(rows: int) -> None:

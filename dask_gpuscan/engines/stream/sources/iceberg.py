@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ....forks import importing
 from .table_files import DataFile, TableFiles
 
 
@@ -42,7 +43,8 @@ def iceberg_files(table: Any, *, snapshot_id: int | None = None) -> TableFiles:
         For tables without sequence numbers (version 1 of the format), with deleted rows, or whose columns had other
         names, which a reader of Parquet would read wrongly.
     """
-    from pyiceberg.io.pyarrow import PyArrowFileIO
+    with importing:
+        from pyiceberg.io.pyarrow import PyArrowFileIO
 
     _check_readable(checked_table(table))
     given = snapshot_id is not None
@@ -75,8 +77,9 @@ def _check_readable(table: Any) -> None:
 
 def _entries(table: Any, snapshot: Any) -> Iterator[DataFile]:
     """Yield the data files of a snapshot."""
-    from pyiceberg.io.pyarrow import PyArrowFileIO
-    from pyiceberg.manifest import DataFileContent
+    with importing:
+        from pyiceberg.io.pyarrow import PyArrowFileIO
+        from pyiceberg.manifest import DataFileContent
 
     root = PyArrowFileIO.parse_location(table.location())[:2]
     for number, manifest in enumerate(snapshot.manifests(table.io) if snapshot else ()):
@@ -99,7 +102,8 @@ def _entries(table: Any, snapshot: Any) -> Iterator[DataFile]:
 
 def _values(table: Any, file: Any) -> dict[str, str | None]:
     """Return the values of the columns by which a file is partitioned, as texts."""
-    from pyiceberg.transforms import IdentityTransform
+    with importing:
+        from pyiceberg.transforms import IdentityTransform
 
     found: dict[str, str | None] = {}
     schema = table.schema()

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from ....forks import importing
 from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
 from ..filesystems import as_path, filesystem_of, is_url
@@ -268,7 +269,8 @@ def _is_data(name: str) -> bool:
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:
-    from fsspec.utils import glob_translate
+    with importing:
+        from fsspec.utils import glob_translate
 
     match = re.compile(glob_translate(pattern)).match
     return lambda path: match(path) is not None

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from ....forks import importing
 from ....frames.registry import (
     aligned,
     common_schema,
@@ -458,7 +459,8 @@ def batches_of(
     if is_frame(source) and not is_scalar and not reads_chunks:
         return [source]
     if hasattr(type(source), "gpuscan") and hasattr(type(source), "to_delayed"):  # of Dask
-        from ...dask.expressions import accepted
+        with importing:
+            from ...dask.expressions import accepted
 
         return Partitions(accepted(source))
     if isinstance(source, pa.RecordBatchReader):
