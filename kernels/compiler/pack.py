@@ -88,8 +88,8 @@ def form_of(kind: Any) -> str:
 
     Examples
     --------
-    >>> form_of(types.float64), form_of(types.Tuple((types.int64, types.boolean)))
-    ('d', '(q?)')
+    >>> form_of(types.float64), form_of(types.Tuple((types.float64, types.boolean)))
+    ('d', '(d?)')
     """
     if isinstance(kind, types.Tuple):
         return f"({''.join(map(form_of, kind))})"
