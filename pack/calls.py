@@ -63,7 +63,8 @@ def frame(dtype: str, rows: int, keys: str) -> Any:
     if rows < ROWS[-1]:
         numbers = [pd.Series(draw.integers(0, 1000, rows) % high) for high in (10, 1000)]
     else:
-        numbers = [pd.Series(draw.integers(0, 1 << 30, rows) + shift) for shift in (0, 0.5)]
+        numbers = [pd.Series(draw.standard_normal(rows) * 1e9) for _ in range(2)]
+        key = key.astype("int32")
     whole = dtype[:5] != "float"
     x, y = (
         (each.astype("int64") if whole else each).astype(dtype.removesuffix("?"))

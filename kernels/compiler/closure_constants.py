@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..late_dataclass import dataclass
+from . import pack
 from .function_fingerprint import Function, codes, fingerprint, operations
 from .late import analysis, compiler, numba, numba_ir
-from .pack import written
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ def _extracted(
             if made.values:
                 helpers[name] = made
     template = _template(function, held, tuple(numbers), helpers)
-    if numbers and _chooses(function, template):
+    if numbers and not pack.is_of_package(function) and _chooses(function, template):
         numbers = {}
         template = _template(function, held, (), helpers)
     taken = [x for helper in helpers.values() for x in helper.values]
@@ -178,7 +178,7 @@ def _template_code(
         f" return {own}template",
     ]
     namespace: dict[str, Any] = {}
-    exec(written("\n".join(text), "exec"), namespace)
+    exec(pack.written("\n".join(text), "exec"), namespace)
     return _replaced(namespace["make"].__code__, f"{own}inner", code)
 
 

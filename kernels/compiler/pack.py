@@ -197,6 +197,14 @@ def name_of(function: Any, arguments: tuple[Any, ...]) -> str | None:
     return f"k{digest(repr(content).encode())[:24]}"
 
 
+def is_of_package(function: Any) -> bool:
+    """Return whether a function stands in the package, which tests see to: no number alone chooses its branches."""
+    try:
+        return bool(_file(function.__code__.co_filename))
+    except Foreign:
+        return False
+
+
 def content_name(*content: Any) -> str:
     """Return a name of functions of the package, and of what they capture.
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -31,6 +32,7 @@ from dask_gpuscan.kernels.compiler.function_fingerprint import fingerprint
 from dask_gpuscan.kernels.cpu.core import engine
 from dask_gpuscan.kernels.operators import inference
 from dask_gpuscan.kernels.operators.inference import probe_combine, probe_lift, probe_lower
+from helpers.programs import run
 
 TABLE = np.array([1.0, 20.0, 3.0])
 
@@ -195,6 +197,32 @@ def test_numbers_that_choose_a_branch_stay_constants():
     made = [operator(plus, lift=divided(k), identity=0) for k in (0, 2)]
     assert [signature(op, [x.dtype]).outputs[0].name for op in made] == ["int64", "float64"]
     assert scan(made[0], x)[1] == 2**62 + 1
+
+
+OF_PACKAGE = f"""
+import re, sys
+sys.path.append({str(Path(__file__).parents[3] / "docs")!r})
+from dask_gpuscan.kernels.compiler import closure_constants, pack
+from dask_gpuscan.ops.statistics import windows
+windows.std(2).code
+print("numba" in sys.modules)
+from support_calls import CALLS, frame
+chooses, seen = closure_constants._chooses, {{}}
+def heard(function, template):
+    seen[function.__module__, function.__qualname__] = chooses(function, template)
+    return False
+closure_constants._chooses = heard
+pack.is_of_package = lambda function: False
+for name, call in CALLS.items():
+    if re.search("Ewm|Rolling|session|prod", name):
+        call(frame())
+print(sorted(name for name, chosen in seen.items() if chosen), len(seen) > 10)
+"""
+
+
+def test_no_number_alone_chooses_a_branch_of_the_package_s():
+    """So nobody asks a compiler for it."""
+    assert run(OF_PACKAGE)[:2] == ["False", "[] True"]
 
 
 def test_other_numbers_cost_no_compile():
