@@ -115,8 +115,13 @@ def main() -> None:
         wheel = choose_compiler()
         link(levels, work, given.out)
     files = {path.name: pack.digest(path.read_bytes()) for path in sorted(given.out.iterdir())}
-    index = {"system": pack.system(), "sources": sources, "wheel": wheel, "files": files}
-    index["answers"] = answers
+    index = {
+        "system": pack.system(),
+        "sources": sources,
+        "wheel": wheel,
+        "files": files,
+        "answers": answers,
+    }
     given.out.joinpath(pack.INDEX).write_text(json.dumps(index, indent=1))
     for path in sorted(given.out.iterdir()):
         print(f"{path}  {path.stat().st_size:,} bytes")

@@ -30,9 +30,8 @@ class Late:
         if self._found is None:
             try:
                 self._found = getattr(import_late(self._module, __package__), self._name)
-            except (
-                AttributeError
-            ) as error:  # of which frames would say that they have no ``gpuscan``
+            except AttributeError as error:
+                # of which frames would say that they have no ``gpuscan``
                 raise ImportError(f"gpuscan cannot be imported: {error}") from error
         return self._found
 

@@ -130,7 +130,6 @@ def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
     """Return a frame with the columns of these names; a series as it is."""
     if frame.ndim == 1:
         return frame
-    check_names(frame)
     names, known = list(names), names_of(frame)
     # a list of flags would be a mask of rows, and pandas is slow to look texts up
     are_flags = bool(names) and all(isinstance(name, FLAG) for name in names)

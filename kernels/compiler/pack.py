@@ -59,11 +59,10 @@ class Kernel:
 @lru_cache(maxsize=4096)
 def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
     """Return what the pack has of a function for arguments of these types."""
-    opened = _opened()
-    name = None if opened is None else name_of(function, arguments)
-    if opened is None or name is None:
+    asked = _asked(function, arguments)
+    if asked is None:
         return None
-    library, module, _ = opened
+    name, library, module, _ = asked
     try:
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
     except AttributeError:
@@ -77,10 +76,16 @@ def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
 
 def answer(function: Any, arguments: tuple[Any, ...]) -> types.Type | None:
     """Return the type that a function answers with, if the pack knows it: it need not have machine code for that."""
+    asked = _asked(function, arguments)
+    form = None if asked is None else asked[3].get(asked[0])
+    return None if form is None else _type_of(form)
+
+
+def _asked(function: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Return the name of a kernel, and what `_opened` does; None without a pack, or where it has no name there."""
     opened = _opened()
     name = None if opened is None else name_of(function, arguments)
-    form = None if opened is None or name is None else opened[2].get(name)
-    return None if form is None else _type_of(form)
+    return None if name is None else (name, *opened)
 
 
 def form_of(kind: Any) -> str:

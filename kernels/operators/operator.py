@@ -134,9 +134,8 @@ class Operator:
         return self._kept("_constant", Extracted) if any(self.code.values) else self.code
 
     def _kept(self, name: str, extract: Callable[[Any], Extracted]) -> Code:
-        kept: dict[str, Any] = vars(
-            self
-        )  # `cached_property` has a lock, which a fork would not wait for
+        # `cached_property` has a lock, which a fork would not wait for
+        kept: dict[str, Any] = vars(self)
         if name not in kept:
             functions = [getattr(self, role) for role in ROLES]
             kept[name] = _code([None if f is None else extract(f) for f in functions])

@@ -184,9 +184,10 @@ def _changed(op: Operator, types: Signature, states: list[Any]) -> str | None:
     none = types.identity
     combine = compiled(op, "combine", none, none)
     lower = None if op.lower is None else compiled(op, "lower", none)
+    fields = _fields(types, states)
     for joined in ([combine(op, none, s) for s in states], [combine(op, s, none) for s in states]):
         changed = np.zeros(len(states), bool)
-        for own, found in zip(_fields(types, states), _fields(types, joined), strict=True):
+        for own, found in zip(fields, _fields(types, joined), strict=True):
             changed |= ~np.isclose(own, found, equal_nan=True)
         for k in np.flatnonzero(changed):
             if lower is not None and np.allclose(

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from ...forks import importing
 from ...frames.keys import is_name
 from ...frames.messages import FLAG, ColumnError, check_flags, column_title
-from ...frames.registry import choose_columns, names_of
+from ...frames.registry import check_names, choose_columns, names_of
 from ...kernels.messages import not_among, shown
 from ...kernels.scalars import is_integer
 from ...ops.predicates.filter import append_column
@@ -137,6 +137,7 @@ class Stream(RowMethods, TableMethods):
             rows: Any = self
             kept: Stream = rows._frame_methods.filter(names)
             return kept
+        check_names(self._meta)
         known = names_of(self._meta)
         for name in names if isinstance(names, list) else [names]:
             if self.ndim == 1 or not is_name(name) or name not in known:

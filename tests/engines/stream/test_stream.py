@@ -262,3 +262,11 @@ def test_arguments_of_streams_are_checked(tmp_path: Path) -> None:
     for scalar in (pd.NaT, pd.Timedelta(1)):
         with pytest.raises(TypeError, match="source must be"):
             dask_gpuscan.stream(scalar)
+
+
+@pytest.mark.parametrize("asked", ["a", ["a"]])
+def test_columns_beside_one_that_is_named_na(asked):
+    rows = pd.DataFrame([[1, 2]])
+    rows.columns = pd.Index([pd.NA, "a"], dtype=object)
+    with pytest.raises(ValueError, match="a column is named <NA>"):
+        dask_gpuscan.stream([rows, rows])[asked]
