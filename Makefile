@@ -7,7 +7,7 @@ PYTHON ?= python3
 # each would compile the package anew, for half a second.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo clicks test test-oldest test-newest foreign faults sanitize fuzz simulate threads spills routes check format docs pack dist bench bench-gpu clean
+.PHONY: help demo clicks test test-oldest test-newest foreign faults sanitize fuzz simulate threads spills routes aarch64 check format docs pack dist bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
@@ -24,11 +24,12 @@ help:
 	@echo 'make simulate     each method in schedules at random, its tasks lost, late, run twice: MINUTES=30, SEED=7'
 	@echo 'make threads      each method called by 16 threads at once, with no kernel compiled yet: METHODS="Gpuscan.cumsum"'
 	@echo 'make routes       the files that a warm call enters, for seven calls'
+	@echo 'make aarch64      calls with compiled kernels for Linux on ARM, by QEMU'
 	@echo 'make check        formatting, lint rules, imports, types'
 	@echo 'make format       apply the formatting and the lint fixes that are safe'
 	@echo 'make docs         the documentation, into docs/_build/html'
 	@echo 'make pack         machine code of the kernels of usual calls, into build/packed: PACK="--only cumsum --jobs 4"'
-	@echo 'make dist         the sdist, a wheel for every machine and one with that machine code, into dist'
+	@echo 'make dist         the sdist, a wheel for every machine, and one with that machine code for each system, into dist'
 	@echo 'make bench        the benchmarks, into benchmarks/results'
 	@echo 'make bench-gpu    those of a GPU, on a machine with one and a driver for CUDA 13'
 	@echo 'make clean        remove what these targets made'
@@ -111,6 +112,14 @@ threads: .venv/test/ready
 routes: .venv/test/ready
 	cd tests && ../.venv/test/bin/python -m helpers.routes
 
+.venv/aarch64/ready: .venv/test/ready
+	rm -rf .venv/aarch64
+	cd tests && ../.venv/test/bin/python -m helpers.aarch64 ../.venv/aarch64
+	@touch $@
+
+aarch64: .venv/aarch64/ready
+	.venv/test/bin/python -m pytest tests/kernels/compiler/test_pack.py -k arm $(PYTEST)
+
 check: .venv/check/ready
 	.venv/check/bin/ruff format --check .
 	.venv/check/bin/ruff check .
@@ -129,10 +138,11 @@ docs: .venv/docs/ready
 pack: .venv/dist/ready
 	.venv/dist/bin/python pack/build.py $(PACK)
 
-dist: pack
+dist: .venv/dist/ready
 	rm -rf dist
+	.venv/dist/bin/python pack/build.py --systems all $(PACK)
 	.venv/dist/bin/python -m build
-	.venv/dist/bin/python -m build --wheel
+	.venv/dist/bin/python pack/wheels.py
 	.venv/dist/bin/python -m twine check --strict dist/*
 
 bench: .venv/test/ready

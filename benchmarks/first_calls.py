@@ -3,7 +3,7 @@
     python benchmarks/first_calls.py                 # pandas frames; about ten minutes on two cores
     python benchmarks/first_calls.py --gpu --beside 2  # cuDF frames, on 16 cores
     python benchmarks/first_calls.py --only rank
-    python benchmarks/first_calls.py --pack build/packed  # with the kernels of `make pack`
+    python benchmarks/first_calls.py --pack build/packed/linux-x86_64  # with the kernels of `make pack`
 
 Each call has a process and a cache of its own. Its time is that of the first call less that of the second, without
 imports. On CPUs it is the processor's: a compiler runs on one thread, so that on an idle machine the user waits for as

@@ -1,7 +1,7 @@
 """What a new process pays before its first answer: imports, and a first call, in milliseconds of processor time.
 
     python benchmarks/start.py                       # kernels are in the cache on disk
-    python benchmarks/start.py --pack build/packed   # and in a pack, for calls that it has
+    python benchmarks/start.py --pack build/packed/linux-x86_64  # and in a pack, for calls that it has
 
 Each line is the least of seven processes, less what `import pandas, pyarrow` takes.
 """

@@ -1,10 +1,11 @@
-"""Makes the pack: machine code of the kernels of usual calls, for each level of this machine's kind of processor.
+"""Makes packs: machine code of the kernels of usual calls, for each level of a system's kind of processor.
 
-    make pack                                        # in .venv/pack, for a release
+    make pack                                        # for this system, in .venv/dist
     python pack/build.py --only cumsum --out /tmp/p  # some calls, with the packages that are here
+    python pack/build.py --systems all               # for every system of systems.py, as a release has them
 
-Processes run the calls and record which kernels they ask for; others compile these for each level. It takes a C
-compiler: that of Python's own builds, or another one that CC names.
+Processes run the calls and record which kernels they ask for; others compile these for each system and level. The C
+compiler, which links them, is that of the package ziglang, on Linux or macOS.
 """
 
 import argparse
@@ -15,22 +16,33 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 
 import cloudpickle
 from calls import CALLS
 from record import load
-from setuptools import Distribution, Extension
+from systems import SYSTEMS
 
 from dask_gpuscan.kernels.compiler import pack
 
 HERE, KERNELS = Path(__file__).parent, Path(pack.__file__).parents[1]
-X86 = pack.system().endswith(("x86_64", "amd64"))
-USUAL_LEVELS = "x86-64-v3 x86-64-v2" if X86 else "generic"
-"""Levels of the wheel, which all three of x86-64 would make larger than 6 MB."""
+X86 = ("x86_64", "amd64")
+USUAL_LEVELS = "x86-64-v3 x86-64-v2"
+"""Levels of a wheel for x86-64, which all three would make larger than 6 MB."""
+
+ZIG = (sys.executable, "-m", "ziglang")
+
+HEADERS = (
+    "Py_PYCONFIG_H SIZEOF_VOID_P=8 SIZEOF_SIZE_T=8 SIZEOF_LONG_LONG=8 SIZEOF_INT=4 "
+    "SIZEOF_LONG=__SIZEOF_LONG__ SIZEOF_WCHAR_T=__SIZEOF_WCHAR_T__"
+)
+"""What Python's headers are told in place of pyconfig.h, which is this system's."""
+
+WINDOWS = " MS_WINDOWS HAVE_DECLSPEC_DLL Py_ENABLE_SHARED"
+"""What they are told for Windows."""
 
 
 def run_all(jobs: int, commands: list[list[object]], **environment: str) -> None:
@@ -59,72 +71,76 @@ def record(names: list[str], jobs: int, work: Path) -> tuple[Path, dict[str, str
     return whole, answers
 
 
-def emit(levels: list[str], asked: Path, jobs: int, work: Path) -> dict[str, list[str]]:
-    """Return the object files of kernels for levels of processors."""
+def emit(levels: dict[str, list[str]], asked: Path, jobs: int, work: Path) -> None:
+    """Write object files of kernels for levels of systems: ``SYSTEM/LEVEL-SHARE.o``."""
     # what is the same for all levels has no instructions of this processor
-    plain = {"NUMBA_CPU_NAME": "x86-64" if X86 else "generic", "NUMBA_CPU_FEATURES": ""}
-    commands = [["emit.py", work, asked, i, jobs, *levels] for i in range(jobs)]
-    run_all(jobs, commands, **plain)
-    return {level: [str(work / f"{level}-{i}.o") for i in range(jobs)] for level in levels}
+    plain = "x86-64" if platform.machine().lower() in X86 else "generic"
+    each = [f"{system}/{level}" for system, names in levels.items() for level in names]
+    commands = [["emit.py", work, asked, i, jobs, *each] for i in range(jobs)]
+    run_all(jobs, commands, NUMBA_CPU_NAME=plain, NUMBA_CPU_FEATURES="")
 
 
-def choose_compiler() -> dict[str, str]:
-    """Take the compiler that pip installs, if it is here and no other is named; return the options of the wheel."""
-    if sys.platform != "linux" or "CC" in os.environ or find_spec("ziglang") is None:
-        return {}
-    cpu = platform.machine()
-    os.environ["CC"] = f"{sys.executable} -m ziglang cc -target {cpu}-linux-gnu.2.17"
-    return {"plat_name": f"manylinux_2_17_{cpu}"}
+def link(system: str, levels: list[str], work: Path, out: Path) -> None:
+    """Link the libraries of a system's kernels, and the module that calls them."""
+
+    def compile_c(*arguments: object) -> None:
+        line = [*ZIG, "cc", "-target", SYSTEMS[system].target, "-O2", "-g0", "-s", *arguments]
+        subprocess.run(list(map(str, line)), check=True, cwd=work)
+
+    windows = system.startswith("win32")
+    told = [f"-D{name}" for name in (HEADERS + WINDOWS if windows else HEADERS).split()]
+    call, headers = work / "call.o", sysconfig.get_path("include")
+    compile_c("-c", *told, "-I", headers, KERNELS / "compiler" / "call.c", "-o", call)
+    python = _python_library(call) if windows else "-Wl,-undefined,dynamic_lookup"
+    compile_c("-shared", call, python, "-o", pack.CALL)
+    made = [pack.CALL]
+    for level in levels:
+        made.append(pack.library_of(level))
+        runtime = ("-fvisibility=hidden", HERE / "runtime.c", "-lm")
+        compile_c("-shared", *work.glob(f"{level}-*.o"), *runtime, "-o", made[-1])
+    for name in made:
+        shutil.copy(work / name, out)
 
 
-def link(levels: dict[str, list[str]], work: Path, out: Path) -> None:
-    """Link libraries of kernels, and the module that calls them."""
-    call, plain = KERNELS / "compiler" / "call.c", ["-g0"] if os.name == "posix" else []
-    extension = Extension("call", [str(call)], py_limited_api=True, extra_compile_args=plain)
-    command = Distribution({"ext_modules": [extension]}).get_command_obj("build_ext")
-    command.build_lib, command.build_temp = str(out), str(work)
-    command.ensure_finalized()
-    command.run()
-    compiler = command.compiler
-    runtime = compiler.compile(
-        [str(HERE / "runtime.c")], output_dir=str(work), extra_postargs=plain
-    )
-    libraries = ["m"] if os.name == "posix" else []
-    for level, objects in levels.items():
-        compiler.link_shared_object(
-            [*objects, *runtime], str(out / pack.library_of(level)), libraries=libraries
-        )
+def _python_library(call: Path) -> Path:
+    """Return a library that says of what call.o imports that it is in Python's stable ABI on Windows."""
+    names = sorted(set(re.findall(rb"__imp_(_?Py\w+)", call.read_bytes())))
+    listed, made = call.with_name("python3.def"), call.with_name("python3.lib")
+    listed.write_bytes(b"\n".join([b"LIBRARY python3.dll", b"EXPORTS", *names]))
+    line = [*ZIG, "dlltool", "-m", "i386:x86-64", "-d", str(listed), "-l", str(made)]
+    subprocess.run(line, check=True)
+    return made
 
 
 def main() -> None:
-    """Make a pack, and say how large it is."""
+    """Make packs, and say how large they are."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", help="a regular expression of calls")
-    parser.add_argument("--levels", default=USUAL_LEVELS)
+    parser.add_argument("--systems", nargs="+", choices=[*SYSTEMS, "all"], default=[pack.system()])
+    parser.add_argument("--levels", default=USUAL_LEVELS, help="of x86-64")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, default=HERE.parent / "build" / "packed")
     given = parser.parse_args()
+    systems = list(SYSTEMS) if "all" in given.systems else given.systems
+    levels = {
+        system: given.levels.split() if system.endswith(X86) else ["generic"] for system in systems
+    }
     sources = pack.sources(KERNELS)
     names = [name for name in CALLS if re.search(given.only, name)]
     shutil.rmtree(given.out, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         asked, answers = record(names, given.jobs, work)
-        levels = emit(given.levels.split(), asked, given.jobs, work)
-        given.out.mkdir(parents=True)
-        wheel = choose_compiler()
-        link(levels, work, given.out)
-    files = {path.name: pack.digest(path.read_bytes()) for path in sorted(given.out.iterdir())}
-    index = {
-        "system": pack.system(),
-        "sources": sources,
-        "wheel": wheel,
-        "files": files,
-        "answers": answers,
-    }
-    given.out.joinpath(pack.INDEX).write_text(json.dumps(index, indent=1))
-    for path in sorted(given.out.iterdir()):
-        print(f"{path}  {path.stat().st_size:,} bytes")
+        emit(levels, asked, given.jobs, work)
+        for system in systems:
+            out = given.out / system.replace(" ", "-")
+            out.mkdir(parents=True)
+            link(system, levels[system], work / system, out)
+            files = {path.name: pack.digest(path.read_bytes()) for path in sorted(out.iterdir())}
+            index = {"system": system, "sources": sources, "files": files, "answers": answers}
+            out.joinpath(pack.INDEX).write_text(json.dumps(index, indent=1))
+            for path in sorted(out.iterdir()):
+                print(f"{path}  {path.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

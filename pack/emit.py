@@ -1,8 +1,8 @@
-"""Makes object files of a share of recorded kernels: ``python emit.py FOLDER RECORD SHARE SHARES LEVEL ...``.
+"""Makes object files of recorded kernels: ``python emit.py FOLDER RECORD SHARE SHARES SYSTEM/LEVEL ...``.
 
-Numba writes a kernel's LLVM code once, for any processor of this kind. For each level it is optimised by Numba's own
-passes, so that its answers have the same bits. Around it comes an entry of the C calling convention, as `call.c` calls
-it.
+Numba writes a kernel's LLVM code once, for no processor in particular. For each level of each system it is optimised by
+Numba's own passes, so that its answers have the same bits. Around it comes an entry of the C calling convention, as
+`call.c` calls it.
 """
 
 import copy
@@ -12,11 +12,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import llvmlite.binding as llvm
-import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.codegen import JITCPUCodegen
 from numba.np.arrayobj import get_itemsize, populate_array
 from record import function_of, load
+from systems import SYSTEMS
 
 from dask_gpuscan.kernels.compiler import jit, pack
 from dask_gpuscan.kernels.compiler.argument_types import to_numba
@@ -26,7 +27,7 @@ from dask_gpuscan.kernels.compiler.functions import LINKED_ALLOCATING, OPTIONS
 WORD = ir.IntType(64)
 
 OUTSIDE = frozenset(
-    "malloc calloc free memcpy memmove memset sched_yield SwitchToThread "
+    "malloc calloc free memcpy memmove memset sched_yield "
     "sqrt exp expm1 log log1p pow fma fmaf floor ceil trunc fmod ldexp numba_frexp numba_frexpf "
     "NRT_MemInfo_alloc_aligned NRT_MemInfo_call_dtor".split()
 )
@@ -41,33 +42,47 @@ class _Library(jit._EntryLibrary):
     """LLVM code of a kernel and its entry, of which nothing but the entry is seen from outside."""
 
     def _optimize_final_module(self) -> None:
+        seen = {each.name for each in self.seen(self._final_module)}
         for each in [*self._final_module.functions, *self._final_module.global_variables]:
-            if not each.is_declaration and each.name not in (self.name, f"{self.name}_form"):
+            if not each.is_declaration and each.name not in seen:
                 each.linkage = "internal"
+
+    def seen(self, module: Any) -> list[Any]:
+        """Return what is seen from outside."""
+        return [module.get_function(self.name), module.get_global_variable(f"{self.name}_form")]
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
 
 
 class Level:
-    """A level of processors, and the kernels that are optimised for it so far."""
+    """A level of processors of a system, and the kernels that are optimised for it so far."""
 
     def __init__(self, name: str) -> None:
-        features = ",".join(f"+{feature}" for feature in pack.LEVELS[name].split())
-        self.name, self.whole = name, llvm.parse_assembly("")
-        self._machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-            cpu=name, features=features, opt=3, reloc="pic", codemodel="small"
+        system, _, level = name.partition("/")
+        features = ",".join(f"+{feature}" for feature in pack.LEVELS[level].split())
+        self.name, self._triple = name, SYSTEMS[system].triple
+        self._machine = llvm.Target.from_triple(self._triple).create_target_machine(
+            cpu=level, features=features, opt=3, reloc="pic", codemodel="small"
         )
+        self.whole = self._for_here(llvm.parse_assembly(""))
+
+    def _for_here(self, module: Any) -> Any:
+        module.triple, module.data_layout = self._triple, str(self._machine.target_data)
+        return module
 
     def add(self, library: Any) -> None:
         """Optimise a kernel, as Numba would for a processor of this level."""
         codegen = copy.copy(library._codegen)
         codegen._tm = self._machine
-        module = library._final_module.clone()
+        module = self._for_here(library._final_module.clone())
         timings = library._recorded_timings
         given = SimpleNamespace(_codegen=codegen, _final_module=module, _recorded_timings=timings)
         jit._EntryLibrary._optimize_final_module(given)
         _check(given._final_module)
+        if "windows" in self._triple:
+            for each in library.seen(given._final_module):
+                each.storage_class = "dllexport"
         self.whole.link_in(given._final_module)
 
     def object(self) -> bytes:
@@ -95,15 +110,12 @@ def library_of(name: str, function: Any, arguments: tuple[Any, ...]) -> Any:
     form = entry(made.target_context, code, name, made.fndesc, made.signature)
     text = cgutils.make_bytearray(form.encode() + b"\0")
     shown = cgutils.add_global_variable(code, text.type, f"{name}_form")
-    shown.initializer, shown.global_constant, shown.storage_class = text, True, _EXPORTED
+    shown.initializer, shown.global_constant = text, True
     with compile_lock:
         library.add_linking_library(made.library)
         library.add_ir_module(code)
         library.finalize()
     return library
-
-
-_EXPORTED = "dllexport" if sys.platform == "win32" else ""
 
 
 def _check(module: Any) -> None:
@@ -117,7 +129,6 @@ def _check(module: Any) -> None:
 
 def _function(code: Any, answer: Any, name: str, arguments: list[Any]) -> tuple[Any, Any]:
     function = ir.Function(code, ir.FunctionType(answer, arguments), name)
-    function.storage_class = _EXPORTED
     return function, ir.IRBuilder(function.append_basic_block())
 
 
@@ -224,11 +235,8 @@ class _Words:
         builder.store(value, self._place())
 
 
-_LETTERS = {np.dtype(letter).name: letter for letter in "?bhiqBHIQfd"} | {"none": "N"}
-
-
 def _letter(kind: Any) -> str:
-    letter = _LETTERS.get(str(types.unliteral(kind)))
+    letter = pack.LETTERS.get(str(types.unliteral(kind)))
     if letter is None:
         raise Unfit(f"words do not hold {kind}")
     return letter
@@ -247,12 +255,16 @@ def emit(asked: Any, levels: list[Level]) -> None:
 
 
 if __name__ == "__main__":
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    # LLVM writes what is for this processor into what it makes machine code of, which kernels are linked of, too
+    JITCPUCodegen._add_module = lambda self, module: self._engine.add_module(module.clone())
     asked, _ = load(Path(sys.argv[2]))
     shares = slice(int(sys.argv[3]), None, int(sys.argv[4]))
     names = sorted(asked)[shares]
     levels = list(map(Level, sys.argv[5:]))
     emit({name: asked[name] for name in names}, levels)
     for level in levels:
-        Path(sys.argv[1], f"{level.name}-{sys.argv[3]}.o").write_bytes(level.object())
+        path = Path(sys.argv[1], f"{level.name}-{sys.argv[3]}.o")
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(level.object())

@@ -1,4 +1,5 @@
-/* What kernels ask of Numba: memory that counts its users, for those that make arrays, and mantissas of numbers. */
+/* What kernels ask of Numba: memory that counts its users, for those that make arrays, mantissas of numbers, and
+   other threads' turn. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,3 +25,9 @@ float numba_frexpf(float x, int *exponent) {
     *exponent = 0;
     return isfinite(x) ? frexpf(x, exponent) : x;
 }
+
+#ifdef _WIN32
+int SwitchToThread(void);
+
+int sched_yield(void) { return !SwitchToThread(); }
+#endif

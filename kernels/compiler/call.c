@@ -7,9 +7,7 @@
 #include <Python.h>
 #include <stdint.h>
 #include <string.h>
-#ifdef _M_X64
-#include <intrin.h>
-#elif defined(__x86_64__)
+#ifdef __x86_64__
 #include <cpuid.h>
 #endif
 
@@ -168,22 +166,12 @@ static PyObject *kernel(PyObject *self, PyObject *arguments) {
 /* level(): the level of this x86-64, 1 to 4, which the system supports too; 0 on others. */
 static PyObject *level(PyObject *self, PyObject *none) {
     long found = 0;
-#if defined(_M_X64) || defined(__x86_64__)
+#ifdef __x86_64__
     unsigned int leaves[3] = {1, 7, 0x80000001}, has[3][4] = {{0}}, saved = 0;
-    for (int i = 0; i < 3; i++) {
-#ifdef _M_X64
-        __cpuidex((int *)has[i], leaves[i], 0);
-#else
-        __get_cpuid_count(leaves[i], 0, &has[i][0], &has[i][1], &has[i][2], &has[i][3]);
-#endif
-    }
+    for (int i = 0; i < 3; i++) __get_cpuid_count(leaves[i], 0, &has[i][0], &has[i][1], &has[i][2], &has[i][3]);
     if (has[0][2] >> 27 & 1) { /* the system says which registers it saves */
-#ifdef _M_X64
-        saved = (unsigned int)_xgetbv(0);
-#else
         unsigned int high;
         __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-#endif
     }
     enum {
         V2 = 1 << 0 | 1 << 9 | 1 << 13 | 1 << 19 | 1 << 20 | 1 << 23, /* SSE3, SSSE3, CX16, SSE4.1, SSE4.2, POPCNT */

@@ -33,8 +33,11 @@ FOLDER = Path(__file__).with_name("packed")
 INDEX = "pack.json"
 """The file that says what the pack is of: its system, the digest of its sources, and the digest of each file."""
 
-CALL = "call.abi3.so" if sys.platform != "win32" else "call.pyd"
-"""The module that calls kernels (call.c)."""
+CALL = "call.abi3.so"
+"""The module that calls kernels (call.c); Windows takes any ending."""
+
+LETTERS = {np.dtype(letter).name: letter for letter in "?bhiqBHIQfd"} | {"none": "N"}
+"""Letters of formats: of a dtype the one that is the same on all systems, and of None."""
 
 _V2 = "sse3 ssse3 sse4.1 sse4.2 popcnt cx16"
 _V3 = f"{_V2} avx avx2 bmi bmi2 f16c fma lzcnt movbe"
@@ -98,7 +101,7 @@ def form_of(kind: Any) -> str:
     """
     if isinstance(kind, types.Tuple):
         return f"({''.join(map(form_of, kind))})"
-    return "N" if kind == types.none else kind.dtype.char
+    return LETTERS[kind.name]
 
 
 def _type_of(form: str) -> types.Type:
@@ -173,7 +176,7 @@ def _level(files: dict[str, str], best: int) -> str:
 
 def library_of(level: str) -> str:
     """Return the name of the library for a level of processors."""
-    return f"{level}.so"  # Windows would take a name without an ending for another one
+    return f"{level}.so"  # Windows takes a name without an ending for another one
 
 
 def sources(folder: Path) -> str:

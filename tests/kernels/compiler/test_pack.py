@@ -1,4 +1,4 @@
-"""Kernels that come as machine code: a small pack is built, used, and passed over where it is not to be believed."""
+"""Kernels that come as machine code: small packs are built, used, and passed over where they are not to be believed."""
 
 import json
 import os
@@ -7,7 +7,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType
 
@@ -15,36 +17,40 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan.kernels.compiler import pack
+from helpers import aarch64
 from helpers.programs import run
 
 ROOT = Path(__file__).parents[3]
 BUILD = ROOT / "pack" / "build.py"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-COMPILER = os.environ.get("CC", "cc").split()[0]
-LEVEL = "x86-64-v2" if pack.system().endswith(("x86_64", "amd64")) else "generic"
+HERE = pack.system().replace(" ", "-")
+LEVEL = "x86-64-v2" if HERE.endswith(("x86_64", "amd64")) else "generic"
 
 CALLS = r"^Gpuscan.cumsum (float64|int32) 5000 adjacent"
-"""Calls that the small pack is of."""
+"""Calls that the small packs are of."""
 
 ANSWERS = f"""
 import hashlib, json, logging, pathlib, pickle, sys, warnings
 sys.path.append({str(BUILD.parent)!r})
-from dask_gpuscan.kernels.compiler import compiling, pack
+from dask_gpuscan.kernels.compiler import pack
 folder, *names = GIVEN
 pack.FOLDER = pathlib.Path(folder)
 heard, said = [], []
-logging.getLogger(pack.__name__).addFilter(lambda record: said.append(record.getMessage()))
+lists = {{"dask_gpuscan": heard, pack.__name__: said}}
+keep = logging.Handler()
+keep.emit = lambda record: lists.get(record.name, []).append(record.getMessage())
+logging.getLogger("dask_gpuscan").addHandler(keep)
+logging.getLogger("dask_gpuscan").setLevel("INFO")
 from calls import CALLS, frame
 answers = {{}}
 warnings.simplefilter("ignore")
 for name in names:
     method, *of = CALLS[name]
-    with compiling.listening(heard.append):
-        try:
-            answer = method(frame(*of))
-        except Exception as error:  # no method takes every dtype
-            answer = repr(error)
+    try:
+        answer = method(frame(*of))
+    except Exception as error:  # no method takes every dtype
+        answer = repr(error)
     parts = answer if isinstance(answer, tuple) else (answer,)
     answers[name] = [hashlib.sha256(pickle.dumps(part)).hexdigest() for part in parts]
 print(json.dumps([answers, heard, said]))
@@ -56,21 +62,32 @@ def answers(
     folder: Path, cache: Path, *names: str
 ) -> tuple[dict[str, list[str]], list[str], list[str]]:
     """Call methods in a new process, and return digests of their answers, what it compiled and what it logged."""
-    program = ANSWERS.replace("GIVEN", repr([str(folder), *(names or NAMES)]))
-    (line,) = run(program, DASK_GPUSCAN_CACHE=str(cache))
+    (line,) = run(program(folder, *names), DASK_GPUSCAN_CACHE=str(cache))
     found, heard, said = json.loads(line)
     return found, heard, said
 
 
+def program(folder: Path, *names: str) -> str:
+    """Return a program that calls methods, with the pack of a folder."""
+    return ANSWERS.replace("GIVEN", repr([str(folder), *(names or NAMES)]))
+
+
 @pytest.fixture(scope="module")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small pack."""
-    if shutil.which(COMPILER) is None:
-        pytest.skip(f"no C compiler {COMPILER}")
-    folder = tmp_path_factory.mktemp("pack") / "packed"
-    given = ("--only", CALLS, "--levels", LEVEL, "--jobs", "1", "--out", folder)
-    subprocess.run([sys.executable, BUILD, *given], check=True, stdout=subprocess.DEVNULL)
+def packs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of small packs of all systems."""
+    if find_spec("ziglang") is None:
+        pytest.skip("no ziglang")
+    folder = tmp_path_factory.mktemp("packs") / "packed"
+    given = ("--only", CALLS, "--levels", "x86-64-v2", "--jobs", "1", "--systems", "all")
+    line = [sys.executable, BUILD, *given, "--out", folder]
+    subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
     return folder
+
+
+@pytest.fixture(scope="module")
+def packed(packs: Path) -> Path:
+    """The folder of a small pack for this system."""
+    return packs / HERE
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +105,16 @@ def test_calls_of_a_pack_compile_nothing_and_have_the_same_bits(
 ) -> None:
     assert answers(packed, tmp_path / "cache") == (compiled, [], [])
     assert not tmp_path.joinpath("cache").exists()
+
+
+def test_processes_that_start_at_once_compile_nothing(
+    packed: Path, compiled: dict[str, list[str]], tmp_path: Path
+) -> None:
+    """Nor does it matter that nothing can be kept."""
+    tmp_path.joinpath("file").touch()
+    with ThreadPoolExecutor(32) as pool:
+        found = list(pool.map(lambda _: answers(packed, tmp_path / "file" / "cache"), range(32)))
+    assert found == [(compiled, [], [])] * 32
 
 
 LIGHT = """
@@ -157,6 +184,63 @@ def test_a_pack_that_is_not_to_be_believed_is_passed_over(
         pack._opened.cache_clear()
 
 
+def test_the_library_is_the_best_for_a_processor() -> None:
+    files = {pack.library_of(level): "" for level in ("x86-64-v2", "x86-64-v3")}
+    chosen = [pack._level(files, best) for best in (2, 3, 4)]
+    assert chosen == ["x86-64-v2.so", "x86-64-v3.so", "x86-64-v3.so"]
+    assert pack._level({"generic.so": ""}, 0) == "generic.so"
+    with pytest.raises(ValueError, match="none is for this processor"):
+        pack._level(files, 1)
+
+
+FORMATS = {
+    "linux-x86_64": (rb"\x7fELF.{14}\x3e\0", r"lib[cm]\.so\.6"),
+    "linux-aarch64": (rb"\x7fELF.{14}\xb7\0", r"lib[cm]\.so\.6"),
+    "darwin-arm64": (rb"\xcf\xfa\xed\xfe\x0c\0\0\x01", "/usr/lib/libSystem.B.dylib"),
+    "darwin-x86_64": (rb"\xcf\xfa\xed\xfe\x07\0\0\x01", "/usr/lib/libSystem.B.dylib"),
+    "win32-amd64": (
+        rb"MZ.{118}PE\0\0\x64\x86",
+        r"KERNEL32.dll|python3.dll|api-ms-win-crt-[\w-]+.dll",
+    ),
+}
+"""How the files of a system begin, and what libraries they may ask for."""
+
+ASKED, KERNEL = rb"[\w/.-]+\.(?:dll|dylib|so\.\d+)\b", rb"[\0_](k[0-9a-f]{24}(?:_form)?)(?=\0)"
+
+
+@pytest.mark.parametrize("system", FORMATS)
+def test_files_of_each_system_have_its_format_and_the_same_kernels(
+    system: str, packs: Path
+) -> None:
+    index = json.loads(packs.joinpath(system, pack.INDEX).read_text())
+    assert index["system"] == system.replace("-", " ")
+    assert {path.name for path in packs.joinpath(system).iterdir()} == {*index["files"], pack.INDEX}
+    of_this = json.loads(packs.joinpath(HERE, pack.INDEX).read_text())
+    assert index["answers"] == of_this["answers"]
+    begin, asked = FORMATS[system]
+    for name, digest in index["files"].items():
+        content = packs.joinpath(system, name).read_bytes()
+        assert pack.digest(content) == digest
+        assert re.match(begin, content, re.DOTALL)
+        libraries = {each.decode() for each in re.findall(ASKED, content)}
+        assert [each for each in libraries if not re.fullmatch(asked, each)] == []
+        kernels = set(re.findall(KERNEL, content))
+        assert len(kernels) == (0 if name == pack.CALL else 4)
+
+
+def test_calls_of_a_pack_for_arm_have_the_same_bits(
+    packs: Path, compiled: dict[str, list[str]], tmp_path: Path
+) -> None:
+    python = aarch64.command()
+    if python is None:
+        pytest.skip("no Python for ARM that QEMU runs: make aarch64")
+    line = subprocess.check_output(
+        [*python, "-c", program(packs / "linux-aarch64")], text=True,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:{aarch64.FOLDER / 'site'}", "DASK_GPUSCAN_CACHE": str(tmp_path)},
+    )  # fmt: skip
+    assert json.loads(line) == [compiled, [], []]
+
+
 def test_a_user_s_operator_has_no_name_in_packs() -> None:
     ours = dask_gpuscan.add.code.functions["combine"]
     assert pack.content_name(ours) == pack.content_name(ours)
@@ -202,7 +286,7 @@ USUAL = r"^(Gpuscan|GroupBy|Rolling|Ewm)\.\w+ (float64|int64)\?? \d+ adjacent$"
 
 
 def test_usual_calls_compile_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = ROOT / "build" / "packed"
+    folder = ROOT / "build" / "packed" / HERE
     index = folder / pack.INDEX
     of = json.loads(index.read_text())["sources"] if index.exists() else ""
     if of != pack.sources(ROOT / "kernels"):
