@@ -36,8 +36,12 @@ INDEX = "pack.json"
 CALL = "call.abi3.so"
 """The module that calls kernels (call.c); Windows takes any ending."""
 
-LETTERS = {np.dtype(letter).name: letter for letter in "?bhiqBHIQfd"} | {"none": "N"}
-"""Letters of formats: of a dtype the one that is the same on all systems, and of None."""
+KINDS: dict[str, types.Type] = {"N": types.none} | {
+    letter: types.Number(np.dtype(np.dtype(letter).name)) for letter in "?bhiqBHIQfd"
+}
+"""What letters of formats stand for: those of C's types that have as many bits on all systems, and NumPy's own dtypes."""
+
+LETTERS = {kind.name: letter for letter, kind in KINDS.items()}
 
 _V2 = "sse3 ssse3 sse4.1 sse4.2 popcnt cx16"
 _V3 = f"{_V2} avx avx2 bmi bmi2 f16c fma lzcnt movbe"
@@ -106,9 +110,7 @@ def form_of(kind: Any) -> str:
 
 def _type_of(form: str) -> types.Type:
     """Return the type of an answer of a format: none, a number or a flat tuple of numbers."""
-    if form == "N":
-        return types.none
-    fields = tuple([types.Number(np.dtype(letter)) for letter in form.strip("()")])
+    fields = tuple([KINDS[letter] for letter in form.strip("()")])
     return types.Tuple(fields) if form[0] == "(" else fields[0]
 
 

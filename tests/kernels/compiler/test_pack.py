@@ -13,9 +13,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType
 
+import numpy as np
 import pytest
 
 import dask_gpuscan
+from dask_gpuscan.kernels.compiler import argument_types as types
 from dask_gpuscan.kernels.compiler import pack
 from helpers import aarch64
 from helpers.programs import run
@@ -182,6 +184,14 @@ def test_a_pack_that_is_not_to_be_believed_is_passed_over(
         assert message.startswith(f"the compiled kernels in {copy} are passed over")
     finally:
         pack._opened.cache_clear()
+
+
+@pytest.mark.parametrize("name", [name for name in pack.LETTERS if name != "none"])
+def test_formats_are_the_same_on_all_systems_and_give_numpy_s_own_dtypes(name: str) -> None:
+    form = pack.form_of(types.Number(np.dtype(name)))
+    assert np.dtype(form) == np.dtype(name)
+    assert form not in "lL"  # which have 32 bits on Windows
+    assert pack._type_of(form).dtype is np.dtype(name)
 
 
 def test_the_library_is_the_best_for_a_processor() -> None:
