@@ -39,7 +39,7 @@ CALL = "call.abi3.so"
 KINDS: dict[str, types.Type] = {"N": types.none} | {
     letter: types.Number(np.dtype(np.dtype(letter).name)) for letter in "?bhiqBHIQfd"
 }
-"""What letters of formats stand for: those of C's types that have as many bits on all systems, and NumPy's own dtypes."""
+"""What letters of formats stand for: C's types that have as many bits on all systems, as NumPy's own dtypes."""
 
 LETTERS = {kind.name: letter for letter, kind in KINDS.items()}
 
