@@ -40,6 +40,7 @@ print("used")
 
 def _run(*command: object, cwd: Path) -> str:
     plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    plain["CC"] = "false"  # no install asks for a C compiler
     line = [*map(str, command)]
     done = subprocess.run(line, cwd=cwd, env=plain, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
