@@ -35,15 +35,6 @@ USUAL_LEVELS = "x86-64-v3 x86-64-v2"
 
 ZIG = (sys.executable, "-m", "ziglang")
 
-HEADERS = (
-    "Py_PYCONFIG_H SIZEOF_VOID_P=8 SIZEOF_SIZE_T=8 SIZEOF_LONG_LONG=8 SIZEOF_INT=4 "
-    "SIZEOF_LONG=__SIZEOF_LONG__ SIZEOF_WCHAR_T=__SIZEOF_WCHAR_T__"
-)
-"""What Python's headers are told in place of pyconfig.h, which is this system's."""
-
-WINDOWS = " MS_WINDOWS HAVE_DECLSPEC_DLL Py_ENABLE_SHARED"
-"""What they are told for Windows."""
-
 
 def run_all(jobs: int, commands: list[list[object]], **environment: str) -> None:
     """Run scripts of this folder beside each other."""
@@ -87,10 +78,11 @@ def link(system: str, levels: list[str], work: Path, out: Path) -> None:
         line = [*ZIG, "cc", "-target", SYSTEMS[system].target, "-O2", "-g0", "-s", *arguments]
         subprocess.run(list(map(str, line)), check=True, cwd=work)
 
+    headers, call = work / "include", work / "call.o"
+    shutil.copytree(sysconfig.get_path("include"), headers)
+    shutil.copy(HERE / "pyconfig.h", headers)
+    compile_c("-c", "-I", headers, KERNELS / "compiler" / "call.c", "-o", call)
     windows = system.startswith("win32")
-    told = [f"-D{name}" for name in (HEADERS + WINDOWS if windows else HEADERS).split()]
-    call, headers = work / "call.o", sysconfig.get_path("include")
-    compile_c("-c", *told, "-I", headers, KERNELS / "compiler" / "call.c", "-o", call)
     python = _python_library(call) if windows else "-Wl,-undefined,dynamic_lookup"
     compile_c("-shared", call, python, "-o", pack.CALL)
     made = [pack.CALL]
