@@ -235,6 +235,8 @@ def test_files_of_each_system_have_its_format_and_the_same_kernels(
     for name, digest in index["files"].items():
         content = packs.joinpath(system, name).read_bytes()
         assert pack.digest(content) == digest
+        if not name.endswith(".so"):
+            continue
         assert re.match(begin, content, re.DOTALL)
         libraries = {each.decode() for each in re.findall(ASKED, content)}
         assert [each for each in libraries if not re.fullmatch(asked, each)] == []
