@@ -2,6 +2,7 @@
 
 import sys
 from functools import lru_cache, partial
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ NULLABLE = {"int64": "Int64", "int32": "Int32", "bool": "boolean"}
 ROWS = (7, 5000, 40_000, 300_000, 1_000_000)
 """Few rows take other ways than many, and many are counted, sorted and shared out in others still. Of the most rows
 nearly all values differ."""
+
+MANY, MANY_ON_GPU = ROWS[-1], 1 << 22
 
 KEYS = ("adjacent", "scattered", "texts")
 """Kinds of keys of groups."""
@@ -60,7 +63,7 @@ def frame(dtype: str, rows: int, keys: str) -> Any:
     """Return rows in the order of time, as `support_calls.frame` does, of any dtype."""
     draw = np.random.default_rng(0)
     key = np.arange(rows) // 5 if keys == "adjacent" else draw.integers(0, 100, rows)
-    if rows < ROWS[-1]:
+    if rows < MANY:
         numbers = [pd.Series(draw.integers(0, 1000, rows) % high) for high in (10, 1000)]
     else:
         numbers = [pd.Series(draw.standard_normal(rows) * 1e9) for _ in range(2)]
@@ -86,9 +89,14 @@ def frame(dtype: str, rows: int, keys: str) -> Any:
     )
 
 
-def call(method: Call, dtype: str, rows: int, keys: str) -> None:
+@lru_cache(maxsize=2)
+def _frame_on_gpu(*of: Any) -> Any:
+    return import_module("cudf").from_pandas(frame(*of))
+
+
+def call(method: Call, dtype: str, rows: int, keys: str, on_gpu: bool = False) -> None:
     """Call a method of a frame, and of few rows in partitions too."""
-    given = frame(dtype, rows, keys)
+    given = (_frame_on_gpu if on_gpu else frame)(dtype, rows, keys)
     method(given)
     if rows == ROWS[0]:
         answer = method(dd.from_pandas(given, npartitions=PARTITIONS))
@@ -96,15 +104,19 @@ def call(method: Call, dtype: str, rows: int, keys: str) -> None:
             each.compute(scheduler="synchronous")
 
 
-def _calls() -> dict[str, tuple[Call, str, int, str]]:
+Calls = dict[str, tuple[Call, str, int, str]]
+"""What `call` takes for each call, by name."""
+
+
+def _calls(sizes: tuple[int, ...], kinds: tuple[str, ...] = KEYS) -> Calls:
     found = {}
     dtypes = [*DTYPES, *(f"{dtype}?" for dtype in DTYPES)]
-    for dtype, rows, keys in product(dtypes, ROWS, KEYS):
+    for dtype, rows, keys in product(dtypes, sizes, kinds):
         for name, method in (METHODS | FURTHER).items():
             if "GroupBy." in name or keys == KEYS[0]:
                 found[f"{name} {dtype} {rows} {keys}"] = method, dtype, rows, keys
     return found
 
 
-CALLS = _calls()
-"""What `call` takes for each call, by name."""
+CALLS = _calls(ROWS)
+CALLS_ON_GPU = _calls((7, 5000, 300_000)) | _calls((MANY_ON_GPU,), KEYS[:2])
