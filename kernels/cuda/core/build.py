@@ -262,7 +262,8 @@ def pack_name(each: Pass, schedule: str, capability: Capability) -> str | None:
 
     It is the same under every version of Python, unlike the key of the cache.
     """
-    of, parts = each.operator, [source(each, schedule, capability)]
+    of = each.operator
+    parts: list[Any] = [source(each, schedule, capability)]
     if of is not None and not of.is_native:
         forms = of.inputs, of.state, of.outputs, of.scalar_state, of.scalar_output
         parts += [*kernel_code(of.op, of.inputs).functions.values(), of.follow]
