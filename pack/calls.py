@@ -108,9 +108,15 @@ Calls = dict[str, tuple[Call, str, int, str]]
 """What `call` takes for each call, by name."""
 
 
-def _calls(sizes: tuple[int, ...], kinds: tuple[str, ...] = KEYS) -> Calls:
+WITH_NULLS = (*DTYPES, *(f"{dtype}?" for dtype in DTYPES))
+
+
+def _calls(
+    sizes: tuple[int, ...],
+    kinds: tuple[str, ...] = KEYS,
+    dtypes: tuple[str, ...] = WITH_NULLS,
+) -> Calls:
     found = {}
-    dtypes = [*DTYPES, *(f"{dtype}?" for dtype in DTYPES)]
     for dtype, rows, keys in product(dtypes, sizes, kinds):
         for name, method in (METHODS | FURTHER).items():
             if "GroupBy." in name or keys == KEYS[0]:
@@ -119,4 +125,8 @@ def _calls(sizes: tuple[int, ...], kinds: tuple[str, ...] = KEYS) -> Calls:
 
 
 CALLS = _calls(ROWS)
-CALLS_ON_GPU = _calls((7, 5000, 300_000)) | _calls((MANY_ON_GPU,), KEYS[:2])
+CALLS_ON_GPU = {
+    **_calls((5000,)),
+    **_calls((7, 300_000, MANY_ON_GPU), KEYS[:2], DTYPES[:4]),
+}
+"""On GPUs fewer kernels depend on the number of rows, and those of texts are those of numbers."""
