@@ -19,13 +19,15 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
+from zipfile import ZIP_LZMA, ZipFile
 
 import cloudpickle
 from calls import CALLS
-from record import load
+from record import Found, load
 from setuptools import Distribution, Extension
 
 from dask_gpuscan.kernels.compiler import pack
+from dask_gpuscan.kernels.compiler.forms import COMPILERS
 
 HERE, KERNELS = Path(__file__).parent, Path(pack.__file__).parents[1]
 X86 = pack.system().endswith(("x86_64", "amd64"))
@@ -44,27 +46,37 @@ def run_all(jobs: int, commands: list[list[object]], **environment: str) -> None
         list(pool.map(run, commands))
 
 
-def record(names: list[str], jobs: int, work: Path) -> tuple[Path, dict[str, str]]:
-    """Return a file of the kernels that calls ask for, and the formats of answers."""
+# what is the same for all levels has no instructions of this processor
+PLAIN = {"NUMBA_CPU_NAME": "x86-64" if X86 else "generic", "NUMBA_CPU_FEATURES": ""}
+
+
+def record(names: list[str], jobs: int, work: Path) -> tuple[Path, Found]:
+    """Return what calls ask for, and a file of it."""
     parts = [work / f"{i}.asked" for i in range(jobs)]
-    run_all(jobs, [["record.py", part, *names[i::jobs]] for i, part in enumerate(parts)])
-    asked, answers = {}, {}
-    for part in parts:
-        kernels, formats = load(part)
-        asked |= kernels
-        answers |= formats
-    whole = work / "asked"
-    whole.write_bytes(cloudpickle.dumps((asked, answers)))
-    print(f"{len(names)} calls ask for {len(asked)} kernels", flush=True)
-    return whole, answers
+    commands = [["record.py", part, *names[i::jobs]] for i, part in enumerate(parts)]
+    run_all(jobs, commands, **PLAIN)
+    found = Found({}, {}, {})
+    for part in map(load, parts):
+        for whole, some in zip(found, part, strict=True):
+            whole.update(some)
+    path = work / "asked"
+    path.write_bytes(cloudpickle.dumps(found.asked))
+    print(f"{len(names)} calls ask for {len(found.asked)} kernels", flush=True)
+    return path, found
+
+
+def write_engines(path: Path, engines: dict[str, bytes]) -> None:
+    """Write the archive of engines."""
+    with ZipFile(path, "w", ZIP_LZMA) as archive:
+        archive.comment = COMPILERS.encode()
+        for name, kept in sorted(engines.items()):
+            archive.writestr(name, kept)
 
 
 def emit(levels: list[str], asked: Path, jobs: int, work: Path) -> dict[str, list[str]]:
     """Return the object files of kernels for levels of processors."""
-    # what is the same for all levels has no instructions of this processor
-    plain = {"NUMBA_CPU_NAME": "x86-64" if X86 else "generic", "NUMBA_CPU_FEATURES": ""}
     commands = [["emit.py", work, asked, i, jobs, *levels] for i in range(jobs)]
-    run_all(jobs, commands, **plain)
+    run_all(jobs, commands, **PLAIN)
     return {level: [str(work / f"{level}-{i}.o") for i in range(jobs)] for level in levels}
 
 
@@ -109,18 +121,19 @@ def main() -> None:
     shutil.rmtree(given.out, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        asked, answers = record(names, given.jobs, work)
+        asked, found = record(names, given.jobs, work)
         levels = emit(given.levels.split(), asked, given.jobs, work)
         given.out.mkdir(parents=True)
         wheel = choose_compiler()
         link(levels, work, given.out)
+        write_engines(given.out / pack.ENGINES, found.engines)
     files = {path.name: pack.digest(path.read_bytes()) for path in sorted(given.out.iterdir())}
     index = {
         "system": pack.system(),
         "sources": sources,
         "wheel": wheel,
         "files": files,
-        "answers": answers,
+        "answers": found.answers,
     }
     given.out.joinpath(pack.INDEX).write_text(json.dumps(index, indent=1))
     for path in sorted(given.out.iterdir()):

@@ -11,6 +11,8 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
+from dask_gpuscan import operator
+
 sys.path.append(str(Path(__file__).parents[1] / "docs"))
 
 from support_calls import CALLS as METHODS
@@ -32,7 +34,40 @@ KEYS = ("adjacent", "scattered", "texts")
 PARTITIONS = 3
 
 
+DECAY = 0.5
+
+
+def _least(dtype: np.dtype) -> Any:
+    if dtype.kind == "b":
+        return False
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+OWN = (
+    operator(lambda a, b: a if a > b else b, identity=_least, name="larger"),
+    operator(
+        lambda a, b: (a[0] + b[0], a[1] + b[1]), lift=lambda x: (x, 1.0),
+        lower=lambda s: s[0] / s[1], identity=(0.0, 0.0), name="mean",
+    ),
+    operator(
+        lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), lift=lambda x: (DECAY, x),
+        lower=lambda s: s[1], identity=(1.0, 0.0), name="decayed",
+    ),
+)  # fmt: skip
+"""Operators that are not the package's, as one in the table of methods: their engines come with it."""
+
+
 FURTHER: dict[str, Call] = {
+    **{
+        f"{how}({op.name})": partial(call_own, op)
+        for op in OWN
+        for how, call_own in {
+            "Gpuscan.scan": lambda op, f: f["x"].gpuscan.scan(op),
+            "GroupBy.scan": lambda op, f: f.gpuscan.groupby("k")["x"].scan(op),
+            "GroupBy.reduce": lambda op, f: f.gpuscan.groupby("k")["x"].reduce(op),
+        }.items()
+    },
+    "Gpuscan.filter(function)": lambda f: f.gpuscan.filter(lambda x: x > 1),
     **{
         f"Gpuscan.filter({text})": partial(lambda text, f: f.gpuscan.filter(text), text)
         for text in ("x > 1", "x >= 1", "x < 1", "x == 1", "x > y", "x > 1 and y < 3")

@@ -249,7 +249,7 @@ def emit(asked: Any, levels: list[Level]) -> None:
 if __name__ == "__main__":
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    asked, _ = load(Path(sys.argv[2]))
+    asked = load(Path(sys.argv[2]))
     shares = slice(int(sys.argv[3]), None, int(sys.argv[4]))
     names = sorted(asked)[shares]
     levels = list(map(Level, sys.argv[5:]))
