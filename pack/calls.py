@@ -13,7 +13,7 @@ import pandas as pd
 
 from dask_gpuscan import operator
 
-sys.path.append(str(Path(__file__).parents[1] / "docs"))
+sys.path.append(str(Path(__file__).parents[1] / "docs" / "tools"))
 
 from support_calls import CALLS as METHODS
 from support_calls import Call
