@@ -1,7 +1,7 @@
 """Call every method on every library, and write which of them answer: docs/support.md, and in short docs/methods.md.
 
-``python docs/tools/support_matrix.py`` runs the columns of the libraries that are here; the others stay as they are. On a
-GPU host::
+``python docs/tools/support_matrix.py`` runs the columns of the libraries that are here; the others stay as they are.
+On a GPU host::
 
     python docs/tools/support_matrix.py --output FILE       # writes nothing but FILE
     python docs/tools/support_matrix.py --merge FILE        # anywhere else: takes its columns over

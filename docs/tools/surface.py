@@ -1,7 +1,7 @@
 """Compare our methods and their arguments with pandas' own, and write docs/surface.md.
 
 ``python docs/tools/surface.py`` writes the page again. Methods of frames are those that depend on the order of rows,
-which `ORDERED` lists; of groups, windows and buckets they are all. Absent methods are listed with those of ``api/absent.py``.
+which `ORDERED` lists; of groups, windows and buckets they are all. Methods that are absent: ``api/absent.py``.
 """
 
 import inspect
