@@ -7,7 +7,7 @@ PYTHON ?= python3
 # each would compile the package anew, for half a second.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo clicks test test-oldest test-newest foreign faults sanitize fuzz simulate threads spills routes aarch64 check format docs pack dist bench bench-gpu clean
+.PHONY: help demo clicks test test-oldest test-newest foreign faults sanitize fuzz simulate threads spills routes aarch64 check format docs pack cubins dist bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo 'make format       apply the formatting and the lint fixes that are safe'
 	@echo 'make docs         the documentation, into docs/_build/html'
 	@echo 'make pack         machine code of the kernels of usual calls, into build/packed: PACK="--only cumsum --jobs 4"'
+	@echo 'make cubins       the same for GPUs, on a machine with one: a wheel of its own, into dist: PACK="--architectures sm_90"'
 	@echo 'make dist         the sdist, a wheel for every machine, and one with that machine code for each system, into dist'
 	@echo 'make bench        the benchmarks, into benchmarks/results'
 	@echo 'make bench-gpu    those of a GPU, on a machine with one and a driver for CUDA 13'
@@ -40,7 +41,7 @@ EXTRAS_demo   := examples
 EXTRAS_test   := test,cuda13
 EXTRAS_check  := check
 EXTRAS_docs   := docs
-EXTRAS_gpu    := cuda13
+EXTRAS_gpu    := cuda13,pack
 EXTRAS_oldest := test
 EXTRAS_newest := test,cuda13
 EXTRAS_dist   := dist
@@ -137,6 +138,9 @@ docs: .venv/docs/ready
 
 pack: .venv/dist/ready
 	.venv/dist/bin/python pack/build.py $(PACK)
+
+cubins: .venv/gpu/ready
+	.venv/gpu/bin/python pack/cubins.py $(PACK)
 
 dist: .venv/dist/ready
 	rm -rf dist

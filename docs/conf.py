@@ -6,7 +6,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE / "tools"))
 
 import plot_benchmarks  # noqa: E402
 

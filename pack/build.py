@@ -20,13 +20,15 @@ import sysconfig
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from zipfile import ZIP_LZMA, ZipFile
 
 import cloudpickle
 from calls import CALLS
-from record import load
+from record import Found, load
 from systems import SYSTEMS
 
 from dask_gpuscan.kernels.compiler import pack
+from dask_gpuscan.kernels.compiler.forms import COMPILERS
 
 HERE, KERNELS = Path(__file__).parent, Path(pack.__file__).parents[1]
 X86 = ("x86_64", "amd64")
@@ -47,28 +49,41 @@ def run_all(jobs: int, commands: list[list[object]], **environment: str) -> None
         list(pool.map(run, commands))
 
 
-def record(names: list[str], jobs: int, work: Path) -> tuple[Path, dict[str, str]]:
-    """Return a file of the kernels that calls ask for, and the formats of answers."""
+# what is the same for all levels has no instructions of this processor
+PLAIN = {
+    "NUMBA_CPU_NAME": "x86-64" if platform.machine().lower() in X86 else "generic",
+    "NUMBA_CPU_FEATURES": "",
+}
+
+
+def record(names: list[str], jobs: int, work: Path) -> tuple[Path, Found]:
+    """Return what calls ask for, and a file of it."""
     parts = [work / f"{i}.asked" for i in range(jobs)]
-    run_all(jobs, [["record.py", part, *names[i::jobs]] for i, part in enumerate(parts)])
-    asked, answers = {}, {}
-    for part in parts:
-        kernels, formats = load(part)
-        asked |= kernels
-        answers |= formats
-    whole = work / "asked"
-    whole.write_bytes(cloudpickle.dumps((asked, answers)))
-    print(f"{len(names)} calls ask for {len(asked)} kernels", flush=True)
-    return whole, answers
+    commands = [["record.py", part, *names[i::jobs]] for i, part in enumerate(parts)]
+    run_all(jobs, commands, **PLAIN)
+    found = Found({}, {}, {})
+    for part in map(load, parts):
+        for whole, some in zip(found, part, strict=True):
+            whole.update(some)
+    path = work / "asked"
+    path.write_bytes(cloudpickle.dumps(found.asked))
+    print(f"{len(names)} calls ask for {len(found.asked)} kernels", flush=True)
+    return path, found
+
+
+def write_engines(path: Path, engines: dict[str, bytes]) -> None:
+    """Write the archive of engines."""
+    with ZipFile(path, "w", ZIP_LZMA) as archive:
+        archive.comment = COMPILERS.encode()
+        for name, kept in sorted(engines.items()):
+            archive.writestr(name, kept)
 
 
 def emit(levels: dict[str, list[str]], asked: Path, jobs: int, work: Path) -> None:
     """Write object files of kernels for levels of systems: ``SYSTEM/LEVEL-SHARE.o``."""
-    # what is the same for all levels has no instructions of this processor
-    plain = "x86-64" if platform.machine().lower() in X86 else "generic"
     each = [f"{system}/{level}" for system, names in levels.items() for level in names]
     commands = [["emit.py", work, asked, i, jobs, *each] for i in range(jobs)]
-    run_all(jobs, commands, NUMBA_CPU_NAME=plain, NUMBA_CPU_FEATURES="")
+    run_all(jobs, commands, **PLAIN)
 
 
 def link(system: str, levels: list[str], work: Path, out: Path) -> None:
@@ -122,14 +137,16 @@ def main() -> None:
     shutil.rmtree(given.out, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        asked, answers = record(names, given.jobs, work)
+        asked, found = record(names, given.jobs, work)
         emit(levels, asked, given.jobs, work)
         for system in systems:
             out = given.out / system.replace(" ", "-")
             out.mkdir(parents=True)
             link(system, levels[system], work / system, out)
+            if system == pack.system():  # engines are LLVM code of this one
+                write_engines(out / pack.ENGINES, found.engines)
             files = {path.name: pack.digest(path.read_bytes()) for path in sorted(out.iterdir())}
-            index = {"system": system, "sources": sources, "files": files, "answers": answers}
+            index = {"system": system, "sources": sources, "files": files, "answers": found.answers}
             out.joinpath(pack.INDEX).write_text(json.dumps(index, indent=1))
             for path in sorted(out.iterdir()):
                 print(f"{path}  {path.stat().st_size:,} bytes")

@@ -2,6 +2,7 @@
 
 import sys
 from functools import lru_cache, partial
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-sys.path.append(str(Path(__file__).parents[1] / "docs"))
+from dask_gpuscan import operator
+
+sys.path.append(str(Path(__file__).parents[1] / "docs" / "tools"))
 
 from support_calls import CALLS as METHODS
 from support_calls import Call
@@ -23,13 +26,48 @@ ROWS = (7, 5000, 40_000, 300_000, 1_000_000)
 """Few rows take other ways than many, and many are counted, sorted and shared out in others still. Of the most rows
 nearly all values differ."""
 
+MANY, MANY_ON_GPU = ROWS[-1], 1 << 22
+
 KEYS = ("adjacent", "scattered", "texts")
 """Kinds of keys of groups."""
 
 PARTITIONS = 3
 
 
+DECAY = 0.5
+
+
+def _least(dtype: np.dtype) -> Any:
+    if dtype.kind == "b":
+        return False
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+OWN = (
+    operator(lambda a, b: a if a > b else b, identity=_least, name="larger"),
+    operator(
+        lambda a, b: (a[0] + b[0], a[1] + b[1]), lift=lambda x: (x, 1.0),
+        lower=lambda s: s[0] / s[1], identity=(0.0, 0.0), name="mean",
+    ),
+    operator(
+        lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), lift=lambda x: (DECAY, x),
+        lower=lambda s: s[1], identity=(1.0, 0.0), name="decayed",
+    ),
+)  # fmt: skip
+"""Operators that are not the package's, as one in the table of methods: their engines come with it."""
+
+
 FURTHER: dict[str, Call] = {
+    **{
+        f"{how}({op.name})": partial(call_own, op)
+        for op in OWN
+        for how, call_own in {
+            "Gpuscan.scan": lambda op, f: f["x"].gpuscan.scan(op),
+            "GroupBy.scan": lambda op, f: f.gpuscan.groupby("k")["x"].scan(op),
+            "GroupBy.reduce": lambda op, f: f.gpuscan.groupby("k")["x"].reduce(op),
+        }.items()
+    },
+    "Gpuscan.filter(function)": lambda f: f.gpuscan.filter(lambda x: x > 1),
     **{
         f"Gpuscan.filter({text})": partial(lambda text, f: f.gpuscan.filter(text), text)
         for text in ("x > 1", "x >= 1", "x < 1", "x == 1", "x > y", "x > 1 and y < 3")
@@ -60,7 +98,7 @@ def frame(dtype: str, rows: int, keys: str) -> Any:
     """Return rows in the order of time, as `support_calls.frame` does, of any dtype."""
     draw = np.random.default_rng(0)
     key = np.arange(rows) // 5 if keys == "adjacent" else draw.integers(0, 100, rows)
-    if rows < ROWS[-1]:
+    if rows < MANY:
         numbers = [pd.Series(draw.integers(0, 1000, rows) % high) for high in (10, 1000)]
     else:
         numbers = [pd.Series(draw.standard_normal(rows) * 1e9) for _ in range(2)]
@@ -86,9 +124,14 @@ def frame(dtype: str, rows: int, keys: str) -> Any:
     )
 
 
-def call(method: Call, dtype: str, rows: int, keys: str) -> None:
+@lru_cache(maxsize=2)
+def _frame_on_gpu(*of: Any) -> Any:
+    return import_module("cudf").from_pandas(frame(*of))
+
+
+def call(method: Call, dtype: str, rows: int, keys: str, on_gpu: bool = False) -> None:
     """Call a method of a frame, and of few rows in partitions too."""
-    given = frame(dtype, rows, keys)
+    given = (_frame_on_gpu if on_gpu else frame)(dtype, rows, keys)
     method(given)
     if rows == ROWS[0]:
         answer = method(dd.from_pandas(given, npartitions=PARTITIONS))
@@ -96,15 +139,29 @@ def call(method: Call, dtype: str, rows: int, keys: str) -> None:
             each.compute(scheduler="synchronous")
 
 
-def _calls() -> dict[str, tuple[Call, str, int, str]]:
+Calls = dict[str, tuple[Call, str, int, str]]
+"""What `call` takes for each call, by name."""
+
+
+WITH_NULLS = (*DTYPES, *(f"{dtype}?" for dtype in DTYPES))
+
+
+def _calls(
+    sizes: tuple[int, ...],
+    kinds: tuple[str, ...] = KEYS,
+    dtypes: tuple[str, ...] = WITH_NULLS,
+) -> Calls:
     found = {}
-    dtypes = [*DTYPES, *(f"{dtype}?" for dtype in DTYPES)]
-    for dtype, rows, keys in product(dtypes, ROWS, KEYS):
+    for dtype, rows, keys in product(dtypes, sizes, kinds):
         for name, method in (METHODS | FURTHER).items():
             if "GroupBy." in name or keys == KEYS[0]:
                 found[f"{name} {dtype} {rows} {keys}"] = method, dtype, rows, keys
     return found
 
 
-CALLS = _calls()
-"""What `call` takes for each call, by name."""
+CALLS = _calls(ROWS)
+CALLS_ON_GPU = {
+    **_calls((5000,)),
+    **_calls((7, 300_000, MANY_ON_GPU), KEYS[:2], DTYPES[:4]),
+}
+"""On GPUs fewer kernels depend on the number of rows, and those of texts are those of numbers."""

@@ -259,7 +259,7 @@ if __name__ == "__main__":
     llvm.initialize_all_asmprinters()
     # LLVM writes what is for this processor into what it makes machine code of, which kernels are linked of, too
     JITCPUCodegen._add_module = lambda self, module: self._engine.add_module(module.clone())
-    asked, _ = load(Path(sys.argv[2]))
+    asked = load(Path(sys.argv[2]))
     shares = slice(int(sys.argv[3]), None, int(sys.argv[4]))
     names = sorted(asked)[shares]
     levels = list(map(Level, sys.argv[5:]))

@@ -5,52 +5,73 @@ import warnings
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import cloudpickle
 from calls import CALLS, call
 
-from dask_gpuscan.kernels.compiler import functions, pack
+from dask_gpuscan.kernels.compiler import forms, functions, jit, pack
 from dask_gpuscan.kernels.operators import inference
 
-Asked = dict[str, tuple[str, str, tuple[Any, ...]]]
-"""For each name in the pack the module and the name of a function, and the types of its arguments."""
 
-Answers = dict[str, str]
-"""For each name the format of the answer of a function that is asked for its type alone."""
+class Found(NamedTuple):
+    """What calls ask for, by names in the pack."""
+
+    asked: dict[str, tuple[str, str, tuple[Any, ...]]]
+    """Kernels: the module and the name of a function, and the types of its arguments."""
+
+    answers: dict[str, str]
+    """The format of the answer of a function that is asked for its type alone."""
+
+    engines: dict[str, bytes]
+    """Engines of kernels that no pack has, as they are kept."""
 
 
-def record(names: Iterable[str]) -> tuple[Asked, Answers]:
+def record(names: Iterable[str]) -> Found:
     """Run calls, and return what they ask for."""
-    asked: Asked = {}
-    answers: Answers = {}
+    found = Found({}, {}, {})
+    foreign = False
 
     def find(function: Any, arguments: tuple[Any, ...]) -> None:
+        nonlocal foreign
         plain, name = function.py_func, pack.name_of(function, arguments)
+        foreign = name is None
         if name is not None:
-            asked[name] = plain.__module__, plain.__qualname__, arguments
+            found.asked[name] = plain.__module__, plain.__qualname__, arguments
 
     def answer_of(function: Any, arguments: tuple[Any, ...], ask: Any) -> Any:
-        answer, name = (
-            functions.answer_of(function, arguments, ask),
-            pack.name_of(function, arguments),
-        )
+        answer = functions.answer_of(function, arguments, ask)
+        name = pack.name_of(function, arguments)
         if name is not None:
-            answers[name] = pack.form_of(answer)
+            found.answers[name] = pack.form_of(answer)
         return answer
 
+    def kept_engine(function: Any, arguments: tuple[Any, ...], key_of: Any) -> bytes:
+        kept = of_forms(function, arguments, key_of)
+        if foreign:
+            found.engines[forms.engine_name(function, arguments)] = kept
+        return kept
+
+    def load_overload(*given: Any) -> Any:
+        return (
+            None if foreign else of_cache(*given)
+        )  # those of others are linked, so that engines are asked for
+
+    of_forms, of_cache = forms.kept_engine, jit._KernelCache.load_overload
     pack.find = find  # type: ignore[assignment]
     inference.answer_of = answer_of  # type: ignore[assignment]
+    forms.kept_engine = kept_engine
+    jit._KernelCache.load_overload = load_overload  # type: ignore[method-assign]
     warnings.simplefilter("ignore")
     for name in names:
         try:
             call(*CALLS[name])
         except Exception as error:  # no method takes every dtype
             print(f"{name}: {str(error)[:100]}".partition("\n")[0], file=sys.stderr)
-    return asked, answers
+    return found
 
 
-def load(path: Path) -> tuple[Asked, Answers]:
+def load(path: Path) -> Found:
     """Read what was recorded."""
     return cloudpickle.loads(path.read_bytes())  # type: ignore[no-any-return]
 

@@ -28,7 +28,7 @@ from dask_gpuscan.api.xarray.accessor import XarrayGpuscan, XarrayGroups
 
 ROOT = Path(__file__).parents[1]
 DAY = datetime.datetime.now(datetime.UTC).toordinal()
-sys.path.insert(0, str(ROOT / "docs"))  # whose scripts are no package
+sys.path.insert(0, str(ROOT / "docs" / "tools"))  # whose scripts are no package
 
 import bench_records  # noqa: E402
 import differences  # noqa: E402
@@ -125,7 +125,7 @@ def test_records_of_peers_that_were_stopped_and_of_no_known_limit() -> None:
 def test_speeds_on_the_page() -> None:
     text = headlines.PAGE.read_text(encoding="utf-8")
     assert headlines.BEGIN in text
-    assert headlines.put_in(text) == text, "run docs/pictures.py"
+    assert headlines.put_in(text) == text, "run docs/tools/pictures.py"
 
 
 def test_pictures_show_the_results(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_pictures_show_the_results(tmp_path: Path) -> None:
             for folder in (tmp_path, pictures.FOLDER)
         ]
         assert texts[0]
-        assert texts[0] == texts[1], f"{name}: run docs/pictures.py"
+        assert texts[0] == texts[1], f"{name}: run docs/tools/pictures.py"
 
 
 def test_the_map_shows_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_speeds_in_readme() -> None:
     picture = (pictures.FOLDER / "speeds-light.svg").read_text(encoding="utf-8")
     for title, row in shown.items():
         for text in (title, *map(headlines.times, row.values())):
-            assert f">{text}</text>" in picture, "run docs/pictures.py"
+            assert f">{text}</text>" in picture, "run docs/tools/pictures.py"
 
 
 def test_every_headline_is_recorded() -> None:
@@ -166,11 +166,11 @@ def test_every_headline_is_recorded() -> None:
 def test_support_matrix_is_written_out() -> None:
     known = json.loads(support_matrix.TABLE.read_text())
     calls = {*support_matrix.CALLS, *support_matrix.ARRAY_CALLS, *support_matrix.CUBE_CALLS}
-    assert set(known["cells"]) == calls, "run docs/support_matrix.py"
+    assert set(known["cells"]) == calls, "run docs/tools/support_matrix.py"
     for page, made in support_matrix.PAGES.items():
         text = page.read_text(encoding="utf-8")
         assert support_matrix.BEGIN in text
-        assert support_matrix.put_in(text, made(known)) == text, "run docs/support_matrix.py"
+        assert support_matrix.put_in(text, made(known)) == text, "run docs/tools/support_matrix.py"
 
 
 def test_the_comparison_with_pandas_is_written_out() -> None:
@@ -180,7 +180,7 @@ def test_the_comparison_with_pandas_is_written_out() -> None:
     )  # a KeyError: say why in WHY
     if text.splitlines()[2] != made.splitlines()[2]:
         pytest.skip("the page is that of another version of pandas")
-    assert made == text, "run docs/surface.py"
+    assert made == text, "run docs/tools/surface.py"
 
 
 @pytest.mark.slow
@@ -199,7 +199,7 @@ def test_differences_are_written_out() -> None:
     text = differences.PAGE.read_text(encoding="utf-8")
     assert all(mark in text for mark in differences.MARKS)
     made = support_matrix.put_in(text, differences.made(known), differences.MARKS)
-    assert made == text, "run docs/differences.py"
+    assert made == text, "run docs/tools/differences.py"
 
 
 @pytest.mark.slow
@@ -211,7 +211,7 @@ def test_differences_are_true(library: str) -> None:
     if known is None or known["version"] != support_matrix.version_of(library):
         pytest.skip(f"the table is that of another version of {library}")
     found = [list(row) for row in differences.LIBRARIES[library]()]
-    assert found == known["rows"], "run docs/differences.py"
+    assert found == known["rows"], "run docs/tools/differences.py"
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/engine.md", "tests/README.md"])

@@ -82,9 +82,13 @@ def test_forks_wait_for_what_is_imported_late() -> None:
 
 
 LATE = [
+    "cudf",
+    "cupy",
     "dask",
+    "dask_cudf",
     "distributed",
     "fsspec",
+    "numba.cuda",
     "polars",
     "pyarrow.dataset",
     "pyarrow.fs",
@@ -118,6 +122,10 @@ stage("stream")
 import polars as pl
 pl.DataFrame(df).gpuscan.cumsum()
 stage("polars")
+import dask.array, dask.dataframe as dd
+before |= set(sys.modules)  # dask.array loads CuPy itself
+dd.from_pandas(df, npartitions=1).gpuscan.cumsum()
+stage("Dask")
 print(json.dumps(found))
 """
 
@@ -143,6 +151,7 @@ def test_libraries_are_imported_when_they_are_asked_for() -> None:
     files = {"fsspec", "pyarrow.fs", "pyarrow.parquet"}
     assert set(found["stream"]) <= files
     assert set(found["polars"]) <= files | {"polars"}
+    assert found["Dask"] == []
 
 
 def test_public_names_are_those_that_type_checkers_read() -> None:

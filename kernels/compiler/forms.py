@@ -12,13 +12,16 @@ import pickle
 from functools import partial
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
+import numba
 from numba.core import types
 from numba.core.compiler import CompileResult
 from numba.core.environment import Environment
 from numba.core.serialize import dumps
 
 from . import cache as kernel_cache
+from . import pack
 from .functions import ANSWERS, ROLES, STATES
 from .numba_internals import optimize
 from .symbols import (
@@ -217,6 +220,29 @@ def _engine_of(function: Any, arguments: tuple[Any, ...]) -> bytes:
     return kept
 
 
+COMPILERS = f"{numba.__version__} {llvmlite.__version__}"
+"""What an engine in a pack must have been made by."""
+
+
+def kept_engine(function: Any, arguments: tuple[Any, ...], key_of: Any) -> bytes:
+    """Return an engine as it is kept: in the pack, on disk, or from now on."""
+    kept = pack.engine(engine_name(function, arguments), COMPILERS)
+    if kept is None:
+        key = key_of(arguments, "engine")
+        kept = kernel_cache.read(key)
+        if kept is None:
+            kept = _engine_of(function, arguments)
+            kernel_cache.write(key, kept)
+    return kept
+
+
+def engine_name(function: Any, arguments: tuple[Any, ...]) -> str:
+    """Return the name of an engine in packs."""
+    plain = function.py_func
+    content = plain.__module__, plain.__qualname__, [each.name for each in arguments]
+    return pack.digest(repr(content).encode())
+
+
 def _names(fndesc: Any) -> list[str]:
     """Return the names under which a kernel is found."""
     wrapper = fndesc.llvm_cpython_wrapper_name
@@ -250,12 +276,7 @@ def linked(
     """
     formed = _Formed(operators)
     kinds, numbers = formed.formed(engine.py_func, arguments), tuple(formed.numbers)
-    key = key_of(kinds, "engine")
-    kept = kernel_cache.read(key)
-    if kept is None:
-        kept = _engine_of(engine, kinds)
-        kernel_cache.write(key, kept)
-    fndesc, consts, answer, asked, pieces = pickle.loads(kept)
+    fndesc, consts, answer, asked, pieces = pickle.loads(kept_engine(engine, kinds, key_of))
     module = llvm.parse_assembly(with_numbers(pieces, numbers, context))
     before = _names(fndesc)
     fndesc.argtypes = arguments

@@ -17,9 +17,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
+from io import BytesIO
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -32,6 +34,9 @@ FOLDER = Path(__file__).with_name("packed")
 
 INDEX = "pack.json"
 """The file that says what the pack is of: its system, the digest of its sources, and the digest of each file."""
+
+ENGINES = "engines.zip"
+"""The archive of engines, into which operators are linked (forms.py): for the Numba that it was made by alone."""
 
 CALL = "call.abi3.so"
 """The module that calls kernels (call.c); Windows takes any ending."""
@@ -84,8 +89,19 @@ def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
 def answer(function: Any, arguments: tuple[Any, ...]) -> types.Type | None:
     """Return the type that a function answers with, if the pack knows it: it need not have machine code for that."""
     asked = _asked(function, arguments)
-    form = None if asked is None else asked[3].get(asked[0])
+    form = None if asked is None else asked[3]["answers"].get(asked[0])
     return None if form is None else _type_of(form)
+
+
+def engine(name: str, compilers: str) -> bytes | None:
+    """Return what the pack has of an engine, if these are the compilers that it was made by."""
+    archive = _engines()
+    made_by = "" if archive is None else archive.comment.decode()
+    return (
+        archive.read(name)
+        if archive and made_by == compilers and name in archive.NameToInfo
+        else None
+    )
 
 
 def _asked(function: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -129,16 +145,33 @@ def digest(content: bytes) -> str:
 
 @lru_cache(maxsize=1)
 def _opened() -> Any:
-    """Return the library for this processor, what calls its kernels, and formats of answers; None without a pack."""
+    """Return the library for this processor, what calls its kernels, and the index; None without a pack."""
     if not FOLDER.joinpath(INDEX).exists():
         return None
     try:
         return _open(json.loads(FOLDER.joinpath(INDEX).read_bytes()))
     except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
-        logging.getLogger(__name__).warning(
-            "the compiled kernels in %s are passed over: %s", FOLDER, error
-        )
+        _pass_over(error)
     return None
+
+
+def _pass_over(why: Exception) -> None:
+    logging.getLogger(__name__).warning(
+        "the compiled kernels in %s are passed over: %s", FOLDER, why
+    )
+
+
+@lru_cache(maxsize=1)
+def _engines() -> ZipFile | None:
+    """Return the archive of engines, which is kept in memory: forked processes would share a place in its file."""
+    opened = _opened()
+    if opened is None or ENGINES not in opened[2]["files"]:
+        return None
+    try:
+        return ZipFile(BytesIO(_checked(ENGINES, opened[2]["files"]).read_bytes()))
+    except (OSError, ValueError) as error:
+        _pass_over(error)
+        return None
 
 
 def _open(index: Any) -> Any:
@@ -150,7 +183,7 @@ def _open(index: Any) -> Any:
         raise ValueError("this Python has no stable ABI")
     module = _call_module(index["files"])
     level = _level(index["files"], module.level())
-    return ctypes.CDLL(str(_checked(level, index["files"]))), module, index["answers"]
+    return ctypes.CDLL(str(_checked(level, index["files"]))), module, index
 
 
 def _checked(name: str, files: dict[str, str]) -> Path:

@@ -12,7 +12,7 @@ import pytest
 import dask_gpuscan
 from helpers.versions import older
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "tools"))
 calls = importlib.import_module("support_calls")
 
 COPY_ON_WRITE = [False, True] if older("pandas", "3") else [None]

@@ -15,7 +15,7 @@ import pytest
 from dask_gpuscan import stream
 from helpers.strategies import of_partitions
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "tools"))
 calls = importlib.import_module("support_calls")
 matrix = importlib.import_module("support_matrix")
 

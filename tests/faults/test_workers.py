@@ -25,7 +25,7 @@ from faults.harm import (
     wait_for,
 )
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "tools"))
 CALLS = importlib.import_module("support_calls")
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]

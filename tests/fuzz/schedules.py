@@ -26,7 +26,7 @@ from .choices import Choices
 from .fuzzer import Fuzzer
 from .simulation import Harms, Simulation
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "tools"))
 CALLS = importlib.import_module("support_calls")
 
 Make = Callable[[list[int]], Any]

@@ -60,7 +60,7 @@ def test_hash_codes(threads, distinct, count):
     for dtype in ("u4", "u8"):
         codes, rows = kernels.factorize_words(words.astype(dtype))
         assert _numbers(codes) == _numbers(words.astype(dtype))
-        assert rows.tolist() == [codes.tolist().index(code) for code in range(len(rows))]
+        assert rows.tolist() == np.unique(codes, return_index=True)[1].tolist()
 
 
 def test_words_of_one_hash_have_their_own_codes(threads, monkeypatch):
@@ -94,9 +94,9 @@ def _numbers(keys) -> list[int]:
 
 def _texts(count: int, distinct: int, longest: int, offset: str):
     """Return random texts, as bytes and as Arrow keeps them, of which many are equal but for a byte."""
-    known = [
-        bytes(RNG.integers(0, 3, RNG.integers(0, longest + 1), np.uint8)) for _ in range(distinct)
-    ]
+    letters = RNG.integers(0, 3, (distinct, longest), np.uint8)
+    lengths = RNG.integers(0, longest + 1, distinct)
+    known = [bytes(text[:length]) for text, length in zip(letters, lengths, strict=True)]
     found = [b"before", *(known[i] for i in RNG.integers(0, distinct, count))]
     ends = np.cumsum([0, *map(len, found)]).astype(offset)
     return found[1:], ends[1:], np.frombuffer(b"".join(found), np.uint8)

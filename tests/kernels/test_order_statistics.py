@@ -106,15 +106,16 @@ STATISTICS = {
 }
 
 
+WIDTHS = [1, 3, 10, 32, 33, 192, 193, 250, 640, 641, 1000, 2560, 2561, 70_000, 10**6]
+
+
 @pytest.mark.parametrize("name", known_to_pandas(STATISTICS))
-@pytest.mark.parametrize(
-    "width", [1, 3, 10, 32, 33, 192, 193, 250, 640, 641, 1000, 2560, 2561, 70_000, 10**6]
-)
-@pytest.mark.parametrize("holes", [0.0, 0.2])
-def test_many_rows(poisoned, backend, name, width, holes):
+@pytest.mark.parametrize("width", WIDTHS)
+def test_many_rows(poisoned, backend, name, width):
     rng = np.random.default_rng(3)
     x = np.round(rng.normal(size=150_001), 3)
-    x[rng.random(len(x)) < holes] = np.nan
+    if (WIDTHS.index(width) + [*STATISTICS].index(name)) % 2:
+        x[rng.random(len(x)) < 0.2] = np.nan
     statistic, of_pandas = STATISTICS[name]
     found = order_statistics(statistic, backend.array(x), RowWindows(width - 1))
     expected = of_pandas(pd.Series(x).rolling(width, min_periods=1))

@@ -61,9 +61,9 @@ def values_of(dtype, rng, count, few=False):
 def ranks(values, null=None, descending=False, nulls_first=False, times=False):
     """Integers in the order of a key, of one key by NumPy's `unique`."""
     if values.dtype == INT128:
-        whole = [int(v["low"]) + (int(v["high"]) << 64) for v in values]
-        order = {v: i for i, v in enumerate(sorted(set(whole)))}
-        rank = np.array([order[v] for v in whole], np.int64)
+        order = np.lexsort([values["low"], values["high"]])
+        rank = np.zeros(len(values), np.int64)
+        rank[order[1:]] = np.cumsum(values[order[1:]] != values[order[:-1]])
         missing = np.zeros(len(values), bool)
     else:
         if values.dtype.kind in "mM":

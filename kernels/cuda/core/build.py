@@ -24,6 +24,7 @@ from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
 from ...compiler import cache as kernel_cache
 from ...compiler.compiling import compiling, say_compiling
+from ...compiler.pack import Foreign, content_name
 from ...late_dataclass import dataclass
 from ...operators.built_in import traits_of
 from ..codes.code_pass import code_source
@@ -34,6 +35,8 @@ from ..intervals.interval_pass import interval_source
 from ..scan.scan_pass import scan_source
 from ..sort.sort_pass import sort_source
 from ..windows.window_pass import window_source, window_starts_source
+from . import packed
+from .closure_constants import kernel_code, numbers_of
 from .devices import ADVICE, OUT_OF_MEMORY, Device, check, device, free_kept
 from .link import lto_functions, lto_predicate
 from .plan import Capability, Form, Pass, TypedOperator
@@ -145,19 +148,23 @@ def _loaded(each: Pass, schedule: str, on: Device) -> tuple[Any, Any]:
 
 
 def cubin(each: Pass, schedule: str, capability: Capability, fresh: bool = False) -> bytes:
-    """Return the machine code of a pass for a GPU of this compute capability, from the cache or `fresh`.
+    """Return the machine code of a pass for a GPU of this compute capability: packed, from the cache, or `fresh`.
 
     Raises
     ------
     TypeError
         If Numba cannot compile the operator or the predicate for CUDA.
     """
-    title, each = _title(each), as_bits(each)
+    title, each, arch = _title(each), as_bits(each), _architecture(capability)
     key = _key(each, schedule, capability)
     with compiling():
-        found = None if fresh else kernel_cache.read(key)
+        found = None
+        if not fresh:
+            name = pack_name(each, schedule, capability)
+            found = packed.read(name, arch, sources()) if name else None
+            found = found or kernel_cache.read(key)
         if found is None:
-            say_compiling(title, _architecture(capability))
+            say_compiling(title, arch)
             found = build(each, schedule, capability)[0]
             kernel_cache.write(key, found)
     return found
@@ -203,12 +210,14 @@ def _functions(each: Pass, capability: Capability) -> list[bytes]:
     if of is not None and not of.is_native:
         found += _operator_functions(of, of.follow, capability)
     if isinstance(each, ColumnPass) and each.predicate is not None:
-        inputs = forms_of(each.order, each.keys, each.scalars)
-        in_band = tuple(
-            kind == "row" and each.key_nulls[i].kind == "in band" for kind, i in each.order
-        )
-        found.append(lto_predicate(each.predicate, inputs, in_band, capability))
+        found.append(lto_predicate(each.predicate, *predicate_form(each), capability))
     return found
+
+
+def predicate_form(each: ColumnPass) -> tuple[Form, tuple[bool, ...]]:
+    """Return the dtypes that the predicate of a pass reads, and whether elements of each are missing in band."""
+    in_band = [kind == "row" and each.key_nulls[i].kind == "in band" for kind, i in each.order]
+    return forms_of(each.order, each.keys, each.scalars), tuple(in_band)
 
 
 @lru_cache(maxsize=64)
@@ -248,6 +257,25 @@ def _link(text: str, functions: list[bytes], arch: str) -> tuple[bytes, str]:
     return bytes(linked.code), linker.get_info_log()
 
 
+def pack_name(each: Pass, schedule: str, capability: Capability) -> str | None:
+    """Return the name of the machine code of a pass in packs; None if a function is not the package's own.
+
+    It is the same under every version of Python, unlike the key of the cache.
+    """
+    of = each.operator
+    parts: list[Any] = [source(each, schedule, capability)]
+    if of is not None and not of.is_native:
+        forms = of.inputs, of.state, of.outputs, of.scalar_state, of.scalar_output
+        parts += [*kernel_code(of.op, of.inputs).functions.values(), of.follow]
+        parts.append(repr((forms, numbers_of(of.op, of.inputs), of.identity)))
+    if isinstance(each, ColumnPass) and each.predicate is not None:
+        parts += [each.predicate.lift, repr(predicate_form(each))]
+    try:
+        return content_name(*parts)
+    except Foreign:
+        return None
+
+
 def _key(each: Pass, schedule: str, capability: Capability) -> str:
     return _entry("cubin", each.token, capability, source(each, schedule, capability))
 
@@ -259,8 +287,8 @@ def _entry(kind: str, *content: Any) -> str:
 
 
 @lru_cache(maxsize=1)
-def _environment() -> str:
-    """Everything outside a pass that its machine code depends on."""
+def sources() -> str:
+    """Return a digest of all files that machine code is made of, but for operators that `ops` has."""
     digest = hashlib.sha256()
     shared = [
         FOLDER.parent / "compiler" / name
@@ -268,9 +296,15 @@ def _environment() -> str:
     ]
     for path in sorted([*FOLDER.rglob("*.cuh"), *FOLDER.rglob("*.py"), *shared]):
         digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _environment() -> str:
+    """Everything outside a pass that its machine code depends on."""
     packages = ("cuda-core", "cuda-bindings", package(), "numba", "llvmlite")
     libraries = ("nvidia-cuda-nvrtc", "nvidia-nvjitlink", "nvidia-cuda-nvcc", "nvidia-nvvm")
-    return f"{digest.hexdigest()} {[(p, _version(p)) for p in packages + libraries]}"
+    return f"{sources()} {[(p, _version(p)) for p in packages + libraries]}"
 
 
 def _version(package: str) -> str:

@@ -1,7 +1,5 @@
 """``.gpuscan`` of xarray: the answers of xarray, or of NumPy and pandas line by line, on the whole data."""
 
-import subprocess
-import sys
 from contextlib import nullcontext
 from itertools import product
 
@@ -406,18 +404,6 @@ def test_what_is_shown(rain):
     groups = rain.to_dataset().gpuscan.groupby("time.month")
     assert repr(groups) == "<groups of an xarray Dataset by 'time.month', along 'time'>"
     assert dask_gpuscan.on(rain) is rain.gpuscan
-
-
-def test_works_without_xarray_and_with_it_later():
-    code = """
-import sys
-sys.modules["xarray"] = None
-import dask_gpuscan
-del sys.modules["xarray"]
-import xarray
-assert xarray.DataArray([1, 2], dims="x").gpuscan.cumsum().values.tolist() == [1, 3]
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize("options", [{}, {"skipna": True}, {"skipna": False}, {"reverse": True}])

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "docs"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "docs" / "tools"))
 support_matrix = importlib.import_module("support_matrix")
 
 LENGTHS = [5, 28, 19, 96, 2]

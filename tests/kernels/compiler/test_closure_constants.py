@@ -201,7 +201,7 @@ def test_numbers_that_choose_a_branch_stay_constants():
 
 OF_PACKAGE = f"""
 import re, sys
-sys.path.append({str(Path(__file__).parents[3] / "docs")!r})
+sys.path.append({str(Path(__file__).parents[3] / "docs" / "tools")!r})
 from dask_gpuscan.kernels.compiler import closure_constants, pack
 from dask_gpuscan.ops.statistics import windows
 windows.std(2).code

@@ -12,6 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 HERE = pack.system().replace(" ", "-")
 LEVEL = "x86-64-v2" if HERE.endswith(("x86_64", "amd64")) else "generic"
 
-CALLS = r"^Gpuscan.cumsum (float64|int32) 5000 adjacent"
+CALLS = r"^Gpuscan.(cumsum (float64|int32)|scan\(larger\) float64) 5000 adjacent"
 """Calls that the small packs are of."""
 
 ANSWERS = f"""
@@ -144,6 +145,39 @@ def test_other_calls_are_compiled(packed: Path, tmp_path: Path) -> None:
     _, heard, said = answers(packed, tmp_path, "Gpuscan.cummin float32 5000 adjacent")
     assert heard
     assert said == []
+
+
+OWN = """
+import numpy as np, pandas as pd, dask_gpuscan, pathlib
+from dask_gpuscan.kernels.compiler import forms, pack
+pack.FOLDER = pathlib.Path(FOLDER)
+made, engine_of = [], forms._engine_of
+forms._engine_of = lambda *given: [made.append(given), engine_of(*given)][1]
+least = dask_gpuscan.operator(lambda a, b: b if b < a else a, identity=np.inf)
+x = pd.Series(np.random.default_rng(0).standard_normal(5000))
+assert x.gpuscan.scan(least).equals(x.cummin())
+assert x.astype("float32").gpuscan.scan(dask_gpuscan.operator(
+    lambda a, b: a if a > b else b, identity=np.float32("-inf"))).equals(x.astype("float32").cummax())
+print(len(made))
+"""
+
+
+def engines_made(packed: Path, cache: Path) -> int:
+    """Count the engines that two operators of a user's take."""
+    (line,) = run(OWN.replace("FOLDER)", f"{str(packed)!r})"), DASK_GPUSCAN_CACHE=str(cache))
+    return int(line)
+
+
+def test_operators_are_linked_into_engines_of_the_pack(packed: Path, tmp_path: Path) -> None:
+    assert engines_made(packed, tmp_path / "cache") == 0
+    copy = tmp_path / "copy"
+    shutil.copytree(packed, copy)
+    with ZipFile(copy / pack.ENGINES, "a") as engines:
+        engines.comment = b"another Numba"
+    index = json.loads(copy.joinpath(pack.INDEX).read_text())
+    index["files"][pack.ENGINES] = pack.digest(copy.joinpath(pack.ENGINES).read_bytes())
+    copy.joinpath(pack.INDEX).write_text(json.dumps(index))
+    assert engines_made(copy, tmp_path / "another cache") == 1
 
 
 def damage(packed: Path, how: str) -> None:

@@ -1,7 +1,7 @@
 """Call methods of pandas, polars and cuDF and ours on the same columns, and write where answers differ.
 
-``python docs/differences.py`` writes the tables of docs/guide/semantics.md anew. Libraries that are not here, or not
-named, keep what docs/differences.json has of them: on a GPU host, ``python docs/differences.py cudf`` fills cuDF's.
+``python docs/tools/differences.py`` writes the tables of docs/guide/semantics.md. Libraries that are absent, or not
+named, keep what differences.json has of them: on a GPU host, ``python docs/tools/differences.py cudf`` fills cuDF's.
 """
 
 import importlib
@@ -23,7 +23,7 @@ from support_matrix import is_here, put_in, version_of
 import dask_gpuscan  # noqa: F401  (registers the accessor)
 
 HERE = Path(__file__).parent
-TABLE, PAGE = HERE / "differences.json", HERE / "guide" / "semantics.md"
+TABLE, PAGE = HERE / "differences.json", HERE.parent / "guide" / "semantics.md"
 MARKS = "<!-- differences -->", "<!-- end of differences -->"
 
 Answer = tuple[str, list[Any] | None]

@@ -1,7 +1,7 @@
 """Compare our methods and their arguments with pandas' own, and write docs/surface.md.
 
-``python docs/surface.py`` writes the page again. Methods of frames are those that depend on the order of rows, which
-`ORDERED` lists; of groups, windows and buckets they are all. What is absent stands with what ``api/absent.py`` names.
+``python docs/tools/surface.py`` writes the page again. Methods of frames are those that depend on the order of rows,
+which `ORDERED` lists; of groups, windows and buckets they are all. Methods that are absent: ``api/absent.py``.
 """
 
 import inspect
@@ -20,7 +20,7 @@ from dask_gpuscan.api.windows.group_resample import GroupResampler
 from dask_gpuscan.api.windows.resample import Resampler
 from dask_gpuscan.api.windows.rolling import Rolling
 
-PAGE = Path(__file__).parent / "surface.md"
+PAGE = Path(__file__).parents[1] / "surface.md"
 
 ORDERED = (
     "agg", "apply", "argsort", "asfreq", "asof", "autocorr", "bfill", "cummax", "cummin", "cumprod", "cumsum",
@@ -181,7 +181,7 @@ def page() -> str:
         "",
         f"Arguments that are not taken and have no meaning here are left out: {listed(WITHOUT_MEANING)}.",
         "",
-        "`python docs/surface.py` writes this page.",
+        "`python docs/tools/surface.py` writes this page.",
     ]
     for surface in SURFACES:
         lines += ["", f"## {surface.title}", "", *present(surface)]

@@ -1,7 +1,7 @@
 """Write the pictures that pages show wherever they are read, and the table of speeds; they are committed.
 
-``python docs/pictures.py`` writes ``docs/_static/*.svg``, light and dark, and the table of docs/benchmarks.md. Tests
-compare both with the results and the scripts that draw them.
+``python docs/tools/pictures.py`` writes ``docs/_static/*.svg``, light and dark, and the table of docs/benchmarks.md.
+Tests compare both with the results and the scripts that draw them.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from drawing import Theme, write
 from headlines import Headline
 from matplotlib.figure import Figure
 
-FOLDER = Path(__file__).with_name("_static")
+FOLDER = Path(__file__).parents[1] / "_static"
 
 
 def chart(

@@ -1,6 +1,6 @@
 """Draw the engine as SVG: the look-back of a GPU, its two schedules, and how a kernel is made.
 
-``python docs/pictures.py`` writes them.
+``python docs/tools/pictures.py`` writes them.
 """
 
 from dataclasses import dataclass

@@ -1,10 +1,10 @@
 """Call every method on every library, and write which of them answer: docs/support.md, and in short docs/methods.md.
 
-``python docs/support_matrix.py`` runs the columns of the libraries that are here; those of the others keep what they
-have. On a GPU host::
+``python docs/tools/support_matrix.py`` runs the columns of the libraries that are here; the others stay as they are.
+On a GPU host::
 
-    python docs/support_matrix.py --output FILE       # writes nothing but FILE
-    python docs/support_matrix.py --merge FILE        # anywhere else: takes its columns over
+    python docs/tools/support_matrix.py --output FILE       # writes nothing but FILE
+    python docs/tools/support_matrix.py --merge FILE        # anywhere else: takes its columns over
 
 The rows of `support_calls` are run. A cell is "yes" if the call answers and, on other libraries than pandas, its
 answer is that on pandas; else it is the error.
@@ -261,7 +261,7 @@ def put_in(text: str, table: str, marks: tuple[str, str] = (BEGIN, END)) -> str:
     return f"{before}{marks[0]}\n\n{table}\n\n{marks[1]}{after}"
 
 
-PAGES = {HERE / "support.md": full, HERE / "methods.md": short}
+PAGES = {HERE.parent / "support.md": full, HERE.parent / "methods.md": short}
 
 
 def main(argv: list[str] | None = None) -> None:

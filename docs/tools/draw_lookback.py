@@ -1,7 +1,7 @@
 """Draw the two look-back levels, tiles within a partition and partitions across the graph, and the halo, as SVG.
 
 The first two show the same numbers, so that they can be compared: eight pieces of three values, a running
-sum, and the moment at which piece 6 asks for its carry. ``python docs/pictures.py`` writes them.
+sum, and the moment at which piece 6 asks for its carry. ``python docs/tools/pictures.py`` writes them.
 """
 
 from drawing import STEP, WIDTH, Theme, arrow, canvas, filled, label, plain

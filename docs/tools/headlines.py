@@ -1,6 +1,6 @@
 """The benchmarks that README and the benchmark page show, from the committed results: a table and five charts.
 
-``python docs/pictures.py`` writes them anew; tests compare them with the results.
+``python docs/tools/pictures.py`` writes them anew; tests compare them with the results.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any
 
 from bench_records import Record, load, peer
 
-PAGE = Path(__file__).with_name("benchmarks.md")
+PAGE = Path(__file__).parents[1] / "benchmarks.md"
 BEGIN, END = "<!-- speeds -->", "<!-- end of speeds -->"
 
 

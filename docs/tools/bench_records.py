@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
 Record = dict[str, Any]
 
@@ -191,7 +191,7 @@ def readable(name: str) -> str:
         if found or name == pattern:
             groups = found.groups() if found else ()
             return title.format(*(spaced(each or "") for each in groups))
-    raise KeyError(f"docs/bench_records.py: NAMES has no row for {name!r}")
+    raise KeyError(f"docs/tools/bench_records.py: NAMES has no row for {name!r}")
 
 
 def label(record: Record) -> str:

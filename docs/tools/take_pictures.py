@@ -1,6 +1,6 @@
 """Take the pictures of the examples into the gallery, with fewer colours, so that they are small.
 
-``make demo && python docs/take_pictures.py flights_out`` when an example's pictures change; the results are committed.
+``make demo && python docs/tools/take_pictures.py flights_out`` when an example's pictures change; they are committed.
 """
 
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image
 
-GALLERY = Path(__file__).parent / "_static" / "gallery"
+GALLERY = Path(__file__).parents[1] / "_static" / "gallery"
 WIDTH, COLOURS = 1200, 64
 
 

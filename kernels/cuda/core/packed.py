@@ -1,0 +1,60 @@
+"""Cubins that come in a wheel of their own, the package `dask_gpuscan_cubins`: one archive for each architecture.
+
+`make cubins` writes it (pack/cubins.py). An archive is for the sources that it was made of, and for no others.
+"""
+
+import io
+import logging
+import lzma
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile
+
+PACKAGE = "dask_gpuscan_cubins"
+
+ENDING = ".zip"
+"""How the names of archives end. Entries have the names of kernels, the comment is the digest of the sources."""
+
+
+def read(name: str, architecture: str, sources: str) -> bytes | None:
+    """Return the cubin of this name; None without a whole one that is made of these sources."""
+    archive = _opened(architecture, sources)
+    if archive is None or name not in archive.NameToInfo:
+        return None
+    try:
+        return archive.read(name)
+    except (BadZipFile, EOFError, lzma.LZMAError) as error:
+        _pass_over(f"one in {architecture}{ENDING} is damaged: {error}")
+        return None
+
+
+def folder() -> Path | None:
+    """Return where the archives are, if they are installed."""
+    found = find_spec(PACKAGE)
+    places = None if found is None else found.submodule_search_locations
+    return Path(places[0]) if places else None
+
+
+@lru_cache(maxsize=8)
+def _opened(architecture: str, sources: str) -> ZipFile | None:
+    """Return an archive, which is kept in memory: forked processes would share a place in its file."""
+    place = folder()
+    if place is None:
+        return None
+    try:
+        archive = ZipFile(io.BytesIO(place.joinpath(f"{architecture}{ENDING}").read_bytes()))
+        if archive.comment.decode() != sources:
+            raise ValueError("they are of other sources")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, BadZipFile) as error:
+        _pass_over(error)
+        return None
+    return archive
+
+
+@lru_cache(maxsize=16)
+def _pass_over(why: object) -> None:
+    """Say once why cubins are not used."""
+    logging.getLogger(__name__).warning("the cubins in %s are passed over: %s", folder(), why)
