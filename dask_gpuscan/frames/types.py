@@ -5,7 +5,7 @@ This module imports no other one of its folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property, lru_cache, wraps
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -199,6 +199,18 @@ class Texts(NamedTuple):
 
     data: np.ndarray
     offsets: np.ndarray
+
+
+def columns_key(columns: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Return the class and the dtypes of columns, which plans are kept by; None if one has categories.
+
+    Those of pandas take long to hash, and a plan would keep them; those of cuDF have no hash.
+    """
+    dtypes = [column.dtype for column in columns]
+    for dtype in dtypes:
+        if hasattr(dtype, "categories"):
+            return None
+    return (type(columns[0]), *dtypes) if dtypes else ()
 
 
 def asked_once(ask: Callable[..., DType]) -> Callable[..., DType]:

@@ -12,7 +12,7 @@ from ...frames.registry import column_of, columns_of, is_frame, library_of, name
 from ...kernels.late_dataclass import dataclass
 from .carry import DataFrameCarry
 from .groups import BACKWARD, FORWARD, OneGroup, States
-from .operation import ColumnOperation, GroupScan, MultiOutput, Part
+from .operation import ColumnOperation, GroupScan, MultiOutput, Part, PlannedOperation
 
 
 class FrameColumns:
@@ -38,8 +38,17 @@ class FrameColumns:
         return list(zip(self.operations(len(inputs)), inputs, strict=True))
 
     def check(self, frame: Any) -> None:
-        for operation, columns in self.pairs(frame):
-            operation.dtype(columns)
+        self.planned(frame)
+
+    def planned(self, frame: Any) -> list[tuple[Any, list[Any]]]:
+        """Return each operation as it is planned for its columns of a frame, which are checked, with these."""
+        pairs = self.pairs(frame)
+        for i, (operation, columns) in enumerate(pairs):
+            if isinstance(operation, PlannedOperation):
+                pairs[i] = operation.planned(columns), columns
+            else:
+                operation.dtype(columns)
+        return pairs
 
     def meta(self, frame: Any) -> Any:
         dtypes = [operation.dtype(columns) for operation, columns in self.pairs(frame)]
@@ -130,9 +139,19 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         return tuple(operation.combine(each_state) for operation, each_state in pairs)
 
     def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
-        pairs, one = self.pairs(partition), BACKWARD if self.reverse else FORWARD
+        return self._answer(partition, self.pairs(partition), prefix)
+
+    def whole(self, frame: Any) -> Any:
+        return self._answer(frame, self.planned(frame), None)
+
+    def _answer(
+        self,
+        partition: Any,
+        pairs: Sequence[tuple[Any, list[Any]]],
+        prefix: tuple[States, ...] | None,
+    ) -> Any:
         with library_of(partition).acquire(partition):
-            arrays = _applied(pairs, one, prefix)
+            arrays = _applied(pairs, BACKWARD if self.reverse else FORWARD, prefix)
         return self.build(partition, arrays)
 
     def follow(

@@ -20,6 +20,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import View
 from ...kernels import InBand, Mask, Operator, byte_mask
+from ...kernels.bounded_cache import Planned
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ..core.groups import (
@@ -39,7 +40,7 @@ from ..core.groups import (
 from ..core.operation import Needs
 from .operator_traits import PLAIN, TRAITS
 from .overflow import Walk, check_held, check_overflow
-from .plan import PLANS, Bounds, ScanPlan, scan_plan
+from .plan import Bounds, ScanPlan, scan_plan
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,11 @@ class ScanBase:
 
 
 @dataclass(frozen=True)
-class KernelScan(ScanBase):
-    """A scan of one column of fixed width, or of several that are the operator's inputs."""
+class KernelScan(Planned, ScanBase):
+    """A scan of one column of fixed width, or of several that are the operator's inputs.
+
+    Columns of other dtypes, or of another library, take another scan.
+    """
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         plan = self._plan(columns)
@@ -112,11 +116,12 @@ class KernelScan(ScanBase):
         return plan.answers
 
     def _plan(self, columns: Sequence[Any]) -> ScanPlan:
-        dtypes = tuple([c.dtype for c in columns])
-        asked = (dtypes, self.options.dtype, self.in_groups, self.bounds)
-        key = (library_of(columns[0]), self.op.token, *asked)
-        plan = PLANS.get(key)
-        return scan_plan(key[0], self.op, *asked) if plan is None else plan
+        found: ScanPlan | None = self.plans.get("scan")
+        if found is None:
+            library, dtypes = library_of(columns[0]), tuple([c.dtype for c in columns])
+            asked = self.options.dtype, self.in_groups, self.bounds
+            found = self.plans.store("scan", scan_plan(library, self.op, dtypes, *asked))
+        return found
 
     def initial_state(self, plan: ScanPlan, name: Hashable = None) -> Any:
         """Return the initial value of the scan of a column as a state of the operator, or None."""

@@ -116,6 +116,10 @@ def scan_plan(
     bounds : pair of numbers, optional
         What sums are clamped to.
     """
+    key = library, op.token, dtypes, requested, in_groups, bounds
+    known = PLANS.get(key)
+    if known is not None:
+        return known
     traits, asked = traits_of(op), requested
     for dtype in dtypes if bounds is not None else ():
         if library.layout(dtype) is None or not library.is_real(dtype):
@@ -220,7 +224,7 @@ def scan_plan(
         zero=zero,
         held_by=held_by,
     )
-    return PLANS.store((library, op.token, dtypes, asked, in_groups, bounds), found)
+    return PLANS.store(key, found)
 
 
 def combined_plan(library: Library, op: Operator, columns: Sequence[Any]) -> ScanPlan:
