@@ -96,10 +96,11 @@ def names_of(frame: Any) -> list[Any]:
 
 def check_names(frame: Any) -> None:
     """Raise a ValueError for a column, or a series, that is named <NA>: it is neither equal to a name nor unequal."""
-    if any(name is pd.NA for name in names_of(frame)):
-        raise ValueError(
-            "a column is named <NA>, which no name can be compared with; rename it first"
-        )
+    for name in names_of(frame):
+        if name is pd.NA:
+            raise ValueError(
+                "a column is named <NA>, which no name can be compared with; rename it first"
+            )
 
 
 def dtypes_of(frame: Any) -> list[DType]:

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from ..kernels import Nulls
+from ..kernels.arrays import DTYPE
 from ..kernels.late_dataclass import dataclass
 
 T = TypeVar("T")
@@ -206,7 +207,7 @@ def columns_key(columns: Sequence[Any]) -> tuple[Any, ...] | None:
 
     Those of pandas take long to hash, and a plan would keep them; those of cuDF have no hash.
     """
-    dtypes = [column.dtype for column in columns]
+    dtypes = tuple(map(DTYPE, columns))
     for dtype in dtypes:
         if hasattr(dtype, "categories"):
             return None

@@ -8,14 +8,21 @@ from typing import Any, SupportsIndex, overload
 
 from ...engines.run import meta_of, methods_of
 from ...frames.registry import names_of
-from ...kernels import BUILT_IN, Operator
+from ...kernels import Operator
+from ...kernels.bounded_cache import made_once
 from ...ops.core.operation import GroupScan, Part
 from ...ops.scan.column_scan import Scan
 from ...ops.scan.fill import Fill
 from ...ops.scan.kernel_scan import ScanArguments
-from ...ops.scan.plan import Bounds
 from ...ops.scan.row_number import CountRows
-from ..arguments import check_bounds, check_flags, check_limit, checked_options, hints, sum_of
+from ..arguments import (
+    check_flags,
+    check_limit,
+    checked_options,
+    cumulative,
+    hints,
+    with_initial,
+)
 from ..frame.inputs import with_rows_told
 from ..frame.operator_scans import check_scan, scan_parts
 from ..frame.resets import in_segments
@@ -47,26 +54,15 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         fill = Fill(reverse, check_limit(limit), in_groups=True)
         return self._scan_columns(fill.label, lambda _: fill)
 
-    def _cumulate(
-        self,
-        label: str,
-        op: str,
-        options: ScanArguments,
-        numeric_only: bool | None,
-        bounds: Bounds = None,
-        reset: Any = None,
-    ) -> Any:
+    def _cumulate(self, scan: Scan, numeric_only: bool | None, reset: Any = None) -> Any:
         """Scan each column; `numeric_only` is None where a method has none."""
         if numeric_only is not None:
             check_flags(numeric_only=numeric_only)
         if reset is not None:
-            return self._in_segments(
-                reset, lambda groups: groups._cumulate(label, op, options, numeric_only, bounds)
-            )
-        options = checked_options(options, self._columns)
-        operation = Scan(label, BUILT_IN[op], options, in_groups=True, bounds=bounds)
+            return self._in_segments(reset, lambda groups: groups._cumulate(scan, numeric_only))
+        scan = with_initial(scan, self._columns)
         with hints(self._as_series, numeric_only):
-            return self._scan_columns(label, operation.of_column, bool(numeric_only))
+            return self._scan_columns(scan.label, scan.of_column, bool(numeric_only))
 
     def cumsum(
         self,
@@ -111,9 +107,11 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumsum(exclusive=True, initial=100).tolist()
         [100, 100, 106]
         """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        op, bounds = sum_of(reproducible), check_bounds(lower, upper, reproducible)
-        return self._cumulate("cumsum", op, options, numeric_only, bounds, reset)
+        sums = reproducible, lower, upper
+        scan = made_once(
+            cumulative, "cumsum", True, exclusive, reverse, initial, skipna, dtype, *sums
+        )
+        return self._cumulate(scan, numeric_only, reset)
 
     def cumprod(
         self,
@@ -139,8 +137,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumprod().tolist()
         [6, 3, 30]
         """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._cumulate("cumprod", "multiply", options, numeric_only, reset=reset)
+        scan = made_once(cumulative, "cumprod", True, exclusive, reverse, initial, skipna, dtype)
+        return self._cumulate(scan, numeric_only, reset)
 
     def cummax(
         self,
@@ -166,8 +164,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cummax().tolist()
         [6, 3, 6]
         """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._cumulate("cummax", "maximum", options, numeric_only, reset=reset)
+        scan = made_once(cumulative, "cummax", True, exclusive, reverse, initial, skipna, dtype)
+        return self._cumulate(scan, numeric_only, reset)
 
     def cumany(
         self,
@@ -190,8 +188,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumany().tolist()
         [False, False, True, False]
         """
-        options = ScanArguments(exclusive, reverse=reverse)
-        return self._cumulate("cumany", "logical_any", options, None, reset=reset)
+        scan = made_once(cumulative, "cumany", True, exclusive, reverse)
+        return self._cumulate(scan, None, reset=reset)
 
     def cumall(
         self,
@@ -214,8 +212,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumall().tolist()
         [True, False, True, False]
         """
-        options = ScanArguments(exclusive, reverse=reverse)
-        return self._cumulate("cumall", "logical_all", options, None, reset=reset)
+        scan = made_once(cumulative, "cumall", True, exclusive, reverse)
+        return self._cumulate(scan, None, reset=reset)
 
     def cummin(
         self,
@@ -241,8 +239,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cummin().tolist()
         [6, 3, 5]
         """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._cumulate("cummin", "minimum", options, numeric_only, reset=reset)
+        scan = made_once(cumulative, "cummin", True, exclusive, reverse, initial, skipna, dtype)
+        return self._cumulate(scan, numeric_only, reset)
 
     def ffill(
         self,

@@ -22,9 +22,13 @@ PandasArray: TypeAlias = Any
 """The array under a series: of NumPy or of pandas."""
 
 
+WRAPPED = pd.arrays.NumpyExtensionArray
+"""The class of pandas that wraps arrays of NumPy."""
+
+
 def bare(array: PandasArray) -> PandasArray:
     """Return the NumPy array that pandas has wrapped; any other array as it is, one of strings too."""
-    return np.asarray(array) if type(array) is pd.arrays.NumpyExtensionArray else array
+    return np.asarray(array) if type(array) is WRAPPED else array
 
 
 def _nulls(missing: Missing) -> Values | None:
@@ -66,7 +70,8 @@ class NumPyLayout(_Exact):
 
     def view(self, array: PandasArray) -> View:
         values = np.asarray(array)
-        values = values.astype(self.storage(values.dtype), copy=False)
+        if not values.dtype.isnative or values.dtype.char == "e":
+            values = values.astype(self.storage(values.dtype))
         if values.dtype.kind in "fc":
             return View(values, InBand(), lambda: np.isnan(values))
         return View(values, None, lambda: _none(values))
@@ -337,7 +342,7 @@ class PandasColumn:
     __slots__ = ("array", "dtype", "name")
 
     def __init__(self, name: Hashable, array: PandasArray) -> None:
-        self.name, self.array = name, bare(array)
+        self.name, self.array = name, bare(array) if type(array) is WRAPPED else array
         self.dtype: DType = self.array.dtype
 
     def __len__(self) -> int:
@@ -390,7 +395,8 @@ def place_in(index: pd.Index, name: Hashable) -> Any:
 
 def every_column(frame: pd.DataFrame) -> list[Column]:
     """Return the columns of a frame, in order."""
-    return [column_at(frame, i, name) for i, name in enumerate(names_in(frame.columns))]
+    array_at = frame._get_column_array
+    return [PandasColumn(n, array_at(i)) for i, n in enumerate(_labels(frame.columns)[1])]
 
 
 def every_dtype(frame: pd.DataFrame) -> list[DType]:

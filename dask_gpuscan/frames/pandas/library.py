@@ -65,6 +65,7 @@ except ImportError:  # of pandas 2
     def create_dataframe_from_blocks(
         blocks: list[tuple[PandasArray, np.ndarray]], index: pd.Index, columns: pd.Index
     ) -> pd.DataFrame:
+        """Return the frame of arrays: of NumPy's with one row a column, or of pandas' own."""
         arrays = [a[0] if a.ndim == 2 else a for a, _ in blocks]
         found = {i: pd.Series(a, index, a.dtype, copy=False) for i, a in enumerate(arrays)}
         out = pd.DataFrame(found, index=index, copy=False)
@@ -127,9 +128,10 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return len(frame) <= FEW
 
     def native(self, frame: pd.DataFrame) -> pd.DataFrame:
-        dtypes = [frame.dtype] if frame.ndim == 1 else every_dtype(frame)
         index = frame.index
-        if all(map(is_native, [*dtypes, index.dtype])):
+        dtypes = [index.dtype, *([frame.dtype] if frame.ndim == 1 else every_dtype(frame))]
+        # those of NumPy say it themselves
+        if not [d for d in dtypes if not (getattr(d, "isnative", False) or is_native(d))]:
             return frame
         arrays = [as_native(bare(self.array(c)), column_title(c)) for c in columns_of(frame)]
         if not is_native(index.dtype):
@@ -164,10 +166,10 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             # pandas would make NaN of None among texts
             names = pd.Index(names, dtype=object, tupleize_cols=False)
         # the constructor would look for strings in arrays of objects, and takes 40 us longer
-        blocks = [
-            (a[None] if isinstance(a, np.ndarray) else a, np.array([i]))
-            for i, a in enumerate(map(bare, arrays))
-        ]
+        blocks = []
+        for i, array in enumerate(arrays):
+            own = array if isinstance(array, np.ndarray) else bare(array)
+            blocks.append((own[None] if isinstance(own, np.ndarray) else own, np.array([i])))
         if isinstance(names, pd.Index):
             return create_dataframe_from_blocks(blocks, index, names)
         out = create_dataframe_from_blocks(blocks, index, pd.RangeIndex(len(blocks)))

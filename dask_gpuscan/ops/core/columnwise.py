@@ -83,6 +83,9 @@ class EachColumn(OneOperation):
     def inputs(self, frame: Any) -> list[list[Any]]:
         return [[column] for column in columns_of(self._kept(frame))]
 
+    def pairs(self, frame: Any) -> list[tuple[Any, list[Any]]]:
+        return [(self.operation, [column]) for column in columns_of(self._kept(frame))]
+
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         return library_of(frame).rebuild(self._kept(frame), arrays)
 

@@ -49,8 +49,9 @@ class Scan(PlannedOperation, ScanBase):
 
     def planned(self, columns: Sequence[Any]) -> ColumnScan:
         """Return the scan of these columns."""
-        named = self.of_column(columns[0].name)
-        found: ColumnScan = (super() if named is self else named).planned(columns)
+        if isinstance(self.options.initial, dict):
+            return self.of_column(columns[0].name).planned(columns)
+        found: ColumnScan = super().planned(columns)
         return found
 
     def dtype(self, columns: Sequence[Any]) -> Any:

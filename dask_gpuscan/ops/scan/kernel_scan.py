@@ -112,7 +112,7 @@ class KernelScan(Planned, ScanBase):
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         plan = self._plan(columns)
-        self.initial_state(plan, columns[0].name)
+        self._initial(plan)
         return plan.answers
 
     def _plan(self, columns: Sequence[Any]) -> ScanPlan:
@@ -123,9 +123,16 @@ class KernelScan(Planned, ScanBase):
             found = self.plans.store("scan", scan_plan(library, self.op, dtypes, *asked))
         return found
 
-    def initial_state(self, plan: ScanPlan, name: Hashable = None) -> Any:
-        """Return the initial value of the scan of a column as a state of the operator, or None."""
-        value = self.options.initial_of(name)
+    def _initial(self, plan: ScanPlan) -> Any:
+        """Return the initial value as a state of the operator, or None."""
+        if self.options.initial is None:
+            return None
+        found = self.plans.get("initial")
+        return self.plans.store("initial", self.initial_state(plan)) if found is None else found
+
+    def initial_state(self, plan: ScanPlan) -> Any:
+        """Return the initial value as a state of the operator, or None."""
+        value = self.options.initial
         if value is None:
             return None
         if not plan.library.is_number(plan.dtype):
@@ -169,7 +176,9 @@ class KernelScan(Planned, ScanBase):
 
     def _views(self, plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
         """Show the columns to the kernels; raises an error if the integers that a user asks for hold none of them."""
-        views, integers = _views(plan, columns), plan.held_by
+        pairs = zip(plan.layouts, columns, strict=True)
+        views = [layout.view(plan.library.array(column)) for layout, column in pairs]
+        integers = plan.held_by
         if integers is None:
             return views
         for view, column in zip(views, columns, strict=True):
@@ -247,7 +256,7 @@ class KernelScan(Planned, ScanBase):
     def last(self, columns: Sequence[Any], states: States) -> Any:
         """Array of the answer after all rows of each group, given arrays of states."""
         plan, parts = self._plan(columns), self._parts(states)
-        initial = self.initial_state(plan, columns[0].name)
+        initial = self._initial(plan)
         state = kernels.carry_in_from(plan.op, state_of(parts.fields), plan.kernel_dtype, initial)
         values = lowered(plan.library, plan.op, fields_of(state))
         missing = parts.null
@@ -263,7 +272,7 @@ class KernelScan(Planned, ScanBase):
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         plan = self._plan(columns)
         library, views = plan.library, self._views(plan, columns)
-        initial = self.initial_state(plan, columns[0].name)
+        initial = self._initial(plan)
         before = Parts() if prior is None else self._parts(prior)
         if isinstance(groups, OneGroup) and not self.in_groups:
             return self._apply_to_one(columns, groups, plan, views, initial, before)
@@ -414,6 +423,7 @@ class Inputs:
 
     def __init__(self, views: list[View]) -> None:
         self.views = views
+        self.has_unchecked_nan = bool([v for v in views if v.unchecked_nan is not None])
         if len(views) == 1:
             self.values, self.nulls = views[0].values, views[0].nulls
         else:
@@ -421,17 +431,10 @@ class Inputs:
             kinds = [v.nulls for v in views if v.nulls is not None]
             masked = any(isinstance(k, Mask) for k in kinds)
             self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
-        self.has_unchecked_nan = any(v.unchecked_nan is not None for v in views)
 
     def missing(self) -> Any:
         """Return the nulls as an array of bool."""
         return missing_in(self.views)
-
-
-def _views(plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
-    """Show the columns to the kernels."""
-    pairs = zip(plan.layouts, columns, strict=True)
-    return [layout.view(plan.library.array(c)) for layout, c in pairs]
 
 
 def _check_whole(dtype: np.dtype, view: View, column: Any) -> None:
