@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any, TypeAlias
-from weakref import ref
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ from pandas.api.extensions import ExtensionDtype
 from ... import kernels
 from ...kernels import NAT, InBand, bitmap, byte_mask
 from ..types import Column, DType, Layout, Missing, NullStorage, Values, View
+from .labels import labels_in
 from .native import storable
 
 PandasArray: TypeAlias = Any
@@ -365,38 +365,10 @@ def column_at(frame: pd.DataFrame, place: int, name: Hashable) -> PandasColumn:
     return PandasColumn(name, frame._get_column_array(place))
 
 
-Labels: TypeAlias = tuple[ref[pd.Index], list[Hashable], dict[Hashable, int]]
-LABELS: dict[int, Labels] = {}
-"""Labels of columns and the places of texts, by the address of an index that is alive: pandas is slow to read texts."""
-
-
-def _labels(index: pd.Index) -> Labels:
-    address = id(index)
-    found = LABELS.get(address)
-    if found is None or found[0]() is not index:
-        own, names = ref(index, lambda _: LABELS.pop(address, None)), index.tolist()
-        places: dict[Hashable, int] = {n: i for i, n in enumerate(names) if type(n) is str}
-        if len(places) < sum(type(n) is str for n in names):  # some are there twice
-            places = {}
-        found = LABELS[address] = own, names, places
-    return found
-
-
-def names_in(index: pd.Index) -> list[Hashable]:
-    """Return the labels of columns as a new list."""
-    return _labels(index)[1].copy()
-
-
-def place_in(index: pd.Index, name: Hashable) -> Any:
-    """Return where a label is, as `get_loc` of the index does."""
-    place = _labels(index)[2].get(name) if type(name) is str else None
-    return index.get_loc(name) if place is None else place
-
-
 def every_column(frame: pd.DataFrame) -> list[Column]:
     """Return the columns of a frame, in order."""
     array_at = frame._get_column_array
-    return [PandasColumn(n, array_at(i)) for i, n in enumerate(_labels(frame.columns)[1])]
+    return [PandasColumn(n, array_at(i)) for i, n in enumerate(labels_in(frame.columns).names)]
 
 
 def every_dtype(frame: pd.DataFrame) -> list[DType]:

@@ -26,6 +26,7 @@ from .keys import (
     level_values,
     numbered_level,
 )
+from .labels import labels_at, labels_of, names_in, place_in
 from .layouts import (
     FEW,
     MANY,
@@ -42,9 +43,7 @@ from .layouts import (
     is_native,
     layout_of,
     masked_parts,
-    names_in,
     nulls_of,
-    place_in,
     series_of,
     taken,
     with_null,
@@ -161,7 +160,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             if names == known:
                 names = like.columns.view()
             elif all(n in known for n in names):
-                names = like.columns[[known.index(n) for n in names]]
+                names = labels_at(like.columns, [known.index(n) for n in names])
         if isinstance(names, list) and any(n is None for n in names):
             # pandas would make NaN of None among texts
             names = pd.Index(names, dtype=object, tupleize_cols=False)
@@ -173,7 +172,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         if isinstance(names, pd.Index):
             return create_dataframe_from_blocks(blocks, index, names)
         out = create_dataframe_from_blocks(blocks, index, pd.RangeIndex(len(blocks)))
-        out.columns = names
+        out.columns = labels_of(names)
         return out
 
     def join_columns(
