@@ -73,6 +73,9 @@ def labels_of(names: Sequence[Hashable]) -> Any:
     if {str}.issuperset(map(type, names)) and names:
         # which options decide
         return _labels_of(tuple(names), pd.api.types.pandas_dtype(str)).view()
+    if isinstance(names, list) and any(name is None for name in names):
+        # pandas would make NaN of None among texts
+        return pd.Index(names, dtype=object, tupleize_cols=False)
     return names
 
 

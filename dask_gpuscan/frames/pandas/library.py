@@ -159,11 +159,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             known = names_in(like.columns)
             if names == known:
                 names = like.columns.view()
-            elif all(n in known for n in names):
+            elif set(known).issuperset(names):
                 names = labels_at(like.columns, [known.index(n) for n in names])
-        if isinstance(names, list) and any(n is None for n in names):
-            # pandas would make NaN of None among texts
-            names = pd.Index(names, dtype=object, tupleize_cols=False)
         # the constructor would look for strings in arrays of objects, and takes 40 us longer
         blocks = []
         for i, array in enumerate(arrays):

@@ -12,7 +12,7 @@ from ...frames.registry import column_of, columns_of, is_frame, library_of, name
 from ...kernels.late_dataclass import dataclass
 from .carry import DataFrameCarry
 from .groups import BACKWARD, FORWARD, OneGroup, States
-from .operation import ColumnOperation, GroupScan, MultiOutput, Part, PlannedOperation
+from .operation import ColumnOperation, GroupScan, MultiOutput, Part, planned
 
 
 class FrameColumns:
@@ -42,13 +42,7 @@ class FrameColumns:
 
     def planned(self, frame: Any) -> list[tuple[Any, list[Any]]]:
         """Return each operation as it is planned for its columns of a frame, which are checked, with these."""
-        pairs = self.pairs(frame)
-        for i, (operation, columns) in enumerate(pairs):
-            if isinstance(operation, PlannedOperation):
-                pairs[i] = operation.planned(columns), columns
-            else:
-                operation.dtype(columns)
-        return pairs
+        return [(planned(operation, columns), columns) for operation, columns in self.pairs(frame)]
 
     def meta(self, frame: Any) -> Any:
         dtypes = [operation.dtype(columns) for operation, columns in self.pairs(frame)]
@@ -250,7 +244,7 @@ def map_outputs(function: Callable[[Any], Any], answer: Any) -> Any:
 
 def named_answers(parts: Sequence[Part[Any]], answers: list[Any]) -> tuple[list[Any], list[Any]]:
     """Return the names of a result's columns, and their arrays."""
-    if not any(isinstance(part, MultiOutput) for part in parts):
+    if not [part for part in parts if isinstance(part, MultiOutput)]:
         return [part.name for part in parts], answers
     found: dict[int, tuple[Any, Any]] = {}
     for part, answer in zip(parts, answers, strict=True):

@@ -59,6 +59,14 @@ class PlannedOperation(Planned):
         return found
 
 
+def planned(operation: Any, columns: Sequence[Any]) -> Any:
+    """Return an operation for columns; raises what the user should see of their dtypes."""
+    if isinstance(operation, PlannedOperation):
+        return operation.planned(columns)
+    operation.dtype(columns)
+    return operation
+
+
 class ColumnOperation(Typed, Protocol):
     """What gives one answer a row."""
 
