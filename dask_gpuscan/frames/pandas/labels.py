@@ -68,15 +68,16 @@ def _labels_of(names: tuple[str, ...], dtype: DType) -> pd.Index:
     return pd.Index(names)
 
 
-def labels_of(names: Sequence[Hashable]) -> Any:
-    """Return labels as pandas makes an index of them, or as they are: it takes long to make one of texts."""
+def labels_of(names: Sequence[Hashable]) -> pd.Index:
+    """Return the labels of columns with these names, as an index of its own."""
     if {str}.issuperset(map(type, names)) and names:
         # which options decide
         return _labels_of(tuple(names), pd.api.types.pandas_dtype(str)).view()
-    if isinstance(names, list) and any(name is None for name in names):
-        # pandas would make NaN of None among texts
-        return pd.Index(names, dtype=object, tupleize_cols=False)
-    return names
+    if isinstance(names, range):
+        return pd.RangeIndex(len(names))
+    # pandas would make NaN of None among texts
+    dtype = object if any(name is None for name in names) else None
+    return pd.Index(list(names), dtype=dtype, tupleize_cols=False)
 
 
 def place_in(index: pd.Index, name: Hashable) -> Any:

@@ -166,11 +166,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         for i, array in enumerate(arrays):
             own = array if isinstance(array, np.ndarray) else bare(array)
             blocks.append((own[None] if isinstance(own, np.ndarray) else own, np.array([i])))
-        if isinstance(names, pd.Index):
-            return create_dataframe_from_blocks(blocks, index, names)
-        out = create_dataframe_from_blocks(blocks, index, pd.RangeIndex(len(blocks)))
-        out.columns = labels_of(names)
-        return out
+        labels = names if isinstance(names, pd.Index) else labels_of(names)
+        return create_dataframe_from_blocks(blocks, index, labels)
 
     def join_columns(
         self,
@@ -299,7 +296,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             return frame  # keys that have no order stay as they appear
 
     def reset_index(self, frame: pd.DataFrame, start: int, drop: bool) -> pd.DataFrame:
-        out = frame.reset_index(drop=drop)
+        out = frame.copy(deep=False) if drop else frame.reset_index()
         for i in range(0 if drop else frame.index.nlevels):  # pandas would look for strings
             dtype = self.index_level(frame, i).dtype
             if out.dtypes.iloc[i] != dtype:

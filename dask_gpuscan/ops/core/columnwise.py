@@ -45,7 +45,7 @@ class FrameColumns:
         return [(planned(operation, columns), columns) for operation, columns in self.pairs(frame)]
 
     def meta(self, frame: Any) -> Any:
-        dtypes = [operation.dtype(columns) for operation, columns in self.pairs(frame)]
+        dtypes = [operation.dtype(columns) for operation, columns in self.planned(frame)]
         library = library_of(frame)
         return self.build(library.no_rows(frame), [map_outputs(library.empty, d) for d in dtypes])
 
