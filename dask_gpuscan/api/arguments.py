@@ -196,6 +196,7 @@ OPERATORS = {
 def cumulative(
     label: str,
     in_groups: bool,
+    numeric_only: Any,
     exclusive: Any,
     reverse: Any,
     initial: Any = None,
@@ -205,7 +206,9 @@ def cumulative(
     lower: Any = None,
     upper: Any = None,
 ) -> Scan:
-    """Return the scan of the method of this name, given its arguments; whether columns have them is not checked."""
+    """Return the scan of the method of this name, given its arguments; `numeric_only` is None where it has none."""
+    if numeric_only is not None:
+        check_flags(numeric_only=numeric_only)
     options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
     op = sum_of(reproducible) if label == "cumsum" else OPERATORS[label]
     bounds = check_bounds(lower, upper, reproducible)

@@ -5,14 +5,13 @@ This module imports no other one of its folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from functools import cached_property, lru_cache, wraps
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..kernels import Nulls
-from ..kernels.arrays import DTYPE
 from ..kernels.late_dataclass import dataclass
 
 T = TypeVar("T")
@@ -200,18 +199,6 @@ class Texts(NamedTuple):
 
     data: np.ndarray
     offsets: np.ndarray
-
-
-def columns_key(columns: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Return the class and the dtypes of columns, which plans are kept by; None if one has categories.
-
-    Those of pandas take long to hash, and a plan would keep them; those of cuDF have no hash.
-    """
-    dtypes = tuple(map(DTYPE, columns))
-    for dtype in dtypes:
-        if hasattr(dtype, "categories"):
-            return None
-    return (type(columns[0]), *dtypes) if dtypes else ()
 
 
 def asked_once(ask: Callable[..., DType]) -> Callable[..., DType]:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import dask_gpuscan  # noqa: F401  (registers .gpuscan)
-from dask_gpuscan.frames.pandas.labels import LABELS, names_in, owner_of, place_in
+from dask_gpuscan.frames.pandas.layouts import LABELS, names_in, place_in
 from dask_gpuscan.frames.registry import library_of
 from helpers.backends import same
 
@@ -69,7 +69,7 @@ def test_labels_are_forgotten_with_their_index():
     names = names_in(labels)
     names.append("c")
     assert names_in(labels) == ["a", "b"]
-    place = id(owner_of(labels))
+    place = id(labels.array)
     assert place in LABELS
     del labels
     assert place not in LABELS

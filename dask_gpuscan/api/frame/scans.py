@@ -8,11 +8,11 @@ from typing import Any
 from ...engines.run import engine_of, meta_of, run
 from ...frames.messages import HINT
 from ...frames.registry import names_of
-from ...kernels.bounded_cache import made_once
 from ...kernels.messages import name_list
 from ...ops.core.columnwise import ColumnCarry, numeric_columns
+from ...ops.core.plans import made_once
 from ...ops.scan.column_scan import Scan
-from ..arguments import check_choice, check_flags, cumulative, hints, sum_of, with_initial
+from ..arguments import check_choice, cumulative, hints, sum_of, with_initial
 from ..types import Axis, FrameT, Obj, Reset, SeriesT
 from .operator_scans import OperatorScans
 from .resets import in_segments
@@ -126,7 +126,16 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         """
         sums = reproducible, lower, upper
         scan = made_once(
-            cumulative, "cumsum", False, exclusive, reverse, initial, skipna, dtype, *sums
+            cumulative,
+            "cumsum",
+            False,
+            numeric_only,
+            exclusive,
+            reverse,
+            initial,
+            skipna,
+            dtype,
+            *sums,
         )
         return self._scan(scan, axis, numeric_only, reset)
 
@@ -154,7 +163,9 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([1, 2, 3, 4]).gpuscan.cumprod().tolist()
         [1, 2, 6, 24]
         """
-        scan = made_once(cumulative, "cumprod", False, exclusive, reverse, initial, skipna, dtype)
+        scan = made_once(
+            cumulative, "cumprod", False, numeric_only, exclusive, reverse, initial, skipna, dtype
+        )
         return self._scan(scan, axis, numeric_only, reset)
 
     def cummax(
@@ -185,7 +196,9 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([1, 3, 2]).gpuscan.cummax().tolist()
         [1, 3, 3]
         """
-        scan = made_once(cumulative, "cummax", False, exclusive, reverse, initial, skipna, dtype)
+        scan = made_once(
+            cumulative, "cummax", False, numeric_only, exclusive, reverse, initial, skipna, dtype
+        )
         return self._scan(scan, axis, numeric_only, reset)
 
     def cummin(
@@ -216,7 +229,9 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([3, 1, 2]).gpuscan.cummin(reverse=True).tolist()
         [1, 1, 2]
         """
-        scan = made_once(cumulative, "cummin", False, exclusive, reverse, initial, skipna, dtype)
+        scan = made_once(
+            cumulative, "cummin", False, numeric_only, exclusive, reverse, initial, skipna, dtype
+        )
         return self._scan(scan, axis, numeric_only, reset)
 
     def cumany(
@@ -238,7 +253,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([0, 2, 0]).gpuscan.cumany().tolist()
         [False, True, True]
         """
-        scan = made_once(cumulative, "cumany", False, exclusive, reverse)
+        scan = made_once(cumulative, "cumany", False, None, exclusive, reverse)
         return self._scan(scan, reset=reset)
 
     def cumall(
@@ -260,15 +275,13 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([1, 0, 2]).gpuscan.cumall().tolist()
         [True, False, False]
         """
-        scan = made_once(cumulative, "cumall", False, exclusive, reverse)
+        scan = made_once(cumulative, "cumall", False, None, exclusive, reverse)
         return self._scan(scan, reset=reset)
 
     def _scan(
         self, scan: Scan, axis: Any = 0, numeric_only: bool | None = None, reset: Any = None
     ) -> Any:
         """Scan each column; `numeric_only` is None where a method has none."""
-        if numeric_only is not None:
-            check_flags(numeric_only=numeric_only)
         ndim, options = self._obj.ndim, scan.options
         check_choice("axis", axis, AXES[ndim])
         if axis in ALONG_ROWS:

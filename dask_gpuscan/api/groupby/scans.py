@@ -9,8 +9,8 @@ from typing import Any, SupportsIndex, overload
 from ...engines.run import meta_of, methods_of
 from ...frames.registry import names_of
 from ...kernels import Operator
-from ...kernels.bounded_cache import made_once
 from ...ops.core.operation import GroupScan, Part
+from ...ops.core.plans import made_once
 from ...ops.scan.column_scan import Scan
 from ...ops.scan.fill import Fill
 from ...ops.scan.kernel_scan import ScanArguments
@@ -56,8 +56,6 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
 
     def _cumulate(self, scan: Scan, numeric_only: bool | None, reset: Any = None) -> Any:
         """Scan each column; `numeric_only` is None where a method has none."""
-        if numeric_only is not None:
-            check_flags(numeric_only=numeric_only)
         if reset is not None:
             return self._in_segments(reset, lambda groups: groups._cumulate(scan, numeric_only))
         scan = with_initial(scan, self._columns)
@@ -109,7 +107,16 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         """
         sums = reproducible, lower, upper
         scan = made_once(
-            cumulative, "cumsum", True, exclusive, reverse, initial, skipna, dtype, *sums
+            cumulative,
+            "cumsum",
+            True,
+            numeric_only,
+            exclusive,
+            reverse,
+            initial,
+            skipna,
+            dtype,
+            *sums,
         )
         return self._cumulate(scan, numeric_only, reset)
 
@@ -137,7 +144,9 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumprod().tolist()
         [6, 3, 30]
         """
-        scan = made_once(cumulative, "cumprod", True, exclusive, reverse, initial, skipna, dtype)
+        scan = made_once(
+            cumulative, "cumprod", True, numeric_only, exclusive, reverse, initial, skipna, dtype
+        )
         return self._cumulate(scan, numeric_only, reset)
 
     def cummax(
@@ -164,7 +173,9 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cummax().tolist()
         [6, 3, 6]
         """
-        scan = made_once(cumulative, "cummax", True, exclusive, reverse, initial, skipna, dtype)
+        scan = made_once(
+            cumulative, "cummax", True, numeric_only, exclusive, reverse, initial, skipna, dtype
+        )
         return self._cumulate(scan, numeric_only, reset)
 
     def cumany(
@@ -188,7 +199,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumany().tolist()
         [False, False, True, False]
         """
-        scan = made_once(cumulative, "cumany", True, exclusive, reverse)
+        scan = made_once(cumulative, "cumany", True, None, exclusive, reverse)
         return self._cumulate(scan, None, reset=reset)
 
     def cumall(
@@ -212,7 +223,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumall().tolist()
         [True, False, True, False]
         """
-        scan = made_once(cumulative, "cumall", True, exclusive, reverse)
+        scan = made_once(cumulative, "cumall", True, None, exclusive, reverse)
         return self._cumulate(scan, None, reset=reset)
 
     def cummin(
@@ -239,7 +250,9 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cummin().tolist()
         [6, 3, 5]
         """
-        scan = made_once(cumulative, "cummin", True, exclusive, reverse, initial, skipna, dtype)
+        scan = made_once(
+            cumulative, "cummin", True, numeric_only, exclusive, reverse, initial, skipna, dtype
+        )
         return self._cumulate(scan, numeric_only, reset)
 
     def ffill(

@@ -26,7 +26,6 @@ from .keys import (
     level_values,
     numbered_level,
 )
-from .labels import labels_at, labels_of, names_in, place_in
 from .layouts import (
     FEW,
     MANY,
@@ -35,23 +34,24 @@ from .layouts import (
     PandasArray,
     PandasColumn,
     bare,
-    column_at,
+    column_in,
     every_column,
     every_dtype,
     holds_null,
     holds_text,
-    is_native,
+    labels_at,
+    labels_of,
     layout_of,
     masked_parts,
+    names_in,
     nulls_of,
     series_of,
-    taken,
     with_null,
 )
 from .lists import PandasLists
-from .native import as_native
+from .native import as_native, is_native
 from .nulls import from_masked, to_masked, to_nullable, with_nulls
-from .ordering import PandasOrdering, time_keys
+from .ordering import PandasOrdering, taken, time_keys
 from .schema import PandasDTypes
 from .sortable import decoded, is_dictionary, is_level, is_ordered_dictionary, is_sortable, sortable
 from .sparse import SPARSE
@@ -96,10 +96,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def names(self, frame: pd.DataFrame) -> list[Hashable]:
         return names_in(frame.columns)
 
-    def column(self, frame: pd.DataFrame, name: Hashable) -> AnyColumn:
-        place = place_in(frame.columns, name)
-        return column_at(frame, place, name) if isinstance(place, int) else frame[name]
-
+    column = staticmethod(column_in)
     dtypes = staticmethod(every_dtype)
     columns = staticmethod(every_column)
 

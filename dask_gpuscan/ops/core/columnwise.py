@@ -12,7 +12,8 @@ from ...frames.registry import column_of, columns_of, is_frame, library_of, name
 from ...kernels.late_dataclass import dataclass
 from .carry import DataFrameCarry
 from .groups import BACKWARD, FORWARD, OneGroup, States
-from .operation import ColumnOperation, GroupScan, MultiOutput, Part, planned
+from .operation import ColumnOperation, GroupScan, MultiOutput, Part
+from .plans import PlannedOperation
 
 
 class FrameColumns:
@@ -42,7 +43,13 @@ class FrameColumns:
 
     def planned(self, frame: Any) -> list[tuple[Any, list[Any]]]:
         """Return each operation as it is planned for its columns of a frame, which are checked, with these."""
-        return [(planned(operation, columns), columns) for operation, columns in self.pairs(frame)]
+        pairs = self.pairs(frame)
+        for i, (operation, columns) in enumerate(pairs):
+            if isinstance(operation, PlannedOperation):
+                pairs[i] = operation.planned(columns), columns
+            else:
+                operation.dtype(columns)
+        return pairs
 
     def meta(self, frame: Any) -> Any:
         dtypes = [operation.dtype(columns) for operation, columns in self.planned(frame)]

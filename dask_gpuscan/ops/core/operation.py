@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from ...frames.messages import refuse_values, title_of
 from ...frames.protocol import Library
-from ...frames.types import columns_key
-from ...kernels.bounded_cache import Planned
 from ...kernels.late_dataclass import dataclass
 from ..runs import EndedRuns
 from .groups import AdjacentGroups, Groups, ReducibleGroups, States
@@ -33,38 +31,6 @@ class Typed(Protocol):
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises what the user should see before anything is computed."""
-
-
-class PlannedOperation(Planned):
-    """An operation whose check looks at dtypes alone: each is checked where it is met first, and planned for."""
-
-    if TYPE_CHECKING:
-
-        def dtype(self, columns: Sequence[Any]) -> Any:
-            """Dtype of the answer; raises what the user should see before anything is computed."""
-
-    def plan(self, columns: Sequence[Any]) -> Any:
-        """Return the operation for columns of their dtypes, which have been checked."""
-        return self
-
-    def planned(self, columns: Sequence[Any]) -> Any:
-        """Return the operation for these columns; raises what the user should see of their dtypes."""
-        key = columns_key(columns)
-        found = None if key is None else self.plans.get(key)
-        if found is None:
-            self.dtype(columns)
-            found = self.plan(columns)
-            if key is not None:
-                self.plans.store(key, found)
-        return found
-
-
-def planned(operation: Any, columns: Sequence[Any]) -> Any:
-    """Return an operation for columns; raises what the user should see of their dtypes."""
-    if isinstance(operation, PlannedOperation):
-        return operation.planned(columns)
-    operation.dtype(columns)
-    return operation
 
 
 class ColumnOperation(Typed, Protocol):

@@ -17,7 +17,8 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...kernels.late_dataclass import dataclass
 from ..core.columnwise import map_outputs, named_answers
-from ..core.operation import Needs, Part, planned
+from ..core.operation import Needs, Part
+from ..core.plans import PlannedOperation
 
 
 def key_order(library: Library, keys: Sequence[Any]) -> Any:
@@ -72,7 +73,9 @@ class GroupBySpec:
         if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
         for part in self.parts:
-            planned(part.operation, self.columns(frame, part))
+            is_planned = isinstance(part.operation, PlannedOperation)
+            check = part.operation.planned if is_planned else part.operation.dtype
+            check(self.columns(frame, part))
 
     def in_groups(self, part: Part[Any], columns: Sequence[Any], array: Any, null: Any) -> Any:
         """Return the answers of a part for columns, of a scan or of several, null in rows that are in no group."""

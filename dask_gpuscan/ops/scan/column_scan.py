@@ -16,7 +16,7 @@ from ...frames.registry import library_of
 from ...frames.types import Column, DType
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import Groups, ReducibleGroups, States
-from ..core.operation import PlannedOperation
+from ..core.plans import PlannedOperation
 from .host_scan import HostScan, JoinScan, check_reproducible
 from .kernel_scan import KernelScan, ScanBase
 from .operator_traits import PLAIN, TRAITS, traits_of

@@ -20,7 +20,6 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import View
 from ...kernels import InBand, Mask, Operator, byte_mask
-from ...kernels.bounded_cache import Planned
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ..core.groups import (
@@ -38,6 +37,7 @@ from ..core.groups import (
     state_of,
 )
 from ..core.operation import Needs
+from ..core.plans import Planned
 from .operator_traits import PLAIN, TRAITS
 from .overflow import Walk, check_held, check_overflow
 from .plan import Bounds, ScanPlan, scan_plan
@@ -319,6 +319,8 @@ class KernelScan(Planned, ScanBase):
             missing = self._before_value(
                 plan, inputs, groups, before.seen, missing, len(columns[0])
             )
+        if plan.is_plain:
+            return plan.layout.wrap(out, missing, plan.dtype)
         return plan.wrapped(out, missing, columns)
 
     def _apply_to_one(
@@ -379,6 +381,8 @@ class KernelScan(Planned, ScanBase):
             check_overflow(
                 plan.traits.overflow, walk, columns[0], plan.dtype, view, out, first, flags
             )
+        if plan.is_plain:
+            return plan.layout.wrap(out, missing, plan.dtype)
         return plan.wrapped(out, missing, columns)
 
     def _after_null(self, inputs: Inputs, groups: Groups, null: Any) -> Any:
