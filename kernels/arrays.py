@@ -128,7 +128,7 @@ def check_one_length(name: str, arrays: Sequence[Array]) -> None:
     for array in arrays:
         if array.ndim != 1:
             raise ValueError(f"{name} must be 1-d, found {array.ndim}-d")
-    lengths = {len(a) for a in arrays}
+    lengths = set(map(len, arrays))
     if len(lengths) > 1:
         raise ValueError(f"{name} must have one length, found {sorted(lengths)}")
 

@@ -85,7 +85,7 @@ class EachColumn(OneOperation):
         return [[column] for column in columns_of(self._kept(frame))]
 
     def pairs(self, frame: Any) -> list[tuple[Any, list[Any]]]:
-        return [(self.operation, [column]) for column in columns_of(self._kept(frame))]
+        return [(self.operation, columns) for columns in self.inputs(frame)]
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         return library_of(frame).rebuild(self._kept(frame), arrays)
