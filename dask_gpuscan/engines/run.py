@@ -187,12 +187,13 @@ def _kind_of(cls: type) -> int | None:
 
 def is_stream(obj: Any) -> bool:
     """Tell whether an object is a stream."""
-    return _kind_of(type(obj)) == STREAM
+    cls: Any = type(obj)  # which mypy holds for unhashable
+    return _kind_of(cls) == STREAM
 
 
 def engine_of(*objs: Any) -> Engine:
     """Return the engine of a frame or series; of several, of all together: that of a stream, or else of Dask."""
-    classes: Iterable[Any] = map(type, objs)  # which mypy holds for unhashable
+    classes: Iterable[Any] = map(type, objs)
     kinds = set(map(_kind_of, classes))
     if STREAM in kinds:
         return _engine(STREAM)
