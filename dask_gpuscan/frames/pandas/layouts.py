@@ -366,9 +366,9 @@ def _labels_of(names: tuple[str, ...], dtype: DType) -> pd.Index:
 
 def labels_of(names: Sequence[Hashable]) -> pd.Index:
     """Return the labels of columns with these names, as an index of its own."""
-    if {str}.issuperset(map(type, names)) and names:
-        # which options decide
-        return _labels_of(tuple(names), pd.api.types.pandas_dtype(str)).view()
+    dtype: Any = pd.api.types.pandas_dtype(str)  # which options decide
+    if isinstance(dtype, pd.StringDtype) and {str}.issuperset(map(type, names)) and names:
+        return _labels_of(tuple(names), dtype).view()  # of an array that cannot be written to
     # pandas would make NaN of None among texts
     dtype = object if any(name is None for name in names) else None
     return pd.Index(names, dtype=dtype, tupleize_cols=False)
