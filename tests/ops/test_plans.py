@@ -99,6 +99,7 @@ def test_plans_are_in_no_token_or_pickle():
     pd.testing.assert_frame_equal(again.whole(frame), found)
 
 
+@pytest.mark.skipif(pd.__version__ < "3", reason="pandas 2 has no running maximum of categories")
 def test_categories_are_not_kept():
     scan = cumulative("cummax", False, False, False, False)
     values = pd.Categorical(["b", "a", "c"], ["a", "b", "c"], ordered=True)

@@ -293,12 +293,15 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             return frame  # keys that have no order stay as they appear
 
     def reset_index(self, frame: pd.DataFrame, start: int, drop: bool) -> pd.DataFrame:
-        out = frame.copy(deep=False) if drop else frame.reset_index()
-        for i in range(0 if drop else frame.index.nlevels):  # pandas would look for strings
+        index = self.range_index(start, start + len(frame))
+        if drop:
+            return frame.set_axis(index)
+        out = frame.reset_index()
+        for i in range(frame.index.nlevels):  # pandas would look for strings
             dtype = self.index_level(frame, i).dtype
             if out.dtypes.iloc[i] != dtype:
                 out.isetitem(i, out.iloc[:, i].astype(dtype))
-        out.index = self.range_index(start, start + len(frame))
+        out.index = index
         return out
 
     # --- columns and their arrays ---------------------------------------------------------------------
