@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeAlias
 from weakref import ref
 
@@ -335,7 +335,7 @@ def labels_in(index: pd.Index) -> Labels:
     address = id(owner)
     found = LABELS.get(address)
     if found is None or found[0]() is not owner:
-        own, names = ref(owner, lambda _: LABELS.pop(address, None)), index.tolist()
+        own, names = ref(owner, partial(LABELS.pop, address)), index.tolist()
         places: dict[Hashable, int] = {n: i for i, n in enumerate(names) if type(n) is str}
         if len(places) < sum(type(n) is str for n in names):  # some are there twice
             places = {}
