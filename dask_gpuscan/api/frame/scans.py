@@ -11,7 +11,6 @@ from ...frames.registry import names_of
 from ...kernels.messages import name_list
 from ...ops.core.columnwise import ColumnCarry, numeric_columns
 from ...ops.core.plans import made_once
-from ...ops.scan.column_scan import Scan
 from ..arguments import check_choice, cumulative, hints, sum_of, with_initial
 from ..types import Axis, FrameT, Obj, Reset, SeriesT
 from .operator_scans import OperatorScans
@@ -124,20 +123,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.cumsum(reset="service")["km"].tolist()
         [5, 8, 4, 5]
         """
-        sums = reproducible, lower, upper
-        scan = made_once(
-            cumulative,
-            "cumsum",
-            False,
-            numeric_only,
-            exclusive,
-            reverse,
-            initial,
-            skipna,
-            dtype,
-            *sums,
-        )
-        return self._scan(scan, axis, numeric_only, reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._scan("cumsum", axis, reset, numeric_only, *given, reproducible, lower, upper)
 
     def cumprod(
         self,
@@ -163,10 +150,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([1, 2, 3, 4]).gpuscan.cumprod().tolist()
         [1, 2, 6, 24]
         """
-        scan = made_once(
-            cumulative, "cumprod", False, numeric_only, exclusive, reverse, initial, skipna, dtype
-        )
-        return self._scan(scan, axis, numeric_only, reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._scan("cumprod", axis, reset, numeric_only, *given)
 
     def cummax(
         self,
@@ -196,10 +181,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([1, 3, 2]).gpuscan.cummax().tolist()
         [1, 3, 3]
         """
-        scan = made_once(
-            cumulative, "cummax", False, numeric_only, exclusive, reverse, initial, skipna, dtype
-        )
-        return self._scan(scan, axis, numeric_only, reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._scan("cummax", axis, reset, numeric_only, *given)
 
     def cummin(
         self,
@@ -229,10 +212,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([3, 1, 2]).gpuscan.cummin(reverse=True).tolist()
         [1, 1, 2]
         """
-        scan = made_once(
-            cumulative, "cummin", False, numeric_only, exclusive, reverse, initial, skipna, dtype
-        )
-        return self._scan(scan, axis, numeric_only, reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._scan("cummin", axis, reset, numeric_only, *given)
 
     def cumany(
         self,
@@ -253,8 +234,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([0, 2, 0]).gpuscan.cumany().tolist()
         [False, True, True]
         """
-        scan = made_once(cumulative, "cumany", False, None, exclusive, reverse)
-        return self._scan(scan, reset=reset)
+        return self._scan("cumany", 0, reset, None, exclusive, reverse)
 
     def cumall(
         self,
@@ -275,13 +255,13 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([1, 0, 2]).gpuscan.cumall().tolist()
         [True, False, False]
         """
-        scan = made_once(cumulative, "cumall", False, None, exclusive, reverse)
-        return self._scan(scan, reset=reset)
+        return self._scan("cumall", 0, reset, None, exclusive, reverse)
 
     def _scan(
-        self, scan: Scan, axis: Any = 0, numeric_only: bool | None = None, reset: Any = None
+        self, label: str, axis: Any, reset: Any, numeric_only: bool | None, *given: Any
     ) -> Any:
-        """Scan each column; `numeric_only` is None where a method has none."""
+        """Scan each column; `numeric_only` is None where a method has none, and others are as for `cumulative`."""
+        scan = made_once(cumulative, label, False, numeric_only, *given)
         ndim, options = self._obj.ndim, scan.options
         check_choice("axis", axis, AXES[ndim])
         if axis in ALONG_ROWS:

@@ -54,6 +54,10 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         fill = Fill(reverse, check_limit(limit), in_groups=True)
         return self._scan_columns(fill.label, lambda _: fill)
 
+    def _accumulate(self, label: str, reset: Any, numeric_only: bool | None, *given: Any) -> Any:
+        scan = made_once(cumulative, label, True, numeric_only, *given)
+        return self._cumulate(scan, numeric_only, reset)
+
     def _cumulate(self, scan: Scan, numeric_only: bool | None, reset: Any = None) -> Any:
         """Scan each column; `numeric_only` is None where a method has none."""
         if reset is not None:
@@ -105,20 +109,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumsum(exclusive=True, initial=100).tolist()
         [100, 100, 106]
         """
-        sums = reproducible, lower, upper
-        scan = made_once(
-            cumulative,
-            "cumsum",
-            True,
-            numeric_only,
-            exclusive,
-            reverse,
-            initial,
-            skipna,
-            dtype,
-            *sums,
-        )
-        return self._cumulate(scan, numeric_only, reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._accumulate("cumsum", reset, numeric_only, *given, reproducible, lower, upper)
 
     def cumprod(
         self,
@@ -144,10 +136,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumprod().tolist()
         [6, 3, 30]
         """
-        scan = made_once(
-            cumulative, "cumprod", True, numeric_only, exclusive, reverse, initial, skipna, dtype
-        )
-        return self._cumulate(scan, numeric_only, reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._accumulate("cumprod", reset, numeric_only, *given)
 
     def cummax(
         self,
@@ -173,10 +163,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cummax().tolist()
         [6, 3, 6]
         """
-        scan = made_once(
-            cumulative, "cummax", True, numeric_only, exclusive, reverse, initial, skipna, dtype
-        )
-        return self._cumulate(scan, numeric_only, reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._accumulate("cummax", reset, numeric_only, *given)
 
     def cumany(
         self,
@@ -199,8 +187,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumany().tolist()
         [False, False, True, False]
         """
-        scan = made_once(cumulative, "cumany", True, None, exclusive, reverse)
-        return self._cumulate(scan, None, reset=reset)
+        return self._accumulate("cumany", reset, None, exclusive, reverse)
 
     def cumall(
         self,
@@ -223,8 +210,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumall().tolist()
         [True, False, True, False]
         """
-        scan = made_once(cumulative, "cumall", True, None, exclusive, reverse)
-        return self._cumulate(scan, None, reset=reset)
+        return self._accumulate("cumall", reset, None, exclusive, reverse)
 
     def cummin(
         self,
@@ -250,10 +236,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cummin().tolist()
         [6, 3, 5]
         """
-        scan = made_once(
-            cumulative, "cummin", True, numeric_only, exclusive, reverse, initial, skipna, dtype
-        )
-        return self._cumulate(scan, numeric_only, reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._accumulate("cummin", reset, numeric_only, *given)
 
     def ffill(
         self,

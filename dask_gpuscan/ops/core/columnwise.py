@@ -84,9 +84,6 @@ class EachColumn(OneOperation):
     def inputs(self, frame: Any) -> list[list[Any]]:
         return [[column] for column in columns_of(self._kept(frame))]
 
-    def pairs(self, frame: Any) -> list[tuple[Any, list[Any]]]:
-        return [(self.operation, columns) for columns in self.inputs(frame)]
-
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         return library_of(frame).rebuild(self._kept(frame), arrays)
 

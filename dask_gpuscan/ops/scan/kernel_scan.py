@@ -112,7 +112,7 @@ class KernelScan(Planned, ScanBase):
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         plan = self._plan(columns)
-        self._initial(plan)
+        self.initial_state(plan)
         return plan.answers
 
     def _plan(self, columns: Sequence[Any]) -> ScanPlan:
@@ -123,18 +123,11 @@ class KernelScan(Planned, ScanBase):
             found = self.plans.store("scan", scan_plan(library, self.op, dtypes, *asked))
         return found
 
-    def _initial(self, plan: ScanPlan) -> Any:
-        """Return the initial value as a state of the operator, or None."""
-        if self.options.initial is None:
-            return None
-        found = self.plans.get("initial")
-        return self.plans.store("initial", self.initial_state(plan)) if found is None else found
-
     def initial_state(self, plan: ScanPlan) -> Any:
         """Return the initial value as a state of the operator, or None."""
         value = self.options.initial
-        if value is None:
-            return None
+        if value is None or "initial" in self.plans:
+            return self.plans.get("initial")
         if not plan.library.is_number(plan.dtype):
             value = plan.library.stored_number(value, plan.dtype)
         for part in fields_of(value):
@@ -142,7 +135,8 @@ class KernelScan(Planned, ScanBase):
                 raise TypeError(f"initial must be a scalar or a state, found {shown(value)}")
         if self.bounds is not None:
             value = (0, value, value)  # whatever was before
-        return kernels.state(plan.op, value, plan.storages, plan.kernel_dtype, "initial")
+        state = kernels.state(plan.op, value, plan.storages, plan.kernel_dtype, "initial")
+        return self.plans.store("initial", state)
 
     # --- states in addition to the operator's -----------------------------------------------------
 
@@ -256,7 +250,7 @@ class KernelScan(Planned, ScanBase):
     def last(self, columns: Sequence[Any], states: States) -> Any:
         """Array of the answer after all rows of each group, given arrays of states."""
         plan, parts = self._plan(columns), self._parts(states)
-        initial = self._initial(plan)
+        initial = self.initial_state(plan)
         state = kernels.carry_in_from(plan.op, state_of(parts.fields), plan.kernel_dtype, initial)
         values = lowered(plan.library, plan.op, fields_of(state))
         missing = parts.null
@@ -272,7 +266,7 @@ class KernelScan(Planned, ScanBase):
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         plan = self._plan(columns)
         library, views = plan.library, self._views(plan, columns)
-        initial = self._initial(plan)
+        initial = self.initial_state(plan)
         before = Parts() if prior is None else self._parts(prior)
         if isinstance(groups, OneGroup) and not self.in_groups:
             return self._apply_to_one(columns, groups, plan, views, initial, before)
