@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-ROUNDS, PARTITIONS = 5, 50
+ROUNDS, PARTITIONS = 8, 50
 
 CALLS: dict[str, Callable[[Any], Any]] = {
     "cumsum": lambda f: f.gpuscan.cumsum(),
