@@ -1,6 +1,7 @@
 """What counts as an array, and checks that say what is wrong with other arguments."""
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -18,6 +19,10 @@ FIXED_WIDTH = "biufcmM"
 
 INT128 = np.dtype([("low", np.uint64), ("high", np.int64)], align=True)
 """A two's complement integer of 128 bits, its low half first."""
+
+
+DTYPE: Callable[[Any], Any] = attrgetter("dtype")
+"""Returns the dtype of an array or a column."""
 
 
 class Array(Protocol):
@@ -123,7 +128,7 @@ def check_one_length(name: str, arrays: Sequence[Array]) -> None:
     for array in arrays:
         if array.ndim != 1:
             raise ValueError(f"{name} must be 1-d, found {array.ndim}-d")
-    lengths = {len(a) for a in arrays}
+    lengths = set(map(len, arrays))
     if len(lengths) > 1:
         raise ValueError(f"{name} must have one length, found {sorted(lengths)}")
 

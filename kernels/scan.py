@@ -189,8 +189,7 @@ def _begin(
     if backend is None or not isinstance(op, Operator) or len(arrays) != op.inputs:
         arrays = as_inputs(op, values)
         backend = backend_of(arrays)
-    shapes = {a.shape for a in arrays}
-    if len(shapes) > 1:
+    if len(arrays) > 1 and len(shapes := {a.shape for a in arrays}) > 1:
         raise ValueError(f"values must have one shape, found {sorted(shapes)}")
     ndim = arrays[0].ndim
     if type(axis) is not int:

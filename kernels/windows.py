@@ -46,8 +46,9 @@ class RowWindows:
 
     def __post_init__(self) -> None:
         for name in ("before", "after", "first", "count"):
-            if name != "count" or self.count is not None:
-                check_integer(name, getattr(self, name))
+            given = getattr(self, name)
+            if type(given) is not int and (name != "count" or given is not None):
+                check_integer(name, given)
 
     def within(self, rows: int) -> "RowWindows":
         """Return the same windows of an array of so many rows, with a count and bounds that cannot overflow.
@@ -68,8 +69,11 @@ class RowWindows:
         count = rows - first if count is None else int(count)
         if not 0 <= count <= rows - first:
             raise ValueError(f"count must be from 0 to {rows - first}, found {count}")
-        before, after = (min(max(int(x), -rows), rows) for x in (self.before, self.after))
-        return replace(self, before=before, after=after, first=first, count=count)
+        before, after = (
+            min(max(int(self.before), -rows), rows),
+            min(max(int(self.after), -rows), rows),
+        )
+        return RowWindows(before, after, first, count)
 
     @property
     def number(self) -> int:

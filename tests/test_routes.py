@@ -5,7 +5,7 @@ import pytest
 from helpers.routes import CALLS, frame, route
 
 FILES = {
-    "cumsum": 16,
+    "cumsum": 15,
     "groupby.sum": 27,
     "groupby.cumsum": 27,
     "filter": 14,

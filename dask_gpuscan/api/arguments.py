@@ -19,6 +19,7 @@ from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import hint, name_list, not_among, shown
 from ..kernels.scalars import is_integer, is_number
 from ..ops.predicates.function import check_defined
+from ..ops.scan.column_scan import Scan
 from ..ops.scan.kernel_scan import ScanArguments
 from ..ops.scan.plan import Bounds
 
@@ -41,10 +42,12 @@ def check_count(name: str, count: Any, accepted: str = "an integer") -> int:
 
 def check_choice(name: str, choice: Any, accepted: Sequence[Any]) -> None:
     """Check that an argument is one of a few values; raises a ValueError that names them."""
-    if not any(choice is one or (isinstance(choice, str) and choice == one) for one in accepted):
-        listed = ", ".join(map(repr, accepted))
-        found = f"{shown(choice)}{hint(choice, accepted)}"
-        raise ValueError(f"{name} must be one of {listed}, found {found}")
+    for one in accepted:
+        if choice is one or (isinstance(choice, str) and choice == one):
+            return
+    listed = ", ".join(map(repr, accepted))
+    found = f"{shown(choice)}{hint(choice, accepted)}"
+    raise ValueError(f"{name} must be one of {listed}, found {found}")
 
 
 def check_keywords(function: str, given: Iterable[str], accepted: Collection[str]) -> None:
@@ -180,18 +183,57 @@ def check_bounds(lower: Any, upper: Any, reproducible: Any) -> Bounds:
     return lower, upper
 
 
+OPERATORS = {
+    "cumprod": "multiply",
+    "cummax": "maximum",
+    "cummin": "minimum",
+    "cumany": "logical_any",
+    "cumall": "logical_all",
+}
+"""The operators of methods that accumulate, but for sums."""
+
+
+def cumulative(
+    label: str,
+    in_groups: bool,
+    numeric_only: Any,
+    exclusive: Any,
+    reverse: Any,
+    initial: Any = None,
+    skipna: Any = True,
+    dtype: Any = None,
+    reproducible: Any = False,
+    lower: Any = None,
+    upper: Any = None,
+) -> Scan:
+    """Return the scan of the method of this name, given its arguments; `numeric_only` is None where it has none."""
+    if numeric_only is not None:
+        check_flags(numeric_only=numeric_only)
+    options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
+    op = sum_of(reproducible) if label == "cumsum" else OPERATORS[label]
+    bounds = check_bounds(lower, upper, reproducible)
+    options = replace(options, dtype=check_dtype(dtype))
+    return Scan(label, BUILT_IN[op], options, in_groups, bounds)
+
+
 def checked_options(options: ScanArguments, columns: Callable[[], list[Hashable]]) -> ScanArguments:
     """Return options with a dtype as pandas understands it, and initial values of columns that are there."""
-    if options.initial is None and options.dtype is None:
+    if options.dtype is not None:
+        options = replace(options, dtype=check_dtype(options.dtype))
+    if not isinstance(options.initial, Mapping):
         return options
-    initial = options.initial
-    if isinstance(initial, Mapping):
-        names = columns()
-        for name in initial:
-            if name not in names:
-                raise ColumnError(f"initial: {not_among(name, names)}")
-        initial = dict(initial)
-    return replace(options, initial=initial, dtype=check_dtype(options.dtype))
+    names = columns()
+    for name in options.initial:
+        if name not in names:
+            raise ColumnError(f"initial: {not_among(name, names)}")
+    return replace(options, initial=dict(options.initial))
+
+
+def with_initial(scan: Scan, columns: Callable[[], list[Hashable]]) -> Scan:
+    """Return a scan whose initial values are of columns that are there."""
+    if not isinstance(scan.options.initial, Mapping):
+        return scan
+    return replace(scan, options=checked_options(scan.options, columns))
 
 
 def check_operator(op: Any) -> Operator:

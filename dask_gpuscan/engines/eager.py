@@ -30,14 +30,12 @@ IN_PARTS = False
 
 def look_back(obj: Any, carry: DataFrameCarry) -> Any:
     """Return a carry over all rows, before which there are no others."""
-    carry.check(obj)
-    return (carry.final or carry).apply(obj, None)
+    return carry.whole(obj)
 
 
 def map_overlap(obj: Any, carry: OverlapCarry) -> Any:
     """Return a carry over all rows, which have no others around them."""
-    carry.check(obj)
-    return carry.apply(obj, None, None)
+    return carry.whole(obj)
 
 
 def tree_reduce(obj: Any, reduction: TreeReduction) -> Any:

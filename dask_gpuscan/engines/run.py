@@ -185,19 +185,16 @@ def _kind_of(cls: type) -> int | None:
     return None
 
 
-def _kinds(*objs: Any) -> list[int | None]:
-    classes: Iterable[Any] = map(type, objs)  # which mypy holds for unhashable
-    return [_kind_of(cls) for cls in classes]
-
-
 def is_stream(obj: Any) -> bool:
     """Tell whether an object is a stream."""
-    return STREAM in _kinds(obj)
+    cls: Any = type(obj)  # which mypy holds for unhashable
+    return _kind_of(cls) == STREAM
 
 
 def engine_of(*objs: Any) -> Engine:
     """Return the engine of a frame or series; of several, of all together: that of a stream, or else of Dask."""
-    kinds = _kinds(*objs)
+    classes: Iterable[Any] = map(type, objs)
+    kinds = set(map(_kind_of, classes))
     if STREAM in kinds:
         return _engine(STREAM)
     return _engine(OF_DASK) if OF_DASK in kinds else eager
@@ -284,7 +281,8 @@ class ArrayEngine(Protocol):
 
 def array_engine_of(*arrays: Any) -> ArrayEngine:
     """Return the engine of an array; of several, of all together."""
-    if ARRAY_OF_DASK in _kinds(*arrays):
+    classes: Iterable[Any] = map(type, arrays)
+    if ARRAY_OF_DASK in map(_kind_of, classes):
         with importing:
             from .dask import arrays as dask_arrays
 

@@ -96,10 +96,11 @@ def names_of(frame: Any) -> list[Any]:
 
 def check_names(frame: Any) -> None:
     """Raise a ValueError for a column, or a series, that is named <NA>: it is neither equal to a name nor unequal."""
-    if any(name is pd.NA for name in names_of(frame)):
-        raise ValueError(
-            "a column is named <NA>, which no name can be compared with; rename it first"
-        )
+    for name in names_of(frame):
+        if name is pd.NA:
+            raise ValueError(
+                "a column is named <NA>, which no name can be compared with; rename it first"
+            )
 
 
 def dtypes_of(frame: Any) -> list[DType]:
@@ -190,14 +191,18 @@ def same_names(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
 def schema_of(frame: Any) -> Schema:
     """Return the names and dtypes of the columns of a frame, or of a series, and of its index."""
     library = library_of(frame)
-    found = zip(library.index_names(frame), library.index_dtypes(frame), strict=True)
-    levels = tuple((name, _plain(dtype)) for name, dtype in found if name is not None)
-    return Schema(tuple(names_of(frame)), tuple(map(_plain, dtypes_of(frame))), levels)
+    names, dtypes = names_of(frame), dtypes_of(frame)
+    levels: list[tuple[Hashable, Any]] = []
+    for name, dtype in zip(library.index_names(frame), library.index_dtypes(frame), strict=True):
+        if name is not None:
+            levels.append((name, _plain(dtype)))
+    plain = [dtype if isinstance(dtype, np.dtype) else str(dtype) for dtype in dtypes]
+    return Schema(tuple(names), tuple(plain), tuple(levels))
 
 
 def schema_of_columns(columns: Sequence[Column]) -> Schema:
     """Return the names and dtypes of columns."""
-    return Schema(tuple(c.name for c in columns), tuple(_plain(c.dtype) for c in columns))
+    return Schema(tuple([c.name for c in columns]), tuple([_plain(c.dtype) for c in columns]))
 
 
 def _plain(dtype: Any) -> Any:

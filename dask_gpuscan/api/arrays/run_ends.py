@@ -15,7 +15,7 @@ from ... import kernels
 from ...engines.run import check_in_memory
 from ...frames.keys import key_arrays
 from ...frames.messages import first_line
-from ...frames.pandas.layouts import one_array
+from ...frames.pandas.native import one_array
 from ...kernels.messages import shown
 
 

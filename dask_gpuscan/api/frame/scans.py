@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ...engines.run import engine_of, meta_of, run
 from ...frames.messages import HINT
 from ...frames.registry import names_of
-from ...kernels import BUILT_IN
 from ...kernels.messages import name_list
 from ...ops.core.columnwise import ColumnCarry, numeric_columns
-from ...ops.scan.column_scan import Scan
-from ...ops.scan.kernel_scan import ScanArguments
-from ...ops.scan.plan import Bounds
-from ..arguments import check_bounds, check_choice, check_flags, checked_options, hints, sum_of
+from ...ops.core.plans import made_once
+from ..arguments import check_choice, cumulative, hints, sum_of, with_initial
 from ..types import Axis, FrameT, Obj, Reset, SeriesT
 from .operator_scans import OperatorScans
 from .resets import in_segments
@@ -125,9 +123,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.cumsum(reset="service")["km"].tolist()
         [5, 8, 4, 5]
         """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        op, bounds = sum_of(reproducible), check_bounds(lower, upper, reproducible)
-        return self._scan("cumsum", op, options, axis, numeric_only, bounds, reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._scan("cumsum", axis, reset, numeric_only, *given, reproducible, lower, upper)
 
     def cumprod(
         self,
@@ -153,8 +150,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([1, 2, 3, 4]).gpuscan.cumprod().tolist()
         [1, 2, 6, 24]
         """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._scan("cumprod", "multiply", options, axis, numeric_only, reset=reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._scan("cumprod", axis, reset, numeric_only, *given)
 
     def cummax(
         self,
@@ -184,8 +181,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([1, 3, 2]).gpuscan.cummax().tolist()
         [1, 3, 3]
         """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._scan("cummax", "maximum", options, axis, numeric_only, reset=reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._scan("cummax", axis, reset, numeric_only, *given)
 
     def cummin(
         self,
@@ -215,8 +212,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([3, 1, 2]).gpuscan.cummin(reverse=True).tolist()
         [1, 1, 2]
         """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._scan("cummin", "minimum", options, axis, numeric_only, reset=reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._scan("cummin", axis, reset, numeric_only, *given)
 
     def cumany(
         self,
@@ -237,8 +234,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([0, 2, 0]).gpuscan.cumany().tolist()
         [False, True, True]
         """
-        options = ScanArguments(exclusive, reverse=reverse)
-        return self._scan("cumany", "logical_any", options, reset=reset)
+        return self._scan("cumany", 0, reset, None, exclusive, reverse)
 
     def cumall(
         self,
@@ -259,44 +255,36 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([1, 0, 2]).gpuscan.cumall().tolist()
         [True, False, False]
         """
-        options = ScanArguments(exclusive, reverse=reverse)
-        return self._scan("cumall", "logical_all", options, reset=reset)
+        return self._scan("cumall", 0, reset, None, exclusive, reverse)
 
     def _scan(
-        self,
-        label: str,
-        op: str,
-        options: ScanArguments,
-        axis: Any = 0,
-        numeric_only: bool | None = None,
-        bounds: Bounds = None,
-        reset: Any = None,
+        self, label: str, axis: Any, reset: Any, numeric_only: bool | None, *given: Any
     ) -> Any:
-        """Scan each column; `numeric_only` is None where a method has none."""
-        if numeric_only is not None:
-            check_flags(numeric_only=numeric_only)
-        check_choice("axis", axis, AXES[self._obj.ndim])
+        """Scan each column; `numeric_only` is None where a method has none, and others are as for `cumulative`."""
+        scan = made_once(cumulative, label, False, numeric_only, *given)
+        ndim, options = self._obj.ndim, scan.options
+        check_choice("axis", axis, AXES[ndim])
         if axis in ALONG_ROWS:
-            told = options.initial is not None or options.dtype is not None
-            told = told or op == sum_of(True) or bounds is not None or reset is not None
-            if told or options.exclusive or options.reverse:
-                raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
-            along = (label, options.skipna, bool(numeric_only))
+            given = options.initial, options.dtype, scan.bounds, reset
+            plain = all(one is None for one in given) and scan.op.name != sum_of(True)
+            if not plain or options.exclusive or options.reverse:
+                raise ValueError(
+                    f"axis=1: {scan.label} along rows takes skipna and numeric_only only"
+                )
+            along = (scan.label, options.skipna, bool(numeric_only))
             with hints(False, numeric_only):
                 # pandas has other dtypes where there are no rows
                 return engine_of(self._obj).map_partitions(
                     self._obj, _along_rows, *along, typed_by_rows=True
                 )
         if reset is not None:
+            grouped = replace(scan, in_groups=True)
             return in_segments(
-                self._obj,
-                reset,
-                lambda groups: groups._cumulate(label, op, options, bool(numeric_only), bounds),
+                self._obj, reset, lambda groups: groups._cumulate(grouped, bool(numeric_only))
             )
-        options = checked_options(options, lambda: names_of(meta_of(self._obj)))
-        column = Scan(label, BUILT_IN[op], options, bounds=bounds)
-        with hints(self._obj.ndim == 1, numeric_only):
-            return run(self._obj, ColumnCarry(column, bool(numeric_only)))
+        scan = with_initial(scan, lambda: names_of(meta_of(self._obj)))
+        with hints(ndim == 1, numeric_only):
+            return run(self._obj, ColumnCarry(scan, bool(numeric_only)))
 
 
 def _along_rows(frame: Any, label: str, skipna: bool, numeric_only: bool) -> Any:

@@ -49,7 +49,8 @@ class Grouping:
     @property
     def of_series(self) -> bool:
         """Whether the rows are a series that became a frame."""
-        return bool(meta_of(self.rows).ndim < meta_of(self.obj).ndim)
+        own = self.rows is self.obj
+        return not own and bool(meta_of(self.rows).ndim < meta_of(self.obj).ndim)
 
     @property
     def without_name(self) -> bool:
@@ -210,9 +211,10 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         if meta.ndim == 1:
             named = not grouping.without_name
             return out if named else engine_of(out).map_partitions(out, without_name)
+        if grouping.obj is grouping.rows:
+            return out
         names, rows = names_of(meta), meta_of(grouping.rows)
-        is_own = grouping.obj is grouping.rows or rows.ndim == 1
-        if is_own or not set(names) <= set(names_of(rows)):
+        if rows.ndim == 1 or not set(names) <= set(names_of(rows)):
             return out
         like = library_of(rows).no_rows(rows)  # without the keys that were put beside its columns
         return engine_of(out).map_partitions(out, labelled_columns, names, like)

@@ -8,14 +8,21 @@ from typing import Any, SupportsIndex, overload
 
 from ...engines.run import meta_of, methods_of
 from ...frames.registry import names_of
-from ...kernels import BUILT_IN, Operator
+from ...kernels import Operator
 from ...ops.core.operation import GroupScan, Part
+from ...ops.core.plans import made_once
 from ...ops.scan.column_scan import Scan
 from ...ops.scan.fill import Fill
 from ...ops.scan.kernel_scan import ScanArguments
-from ...ops.scan.plan import Bounds
 from ...ops.scan.row_number import CountRows
-from ..arguments import check_bounds, check_flags, check_limit, checked_options, hints, sum_of
+from ..arguments import (
+    check_flags,
+    check_limit,
+    checked_options,
+    cumulative,
+    hints,
+    with_initial,
+)
 from ..frame.inputs import with_rows_told
 from ..frame.operator_scans import check_scan, scan_parts
 from ..frame.resets import in_segments
@@ -47,26 +54,17 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         fill = Fill(reverse, check_limit(limit), in_groups=True)
         return self._scan_columns(fill.label, lambda _: fill)
 
-    def _cumulate(
-        self,
-        label: str,
-        op: str,
-        options: ScanArguments,
-        numeric_only: bool | None,
-        bounds: Bounds = None,
-        reset: Any = None,
-    ) -> Any:
+    def _accumulate(self, label: str, reset: Any, numeric_only: bool | None, *given: Any) -> Any:
+        scan = made_once(cumulative, label, True, numeric_only, *given)
+        return self._cumulate(scan, numeric_only, reset)
+
+    def _cumulate(self, scan: Scan, numeric_only: bool | None, reset: Any = None) -> Any:
         """Scan each column; `numeric_only` is None where a method has none."""
-        if numeric_only is not None:
-            check_flags(numeric_only=numeric_only)
         if reset is not None:
-            return self._in_segments(
-                reset, lambda groups: groups._cumulate(label, op, options, numeric_only, bounds)
-            )
-        options = checked_options(options, self._columns)
-        operation = Scan(label, BUILT_IN[op], options, in_groups=True, bounds=bounds)
+            return self._in_segments(reset, lambda groups: groups._cumulate(scan, numeric_only))
+        scan = with_initial(scan, self._columns)
         with hints(self._as_series, numeric_only):
-            return self._scan_columns(label, operation.of_column, bool(numeric_only))
+            return self._scan_columns(scan.label, scan.of_column, bool(numeric_only))
 
     def cumsum(
         self,
@@ -111,9 +109,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumsum(exclusive=True, initial=100).tolist()
         [100, 100, 106]
         """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        op, bounds = sum_of(reproducible), check_bounds(lower, upper, reproducible)
-        return self._cumulate("cumsum", op, options, numeric_only, bounds, reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._accumulate("cumsum", reset, numeric_only, *given, reproducible, lower, upper)
 
     def cumprod(
         self,
@@ -139,8 +136,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumprod().tolist()
         [6, 3, 30]
         """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._cumulate("cumprod", "multiply", options, numeric_only, reset=reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._accumulate("cumprod", reset, numeric_only, *given)
 
     def cummax(
         self,
@@ -166,8 +163,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cummax().tolist()
         [6, 3, 6]
         """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._cumulate("cummax", "maximum", options, numeric_only, reset=reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._accumulate("cummax", reset, numeric_only, *given)
 
     def cumany(
         self,
@@ -190,8 +187,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumany().tolist()
         [False, False, True, False]
         """
-        options = ScanArguments(exclusive, reverse=reverse)
-        return self._cumulate("cumany", "logical_any", options, None, reset=reset)
+        return self._accumulate("cumany", reset, None, exclusive, reverse)
 
     def cumall(
         self,
@@ -214,8 +210,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumall().tolist()
         [True, False, True, False]
         """
-        options = ScanArguments(exclusive, reverse=reverse)
-        return self._cumulate("cumall", "logical_all", options, None, reset=reset)
+        return self._accumulate("cumall", reset, None, exclusive, reverse)
 
     def cummin(
         self,
@@ -241,8 +236,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cummin().tolist()
         [6, 3, 5]
         """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._cumulate("cummin", "minimum", options, numeric_only, reset=reset)
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._accumulate("cummin", reset, numeric_only, *given)
 
     def ffill(
         self,

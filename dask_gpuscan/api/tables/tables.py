@@ -19,8 +19,8 @@ from ...engines.run import is_stream
 from ...forks import importing
 from ...frames.messages import first_line
 from ...frames.pandas.arrow import array_of_arrow, arrow_of_array
-from ...frames.pandas.layouts import one_array
 from ...frames.pandas.library import PANDAS
+from ...frames.pandas.native import one_array
 from ...frames.registry import columns_of, is_frame, unused_name
 from ...kernels.late_dataclass import dataclass
 from ..windows.expanding import Ewm

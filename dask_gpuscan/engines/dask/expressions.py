@@ -129,11 +129,21 @@ class Inlined(ExprMixin, Expr):  # type: ignore[misc]
 
 def input_of(expression: Expr, number: int) -> Any:
     """Return what a task takes for one partition that users gave: with its collection's columns, in their order."""
+    (found,) = inputs_of(expression, [number])
+    return found
+
+
+def inputs_of(expression: Expr, numbers: Iterable[int] | None = None) -> list[Any]:
+    """Return what tasks take for all partitions, or for some, as `input_of` does for one."""
     expression = expression.frame if isinstance(expression, Aside) else expression
+    numbers = range(expression.npartitions) if numbers is None else numbers
     if isinstance(expression, Inlined):
-        return expression.made(number)
-    given, meta = partition_of(expression, number), expression._meta
-    return Task(None, aligned, given, names_of(meta)) if getattr(meta, "ndim", 1) == 2 else given
+        return [expression.made(number) for number in numbers]
+    given, meta = [partition_of(expression, number) for number in numbers], expression._meta
+    if getattr(meta, "ndim", 1) != 2:
+        return given
+    names = names_of(meta)
+    return [Task(None, aligned, each, names) for each in given]
 
 
 class Chosen(Projection):  # type: ignore[misc]

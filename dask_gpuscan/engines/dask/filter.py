@@ -35,7 +35,7 @@ from .compat import (
     new_collection,
     plain_column_projection,
 )
-from .expressions import ExprMixin, input_of, partition_of
+from .expressions import ExprMixin, inputs_of, partition_of
 
 
 class Filtered(ExprMixin, Blockwise):  # type: ignore[misc]
@@ -113,12 +113,12 @@ class FilterSplit(ExprMixin, Expr):  # type: ignore[misc]
 
     def _layer(self) -> dict[Any, Task]:
         graph = {}
-        for i in range(self.frame.npartitions):
+        for i, partition in enumerate(inputs_of(self.frame)):
             predicate = self.predicate
             if isinstance(predicate, Expr):
                 predicate = partition_of(predicate, i)
             key = (self._name, i)
-            graph[key] = Task(key, split_rows, input_of(self.frame, i), predicate)
+            graph[key] = Task(key, split_rows, partition, predicate)
         return graph
 
 

@@ -37,7 +37,7 @@ from .compat import (
     Projection,
     plain_column_projection,
 )
-from .expressions import ExprMixin, collected, input_of, is_held
+from .expressions import ExprMixin, collected, inputs_of, is_held
 
 Key = Any
 
@@ -320,7 +320,7 @@ class LookBack(ExprMixin, Expr):  # type: ignore[misc]
 
     def _layer(self) -> dict[Key, Any]:
         count = self.frame.npartitions
-        inputs = [input_of(self.frame, i) for i in range(count)]
+        inputs = inputs_of(self.frame)
         outputs = [(self._name, i) for i in range(count)]
         carry = replace(self.carry, checked=schema_of(self.frame._meta))
         held = is_held(self.frame)
@@ -395,7 +395,7 @@ class MapOverlap(LookBack):
     def _layer(self) -> dict[Key, Any]:
         carry = replace(self.carry, checked=schema_of(self.frame._meta))
         name, count = self._name, self.frame.npartitions
-        inputs = [input_of(self.frame, i) for i in range(count)]
+        inputs = inputs_of(self.frame)
         graph: dict[Key, Any] = {}
         before: list[list[Any]] = [[]] * count
         after, held = before, is_held(self.frame)

@@ -42,7 +42,7 @@ from .compat import (
     new_collection,
     plain_column_projection,
 )
-from .expressions import ExprMixin, SeparateKeyRead, input_of, partition_of
+from .expressions import Chosen, ExprMixin, SeparateKeyRead, input_of, inputs_of, partition_of
 from .lookback import look_back
 
 TARGET, ORIGIN, PIECE = "_partitions", "origin", "piece"
@@ -90,8 +90,8 @@ class CutPieces(ExprMixin, Expr):  # type: ignore[misc]
     def _layer(self) -> dict[Any, Task]:
         count, cut = self.frame.npartitions, self.operand("cut")
         graph: dict[Any, Task] = {}
-        for i in range(count):
-            key, frame = (self._name, i), input_of(self.frame, i)
+        for i, frame in enumerate(inputs_of(self.frame)):
+            key = self._name, i
             graph[key] = Task(key, self._pieces, frame, cut, count, i)
         return graph
 
@@ -336,7 +336,7 @@ class Sorted(ExprMixin, Expr):  # type: ignore[misc]
 
 
 def _keys_of(frame: Any, order: Order) -> Any:
-    return frame if frame.ndim == 1 else frame[list(order.keys.names)]
+    return frame if frame.ndim == 1 else Chosen(frame, list(order.keys.names))
 
 
 class SortedPartitions(ExprMixin, Blockwise):  # type: ignore[misc]

@@ -13,7 +13,7 @@ from dask.task_spec import List, Task, TaskRef
 from ...frames.registry import Schema, held_to, schema_of
 from ...ops.core.carry import TreeReduction
 from .compat import Expr, new_collection
-from .expressions import ExprMixin, input_of
+from .expressions import ExprMixin, inputs_of
 from .shuffle import shuffle_by_key
 
 FAN_IN = 16
@@ -54,9 +54,9 @@ class TreeReduce(ExprMixin, Expr):  # type: ignore[misc]
         checked = schema_of(self.frame._meta)
         graph: dict[Any, Task] = {}
         keys: list[Any] = []
-        for i in range(self.frame.npartitions):
+        for i, partition in enumerate(inputs_of(self.frame)):
             key = (f"table-{self._name}", 0, i)
-            graph[key] = Task(key, _table, reduction, input_of(self.frame, i), checked)
+            graph[key] = Task(key, _table, reduction, partition, checked)
             keys.append(key)
         level = 0
         while len(keys) > FAN_IN:

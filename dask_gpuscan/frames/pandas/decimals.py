@@ -11,7 +11,8 @@ import pandas as pd
 import pyarrow as pa
 
 from ..types import DType
-from .layouts import PandasArray, one_array
+from .layouts import PandasArray
+from .native import one_array
 
 _BITS = 32
 _LIMB = (1 << _BITS) - 1

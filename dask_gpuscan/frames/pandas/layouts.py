@@ -1,10 +1,10 @@
-"""Columns of pandas, and their arrays as kernels take them: those of NumPy, times, nullable and Arrow arrays."""
+"""Columns of pandas, their labels, and their arrays as kernels take them: NumPy's, times, nullable and Arrow's."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from functools import lru_cache
-from typing import Any, TypeAlias
+from collections.abc import Hashable, Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -13,18 +13,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.api.extensions import ExtensionDtype
 
-from ... import kernels
 from ...kernels import NAT, InBand, bitmap, byte_mask
+from ...kernels.bounded_cache import BoundedCache
 from ..types import Column, DType, Layout, Missing, NullStorage, Values, View
-from .native import storable
+from .native import arrow_storage, one_array
 
 PandasArray: TypeAlias = Any
 """The array under a series: of NumPy or of pandas."""
 
 
+WRAPPED = pd.arrays.NumpyExtensionArray
+
+
 def bare(array: PandasArray) -> PandasArray:
     """Return the NumPy array that pandas has wrapped; any other array as it is, one of strings too."""
-    return np.asarray(array) if type(array) is pd.arrays.NumpyExtensionArray else array
+    return np.asarray(array) if type(array) is WRAPPED else array
 
 
 def _nulls(missing: Missing) -> Values | None:
@@ -66,7 +69,8 @@ class NumPyLayout(_Exact):
 
     def view(self, array: PandasArray) -> View:
         values = np.asarray(array)
-        values = values.astype(self.storage(values.dtype), copy=False)
+        if not values.dtype.isnative or values.dtype.char == "e":
+            values = values.astype(self.storage(values.dtype))
         if values.dtype.kind in "fc":
             return View(values, InBand(), lambda: np.isnan(values))
         return View(values, None, lambda: _none(values))
@@ -163,10 +167,10 @@ class ArrowLayout(_Exact):
     nan_is_null = False
 
     def matches(self, dtype: DType) -> bool:
-        return isinstance(dtype, pd.ArrowDtype) and _arrow_storage(dtype.pyarrow_dtype) is not None
+        return isinstance(dtype, pd.ArrowDtype) and arrow_storage(dtype.pyarrow_dtype) is not None
 
     def storage(self, dtype: pd.ArrowDtype) -> np.dtype:
-        storage = _arrow_storage(dtype.pyarrow_dtype)
+        storage = arrow_storage(dtype.pyarrow_dtype)
         assert storage is not None
         return storage
 
@@ -211,18 +215,6 @@ class ArrowLayout(_Exact):
         return pd.ArrowDtype(pa.from_numpy_dtype(storage))
 
 
-def _arrow_storage(kind: pa.DataType) -> np.dtype | None:
-    """Return the dtype of the buffer of a fixed-width Arrow type; None for other types."""
-    if pa.types.is_boolean(kind):
-        return np.dtype(np.bool_)
-    if pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64()):
-        numbers: np.dtype = np.dtype(kind.to_pandas_dtype())
-        return numbers
-    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
-        return np.dtype(f"i{kind.bit_width // 8}")
-    return None
-
-
 NUMPY, MASKED = NumPyLayout(), MaskedLayout()
 
 LAYOUTS: tuple[Layout, ...] = (NUMPY, TimeLayout(), MASKED, ArrowLayout())
@@ -252,23 +244,6 @@ MANY = 1 << 18
 """Rows from which on all cores take them: pandas takes fewer rows in the time that all cores need to begin."""
 
 
-def taken(layout: Layout, array: PandasArray, positions: Values, fills: bool) -> PandasArray:
-    """Return the rows of an array at these positions; if it is to be filled, null at negative ones."""
-    view = layout.raw(array)
-    if layout.nulls == "in band":
-        fill = None
-        if fills:
-            fill = NAT if view.values.dtype.kind == "i" else np.nan
-        return layout.wrap(
-            kernels.take(view.values, positions, fill, check=False), None, array.dtype
-        )
-    missing = None
-    if fills or view.nulls is not None:
-        missing = kernels.take(view.missing(), positions, True if fills else None, check=False)
-    values = kernels.take(view.values, positions, 0 if fills else None, check=False)
-    return layout.wrap(values, missing, array.dtype)
-
-
 def is_number(dtype: DType) -> bool:
     """Return whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
     return dtype.kind in "biufc" and layout_of(dtype) is not None
@@ -279,13 +254,6 @@ def is_real(dtype: DType) -> bool:
     if isinstance(dtype, pd.ArrowDtype) and pa.types.is_decimal(dtype.pyarrow_dtype):
         return True
     return is_number(dtype) and dtype.kind != "c"
-
-
-def is_native(dtype: DType) -> bool:
-    """Return whether columns of a dtype are computed on as they are; `as_native` says what others become."""
-    if isinstance(dtype, pd.ArrowDtype):
-        return bool(storable(dtype.pyarrow_dtype) == dtype.pyarrow_dtype)
-    return not isinstance(dtype, np.dtype) or dtype.isnative
 
 
 def holds_null(dtype: DType) -> bool:
@@ -315,15 +283,6 @@ def with_null(array: PandasArray, null: object) -> PandasArray:
     return array
 
 
-def one_array(chunked: pa.ChunkedArray) -> pa.Array:
-    """Return chunks of Arrow as one array, without a copy if there is one chunk, which `combine_chunks` copies."""
-    if (
-        not chunked.num_chunks
-    ):  # `combine_chunks` cannot make dictionaries of views, dates or decimals of no chunk
-        return pa.nulls(0, chunked.type)
-    return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
-
-
 def nulls_of(dtype: DType, count: int = 0) -> PandasArray:
     """Return an array of nulls; pandas' own functions know few dictionaries of Arrow, fewer before pyarrow 26."""
     if isinstance(dtype, pd.ArrowDtype):
@@ -337,7 +296,7 @@ class PandasColumn:
     __slots__ = ("array", "dtype", "name")
 
     def __init__(self, name: Hashable, array: PandasArray) -> None:
-        self.name, self.array = name, bare(array)
+        self.name, self.array = name, bare(array) if type(array) is WRAPPED else array
         self.dtype: DType = self.array.dtype
 
     def __len__(self) -> int:
@@ -355,42 +314,84 @@ def series_of(column: AnyColumn) -> pd.Series:
     return pd.Series(column.array, dtype=column.dtype, name=column.name, copy=False)
 
 
-def column_at(frame: pd.DataFrame, place: int, name: Hashable) -> PandasColumn:
-    """Return the column of a frame at a place."""
-    return PandasColumn(name, frame._get_column_array(place))
+class Labels(NamedTuple):
+    """What is known of labels of columns."""
+
+    owner: ref[Any]
+    names: list[Hashable]
+    places: dict[Hashable, int]
+    """Of texts that are there once."""
+    chosen: BoundedCache[tuple[int, ...], pd.Index]
+    """Labels at some places."""
 
 
-Labels: TypeAlias = tuple[ref[pd.Index], list[Hashable], dict[Hashable, int]]
 LABELS: dict[int, Labels] = {}
-"""Labels of columns and the places of texts, by the address of an index that is alive: pandas is slow to read texts."""
+"""What is known of labels, by the address of who owns them, which is alive."""
 
 
-def _labels(index: pd.Index) -> Labels:
-    address = id(index)
+def labels_in(index: pd.Index) -> Labels:
+    """Return what is known of labels of columns."""
+    owner = index.array if type(index.dtype) is pd.StringDtype else index  # which views share
+    address = id(owner)
     found = LABELS.get(address)
-    if found is None or found[0]() is not index:
-        own, names = ref(index, lambda _: LABELS.pop(address, None)), index.tolist()
+    if found is None or found[0]() is not owner:
+        own, names = ref(owner, partial(LABELS.pop, address)), index.tolist()
         places: dict[Hashable, int] = {n: i for i, n in enumerate(names) if type(n) is str}
         if len(places) < sum(type(n) is str for n in names):  # some are there twice
             places = {}
-        found = LABELS[address] = own, names, places
+        found = LABELS[address] = Labels(own, names, places, BoundedCache())
     return found
 
 
 def names_in(index: pd.Index) -> list[Hashable]:
     """Return the labels of columns as a new list."""
-    return _labels(index)[1].copy()
+    return labels_in(index).names.copy()
+
+
+def labels_at(index: pd.Index, places: list[int]) -> pd.Index:
+    """Return the labels of columns at some places, as an index of its own."""
+    if type(index.dtype) is not pd.StringDtype:
+        return index[places]
+    chosen, key = labels_in(index).chosen, tuple(places)
+    known = chosen.get(key)
+    found = (chosen.store(key, index[places]) if known is None else known).view()
+    found.name = index.name
+    return found
+
+
+@lru_cache(maxsize=256)
+def _labels_of(names: tuple[str, ...], dtype: DType) -> pd.Index:
+    return pd.Index(names)
+
+
+def labels_of(names: Sequence[Hashable]) -> pd.Index:
+    """Return the labels of columns with these names, as an index of its own."""
+    dtype: Any = pd.api.types.pandas_dtype(str)  # which options decide
+    if isinstance(dtype, pd.StringDtype) and {str}.issuperset(map(type, names)) and names:
+        return _labels_of(tuple(names), dtype).view()  # of an array that cannot be written to
+    # pandas would make NaN of None among texts
+    dtype = object if any(name is None for name in names) else None
+    return pd.Index(names, dtype=dtype, tupleize_cols=False)
 
 
 def place_in(index: pd.Index, name: Hashable) -> Any:
     """Return where a label is, as `get_loc` of the index does."""
-    place = _labels(index)[2].get(name) if type(name) is str else None
+    place = labels_in(index).places.get(name) if type(name) is str else None
     return index.get_loc(name) if place is None else place
+
+
+def column_in(frame: pd.DataFrame, name: Hashable) -> AnyColumn:
+    """Return the column of a frame by its name."""
+    place = place_in(frame.columns, name)
+    if not isinstance(place, int):
+        return frame[name]
+    return PandasColumn(name, frame._get_column_array(place))
 
 
 def every_column(frame: pd.DataFrame) -> list[Column]:
     """Return the columns of a frame, in order."""
-    return [column_at(frame, i, name) for i, name in enumerate(names_in(frame.columns))]
+    array_at = frame._get_column_array
+    return [PandasColumn(n, array_at(i)) for i, n in enumerate(labels_in(frame.columns).names)]
 
 
 def every_dtype(frame: pd.DataFrame) -> list[DType]:

@@ -34,29 +34,43 @@ from .layouts import (
     PandasArray,
     PandasColumn,
     bare,
-    column_at,
+    column_in,
     every_column,
     every_dtype,
     holds_null,
     holds_text,
-    is_native,
+    labels_at,
+    labels_of,
     layout_of,
     masked_parts,
     names_in,
     nulls_of,
-    place_in,
     series_of,
-    taken,
     with_null,
 )
 from .lists import PandasLists
-from .native import as_native
+from .native import as_native, is_native
 from .nulls import from_masked, to_masked, to_nullable, with_nulls
-from .ordering import PandasOrdering, time_keys
+from .ordering import PandasOrdering, taken, time_keys
 from .schema import PandasDTypes
 from .sortable import decoded, is_dictionary, is_level, is_ordered_dictionary, is_sortable, sortable
 from .sparse import SPARSE
 from .texts import argsort, taken_texts
+
+try:
+    from pandas.api.internals import create_dataframe_from_blocks
+except ImportError:  # of pandas 2
+
+    def create_dataframe_from_blocks(
+        blocks: list[tuple[PandasArray, np.ndarray]], index: pd.Index, columns: pd.Index
+    ) -> pd.DataFrame:
+        """Return the frame of arrays: of NumPy's with one row a column, or of pandas' own."""
+        arrays = [a[0] if a.ndim == 2 else a for a, _ in blocks]
+        found = {i: pd.Series(a, index, a.dtype, copy=False) for i, a in enumerate(arrays)}
+        out = pd.DataFrame(found, index=index, copy=False)
+        out.columns = columns
+        return out
+
 
 SUMMED = (np.dtype(np.float64), np.dtype(np.float32))
 """The dtypes of floats that kernels add."""
@@ -82,10 +96,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def names(self, frame: pd.DataFrame) -> list[Hashable]:
         return names_in(frame.columns)
 
-    def column(self, frame: pd.DataFrame, name: Hashable) -> AnyColumn:
-        place = place_in(frame.columns, name)
-        return column_at(frame, place, name) if isinstance(place, int) else frame[name]
-
+    column = staticmethod(column_in)
     dtypes = staticmethod(every_dtype)
     columns = staticmethod(every_column)
 
@@ -113,9 +124,10 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return len(frame) <= FEW
 
     def native(self, frame: pd.DataFrame) -> pd.DataFrame:
-        dtypes = [frame.dtype] if frame.ndim == 1 else every_dtype(frame)
         index = frame.index
-        if all(map(is_native, [*dtypes, index.dtype])):
+        dtypes = [index.dtype, *([frame.dtype] if frame.ndim == 1 else every_dtype(frame))]
+        # those of NumPy say it themselves
+        if not [d for d in dtypes if not (getattr(d, "isnative", False) or is_native(d))]:
             return frame
         arrays = [as_native(bare(self.array(c)), column_title(c)) for c in columns_of(frame)]
         if not is_native(index.dtype):
@@ -144,19 +156,15 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             known = names_in(like.columns)
             if names == known:
                 names = like.columns.view()
-            elif all(n in known for n in names):
-                names = like.columns[[known.index(n) for n in names]]
-        # pandas would look for strings in bare arrays of objects
-        columns = {
-            i: self.series(a, index, i) if a.dtype == object else a
-            for i, a in enumerate(map(bare, arrays))
-        }
-        out = pd.DataFrame(columns, index=index, copy=False)
-        if isinstance(names, list) and any(n is None for n in names):
-            # pandas would make NaN of None among texts
-            names = pd.Index(names, dtype=object, tupleize_cols=False)
-        out.columns = names
-        return out
+            elif set(known).issuperset(names):
+                names = labels_at(like.columns, [known.index(n) for n in names])
+        # the constructor would look for strings in arrays of objects, and takes 40 us longer
+        blocks = []
+        for i, array in enumerate(arrays):
+            own = array if isinstance(array, np.ndarray) else bare(array)
+            blocks.append((own[None] if isinstance(own, np.ndarray) else own, np.array([i])))
+        labels = names if isinstance(names, pd.Index) else labels_of(names)
+        return create_dataframe_from_blocks(blocks, index, labels)
 
     def join_columns(
         self,
@@ -285,12 +293,15 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             return frame  # keys that have no order stay as they appear
 
     def reset_index(self, frame: pd.DataFrame, start: int, drop: bool) -> pd.DataFrame:
-        out = frame.reset_index(drop=drop)
-        for i in range(0 if drop else frame.index.nlevels):  # pandas would look for strings
+        index = self.range_index(start, start + len(frame))
+        if drop:
+            return frame.set_axis(index)
+        out = frame.reset_index()
+        for i in range(frame.index.nlevels):  # pandas would look for strings
             dtype = self.index_level(frame, i).dtype
             if out.dtypes.iloc[i] != dtype:
                 out.isetitem(i, out.iloc[:, i].astype(dtype))
-        out.index = self.range_index(start, start + len(frame))
+        out.index = index
         return out
 
     # --- columns and their arrays ---------------------------------------------------------------------
@@ -391,6 +402,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return array
 
     def floats(self, column: AnyColumn) -> Values:
+        array = bare(column.array)
+        if isinstance(array, np.ndarray) and array.dtype.kind in "biuf":
+            return array.astype(np.float64, copy=False)
         return series_of(column).to_numpy(dtype=np.float64, na_value=np.nan)
 
     def from_floats(self, values: Values, numbers: slice | None = None) -> PandasArray:

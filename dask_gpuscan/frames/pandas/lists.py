@@ -11,7 +11,8 @@ import pyarrow as pa
 from ..messages import HINT
 from ..types import DType, Lists, Values
 from .arrow import arrow_of_array
-from .layouts import PandasArray, bare, one_array
+from .layouts import PandasArray, bare
+from .native import one_array
 
 
 def _is_list(kind: pa.DataType) -> bool:

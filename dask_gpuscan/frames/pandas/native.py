@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..messages import HINT, first_line
+from ..types import DType
 
 
 def storable(kind: pa.DataType) -> pa.DataType:
@@ -105,3 +106,31 @@ def as_native(array: Any, title: str) -> Any:
             f"{title} has dtype {dtype}, of which Arrow takes no rows: {first_line(error)}; {HINT}"
         ) from error
     return pd.arrays.ArrowExtensionArray(column)
+
+
+def one_array(chunked: pa.ChunkedArray) -> pa.Array:
+    """Return chunks of Arrow as one array, without a copy if there is one chunk, which `combine_chunks` copies."""
+    if (
+        not chunked.num_chunks
+    ):  # `combine_chunks` cannot make dictionaries of views, dates or decimals of no chunk
+        return pa.nulls(0, chunked.type)
+    return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+
+
+def arrow_storage(kind: pa.DataType) -> np.dtype | None:
+    """Return the dtype of the buffer of a fixed-width Arrow type; None for other types."""
+    if pa.types.is_boolean(kind):
+        return np.dtype(np.bool_)
+    if pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64()):
+        numbers: np.dtype = np.dtype(kind.to_pandas_dtype())
+        return numbers
+    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
+        return np.dtype(f"i{kind.bit_width // 8}")
+    return None
+
+
+def is_native(dtype: DType) -> bool:
+    """Return whether columns of a dtype are computed on as they are; `as_native` says what others become."""
+    if isinstance(dtype, pd.ArrowDtype):
+        return bool(storable(dtype.pyarrow_dtype) == dtype.pyarrow_dtype)
+    return not isinstance(dtype, np.dtype) or dtype.isnative

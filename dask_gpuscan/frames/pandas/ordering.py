@@ -1,4 +1,4 @@
-"""Columns of pandas in order: as numbers that kernels sort."""
+"""Columns of pandas in order, as numbers that kernels sort, and in the order of positions."""
 
 from __future__ import annotations
 
@@ -9,23 +9,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...kernels import INT128, Nulls, bitmap, byte_mask
+from ... import kernels
+from ...kernels import INT128, NAT, Nulls, bitmap, byte_mask
 from ..key_values import Duration, Instant, key_value
 from ..messages import column_title, first_line
-from ..types import DType, Values
+from ..types import DType, Layout, Values
 from .arrow import in_one_order
 from .keys import factorize
-from .layouts import (
-    AnyColumn,
-    PandasArray,
-    PandasColumn,
-    bare,
-    is_native,
-    layout_of,
-    one_array,
-    series_of,
-)
-from .native import as_native
+from .layouts import AnyColumn, PandasArray, PandasColumn, bare, layout_of, series_of
+from .native import as_native, is_native, one_array
 from .nulls import masked
 from .sortable import (
     decoded,
@@ -143,3 +135,20 @@ def time_keys(values: np.ndarray) -> np.ndarray:
         return values
     keys[null] = None
     return keys
+
+
+def taken(layout: Layout, array: PandasArray, positions: Values, fills: bool) -> PandasArray:
+    """Return the rows of an array at these positions; if it is to be filled, null at negative ones."""
+    view = layout.raw(array)
+    if layout.nulls == "in band":
+        fill = None
+        if fills:
+            fill = NAT if view.values.dtype.kind == "i" else np.nan
+        return layout.wrap(
+            kernels.take(view.values, positions, fill, check=False), None, array.dtype
+        )
+    missing = None
+    if fills or view.nulls is not None:
+        missing = kernels.take(view.missing(), positions, True if fills else None, check=False)
+    values = kernels.take(view.values, positions, 0 if fills else None, check=False)
+    return layout.wrap(values, missing, array.dtype)

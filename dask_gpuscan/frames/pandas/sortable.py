@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..types import DType
-from .layouts import PandasArray, one_array
+from .layouts import PandasArray
+from .native import one_array
 
 
 def is_dictionary(dtype: DType) -> bool:

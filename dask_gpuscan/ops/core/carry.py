@@ -135,6 +135,11 @@ class FrameOperation:
 class DataFrameCarry(FrameOperation, Carry):
     """A carry over frames."""
 
+    def whole(self, frame: Any) -> Any:
+        """Output of one partition that is all rows, checked first."""
+        self.check(frame)
+        return (self.final or self).apply(frame, None)
+
 
 class OverlapCarry(FrameOperation, Labelled):
     """What is answered for a partition given what lies before it, behind it, or both."""
@@ -154,6 +159,11 @@ class OverlapCarry(FrameOperation, Labelled):
     def apply(self, partition: Any, before: Any, after: Any) -> Any:
         """Output of a partition, given the aggregates of what is on either side; None where nothing is."""
         raise NotImplementedError
+
+    def whole(self, frame: Any) -> Any:
+        """Output of one partition that is all rows, checked first."""
+        self.check(frame)
+        return self.apply(frame, None, None)
 
 
 class TreeReduction(Labelled):

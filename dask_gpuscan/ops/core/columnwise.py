@@ -13,6 +13,7 @@ from ...kernels.late_dataclass import dataclass
 from .carry import DataFrameCarry
 from .groups import BACKWARD, FORWARD, OneGroup, States
 from .operation import ColumnOperation, GroupScan, MultiOutput, Part
+from .plans import PlannedOperation
 
 
 class FrameColumns:
@@ -38,11 +39,20 @@ class FrameColumns:
         return list(zip(self.operations(len(inputs)), inputs, strict=True))
 
     def check(self, frame: Any) -> None:
-        for operation, columns in self.pairs(frame):
-            operation.dtype(columns)
+        self.planned(frame)
+
+    def planned(self, frame: Any) -> list[tuple[Any, list[Any]]]:
+        """Return each operation as it is planned for its columns of a frame, which are checked, with these."""
+        pairs = self.pairs(frame)
+        for i, (operation, columns) in enumerate(pairs):
+            if isinstance(operation, PlannedOperation):
+                pairs[i] = operation.planned(columns), columns
+            else:
+                operation.dtype(columns)
+        return pairs
 
     def meta(self, frame: Any) -> Any:
-        dtypes = [operation.dtype(columns) for operation, columns in self.pairs(frame)]
+        dtypes = [operation.dtype(columns) for operation, columns in self.planned(frame)]
         library = library_of(frame)
         return self.build(library.no_rows(frame), [map_outputs(library.empty, d) for d in dtypes])
 
@@ -130,9 +140,19 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         return tuple(operation.combine(each_state) for operation, each_state in pairs)
 
     def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
-        pairs, one = self.pairs(partition), BACKWARD if self.reverse else FORWARD
+        return self._answer(partition, self.pairs(partition), prefix)
+
+    def whole(self, frame: Any) -> Any:
+        return self._answer(frame, self.planned(frame), None)
+
+    def _answer(
+        self,
+        partition: Any,
+        pairs: Sequence[tuple[Any, list[Any]]],
+        prefix: tuple[States, ...] | None,
+    ) -> Any:
         with library_of(partition).acquire(partition):
-            arrays = _applied(pairs, one, prefix)
+            arrays = _applied(pairs, BACKWARD if self.reverse else FORWARD, prefix)
         return self.build(partition, arrays)
 
     def follow(
@@ -228,7 +248,7 @@ def map_outputs(function: Callable[[Any], Any], answer: Any) -> Any:
 
 def named_answers(parts: Sequence[Part[Any]], answers: list[Any]) -> tuple[list[Any], list[Any]]:
     """Return the names of a result's columns, and their arrays."""
-    if not any(isinstance(part, MultiOutput) for part in parts):
+    if not [part for part in parts if isinstance(part, MultiOutput)]:
         return [part.name for part in parts], answers
     found: dict[int, tuple[Any, Any]] = {}
     for part, answer in zip(parts, answers, strict=True):

@@ -14,7 +14,7 @@ from ... import kernels
 from ...frames.keys import By, Keys, key_arrays
 from ...frames.messages import FLAG, name_columns
 from ...frames.protocol import Library
-from ...frames.registry import column_of, dtypes_of, library_of, names_of
+from ...frames.registry import choose_columns, column_of, dtypes_of, library_of, names_of
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import (
     FORWARD,
@@ -332,7 +332,9 @@ def _asked(
             rows = rows if len(rows) > 1 else rows[0]
             return ask(obj[chosen].groupby(rows, sort=True, dropna=dropna, observed=True))
         kept = [n for n in dict.fromkeys([*by.columns, *names]) if n not in by.levels]
-        groups = obj[kept].groupby(key, sort=True, dropna=dropna, observed=True)
-        return ask(groups if chosen is ... else groups[chosen])
+        groups = choose_columns(obj, kept).groupby(key, sort=True, dropna=dropna, observed=True)
+        # pandas takes long to choose what it would answer for anyway
+        are_all = isinstance(chosen, list) and not set(chosen).intersection(by.columns)
+        return ask(groups if are_all or chosen is ... else groups[chosen])
     except (TypeError, ValueError, NotImplementedError, AttributeError, RuntimeError, KeyError):
         return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
 from ... import kernels
@@ -17,6 +18,7 @@ from ...frames.registry import library_of
 from ...kernels.late_dataclass import dataclass
 from ..core.columnwise import map_outputs, named_answers
 from ..core.operation import Needs, Part
+from ..core.plans import PlannedOperation
 
 
 def key_order(library: Library, keys: Sequence[Any]) -> Any:
@@ -48,12 +50,12 @@ class GroupBySpec:
     sort: bool = True
     """Whether groups in any order are in the order of their keys in the answer; else in order of appearance."""
 
-    @property
+    @cached_property
     def needs(self) -> Needs:
         """What its operations need to see of a group."""
-        return max((part.operation.needs for part in self.parts), default=Needs.STATES)
+        return max([part.operation.needs for part in self.parts], default=Needs.STATES)
 
-    @property
+    @cached_property
     def reverse(self) -> bool:
         """Whether scans meet rows from the last to the first."""
         return any(part.operation.reverse for part in self.parts)
@@ -71,10 +73,14 @@ class GroupBySpec:
         if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
         for part in self.parts:
-            part.operation.dtype(self.columns(frame, part))
+            is_planned = isinstance(part.operation, PlannedOperation)
+            check = part.operation.planned if is_planned else part.operation.dtype
+            check(self.columns(frame, part))
 
     def in_groups(self, part: Part[Any], columns: Sequence[Any], array: Any, null: Any) -> Any:
         """Return the answers of a part for columns, of a scan or of several, null in rows that are in no group."""
+        if null is None and not self.null_keys:
+            return array
         library = library_of(columns[0])
 
         def in_group(array: Any) -> Any:

@@ -7,8 +7,7 @@ other values that have an order are scanned by their ranks. Sparse columns are d
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import field, replace
-from functools import lru_cache
+from dataclasses import replace
 from typing import Any
 
 from ...frames.messages import name_columns
@@ -17,6 +16,7 @@ from ...frames.registry import library_of
 from ...frames.types import Column, DType
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import Groups, ReducibleGroups, States
+from ..core.plans import PlannedOperation
 from .host_scan import HostScan, JoinScan, check_reproducible
 from .kernel_scan import KernelScan, ScanBase
 from .operator_traits import PLAIN, TRAITS, traits_of
@@ -25,16 +25,8 @@ from .value_scan import HostScalar, ValueScan
 
 
 @dataclass(frozen=True)
-class Scan(ScanBase):
+class Scan(PlannedOperation, ScanBase):
     """A scan of one column, or of several that are the operator's inputs."""
-
-    chosen: dict[tuple[DType, ...], ColumnScan] = field(
-        default_factory=dict, init=False, compare=False
-    )
-    """The scans of columns, by their dtypes. The check of a call fills it, and it travels to workers.
-
-    Partitions may have other dtypes than Dask says: their scans are added where they are met.
-    """
 
     def of_column(self, name: Hashable) -> Scan:
         """Return the scan of one column, which need not have its name when it is scanned."""
@@ -49,43 +41,36 @@ class Scan(ScanBase):
 
     def of(self, library: Library, *dtypes: DType) -> ColumnScan:
         """Return the scan of columns of these dtypes."""
-        try:
-            found = self.chosen.get(dtypes)
-        except TypeError:  # cuDF's categories have no hash
-            return self._by(_kind(library, self.op.token, dtypes, *self._asked))
-        if found is None:
-            kind = _kind_once(library, self.op.token, dtypes, *self._asked)
-            found = self.chosen[dtypes] = self._by(kind)
-        return found
-
-    @property
-    def _asked(self) -> tuple[bool, DType | None]:
-        return self.bounds is not None, self.options.dtype
-
-    def _by(self, kind: type[ColumnScan]) -> ColumnScan:
+        kind = _kind(library, self.op.token, dtypes, self.bounds is not None, self.options.dtype)
         return kind(self.label, self.op, self.options, self.in_groups, self.bounds)
 
-    def of_columns(self, columns: Sequence[Any]) -> ColumnScan:
-        """Return the scan of these columns."""
+    def plan(self, columns: Sequence[Any]) -> ColumnScan:
         return self.of(library_of(columns[0]), *[column.dtype for column in columns])
+
+    def planned(self, columns: Sequence[Any]) -> ColumnScan:
+        """Return the scan of these columns."""
+        if isinstance(self.options.initial, dict):
+            return self.of_column(columns[0].name).planned(columns)
+        found: ColumnScan = super().planned(columns)
+        return found
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         try:
-            return self.of_columns(columns).dtype(columns)
+            return self.of_column(columns[0].name).plan(columns).dtype(columns)
         except (TypeError, ValueError) as error:
             name_columns(error, self.label, columns)
             raise
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
-        return self.of_columns(columns).aggregate(columns, groups)
+        return self.planned(columns).aggregate(columns, groups)
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
-        return self.of_columns(columns).apply(columns, groups, prior)
+        return self.planned(columns).apply(columns, groups, prior)
 
     def last(self, columns: Sequence[Any], states: States) -> Any:
         """Array of the answer after all rows of each group, given arrays of states."""
         dense = _dense(columns)
-        return self.of_columns(dense).last(dense, states)
+        return self.planned(dense).last(dense, states)
 
     def combine(self, states: Sequence[States]) -> States:
         first = states[0][0]
@@ -107,7 +92,7 @@ class SparseScan(Scan):
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         dense = _dense(columns)
-        found = self.of_columns(dense).dtype(dense)
+        found = self.plan(dense).dtype(dense)
         return self._answer(columns[0]) or found
 
     def _answer(self, column: Column) -> DType | None:
@@ -147,9 +132,6 @@ def _kind(
             check_reproducible(library, dtype)
         return JoinScan if host.joins(traits.library_method, dtype) else HostScan
     return RankedScan if traits.extreme and library.layout(dtype) is None else KernelScan
-
-
-_kind_once = lru_cache(maxsize=256)(_kind)
 
 
 def _dense(columns: Sequence[Any]) -> list[Any]:

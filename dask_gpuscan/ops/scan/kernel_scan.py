@@ -37,9 +37,10 @@ from ..core.groups import (
     state_of,
 )
 from ..core.operation import Needs
+from ..core.plans import Planned
 from .operator_traits import PLAIN, TRAITS
 from .overflow import Walk, check_held, check_overflow
-from .plan import PLANS, Bounds, ScanPlan, scan_plan
+from .plan import Bounds, ScanPlan, scan_plan
 
 
 @dataclass(frozen=True)
@@ -103,26 +104,30 @@ class ScanBase:
 
 
 @dataclass(frozen=True)
-class KernelScan(ScanBase):
-    """A scan of one column of fixed width, or of several that are the operator's inputs."""
+class KernelScan(Planned, ScanBase):
+    """A scan of one column of fixed width, or of several that are the operator's inputs.
+
+    Columns of other dtypes, or of another library, take another scan.
+    """
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         plan = self._plan(columns)
-        self.initial_state(plan, columns[0].name)
+        self.initial_state(plan)
         return plan.answers
 
     def _plan(self, columns: Sequence[Any]) -> ScanPlan:
-        dtypes = tuple([c.dtype for c in columns])
-        asked = (dtypes, self.options.dtype, self.in_groups, self.bounds)
-        key = (library_of(columns[0]), self.op.token, *asked)
-        plan = PLANS.get(key)
-        return scan_plan(key[0], self.op, *asked) if plan is None else plan
+        found: ScanPlan | None = self.plans.get("scan")
+        if found is None:
+            library, dtypes = library_of(columns[0]), tuple([c.dtype for c in columns])
+            asked = self.options.dtype, self.in_groups, self.bounds
+            found = self.plans.store("scan", scan_plan(library, self.op, dtypes, *asked))
+        return found
 
-    def initial_state(self, plan: ScanPlan, name: Hashable = None) -> Any:
-        """Return the initial value of the scan of a column as a state of the operator, or None."""
-        value = self.options.initial_of(name)
-        if value is None:
-            return None
+    def initial_state(self, plan: ScanPlan) -> Any:
+        """Return the initial value as a state of the operator, or None."""
+        value = self.options.initial
+        if value is None or "initial" in self.plans:
+            return self.plans.get("initial")
         if not plan.library.is_number(plan.dtype):
             value = plan.library.stored_number(value, plan.dtype)
         for part in fields_of(value):
@@ -130,7 +135,8 @@ class KernelScan(ScanBase):
                 raise TypeError(f"initial must be a scalar or a state, found {shown(value)}")
         if self.bounds is not None:
             value = (0, value, value)  # whatever was before
-        return kernels.state(plan.op, value, plan.storages, plan.kernel_dtype, "initial")
+        state = kernels.state(plan.op, value, plan.storages, plan.kernel_dtype, "initial")
+        return self.plans.store("initial", state)
 
     # --- states in addition to the operator's -----------------------------------------------------
 
@@ -164,7 +170,9 @@ class KernelScan(ScanBase):
 
     def _views(self, plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
         """Show the columns to the kernels; raises an error if the integers that a user asks for hold none of them."""
-        views, integers = _views(plan, columns), plan.held_by
+        pairs = zip(plan.layouts, columns, strict=True)
+        views = [layout.view(plan.library.array(column)) for layout, column in pairs]
+        integers = plan.held_by
         if integers is None:
             return views
         for view, column in zip(views, columns, strict=True):
@@ -242,7 +250,7 @@ class KernelScan(ScanBase):
     def last(self, columns: Sequence[Any], states: States) -> Any:
         """Array of the answer after all rows of each group, given arrays of states."""
         plan, parts = self._plan(columns), self._parts(states)
-        initial = self.initial_state(plan, columns[0].name)
+        initial = self.initial_state(plan)
         state = kernels.carry_in_from(plan.op, state_of(parts.fields), plan.kernel_dtype, initial)
         values = lowered(plan.library, plan.op, fields_of(state))
         missing = parts.null
@@ -258,7 +266,7 @@ class KernelScan(ScanBase):
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         plan = self._plan(columns)
         library, views = plan.library, self._views(plan, columns)
-        initial = self.initial_state(plan, columns[0].name)
+        initial = self.initial_state(plan)
         before = Parts() if prior is None else self._parts(prior)
         if isinstance(groups, OneGroup) and not self.in_groups:
             return self._apply_to_one(columns, groups, plan, views, initial, before)
@@ -305,6 +313,8 @@ class KernelScan(ScanBase):
             missing = self._before_value(
                 plan, inputs, groups, before.seen, missing, len(columns[0])
             )
+        if plan.is_plain:
+            return plan.layout.wrap(out, missing, plan.dtype)
         return plan.wrapped(out, missing, columns)
 
     def _apply_to_one(
@@ -365,6 +375,8 @@ class KernelScan(ScanBase):
             check_overflow(
                 plan.traits.overflow, walk, columns[0], plan.dtype, view, out, first, flags
             )
+        if plan.is_plain:
+            return plan.layout.wrap(out, missing, plan.dtype)
         return plan.wrapped(out, missing, columns)
 
     def _after_null(self, inputs: Inputs, groups: Groups, null: Any) -> Any:
@@ -409,6 +421,7 @@ class Inputs:
 
     def __init__(self, views: list[View]) -> None:
         self.views = views
+        self.has_unchecked_nan = bool([v for v in views if v.unchecked_nan is not None])
         if len(views) == 1:
             self.values, self.nulls = views[0].values, views[0].nulls
         else:
@@ -416,17 +429,10 @@ class Inputs:
             kinds = [v.nulls for v in views if v.nulls is not None]
             masked = any(isinstance(k, Mask) for k in kinds)
             self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
-        self.has_unchecked_nan = any(v.unchecked_nan is not None for v in views)
 
     def missing(self) -> Any:
         """Return the nulls as an array of bool."""
         return missing_in(self.views)
-
-
-def _views(plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
-    """Show the columns to the kernels."""
-    pairs = zip(plan.layouts, columns, strict=True)
-    return [layout.view(plan.library.array(c)) for layout, c in pairs]
 
 
 def _check_whole(dtype: np.dtype, view: View, column: Any) -> None:

@@ -7,6 +7,7 @@ answer is its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -64,11 +65,16 @@ class ScanPlan:
     """The state of zero, which an exclusive scan starts from where that is not the operator's identity; else None."""
     held_by: np.dtype | None
     """Integers that must hold each element, as a user asks for them; None if elements are taken as they are."""
+    is_plain: bool = field(init=False)
+    """Whether users get answers of the dtype of the result."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_plain", bool(self.answers == self.dtype))
 
     @property
     def narrows(self) -> bool:
         """Whether a user asks for Arrow's integers that may not hold an answer."""
-        return self.answers != self.dtype and self.library.raises_on_overflow(self.answers)
+        return not self.is_plain and self.library.raises_on_overflow(self.answers)
 
     def wrapped(self, values: Values, missing: Missing, columns: Sequence[Any]) -> Array:
         """Return answers for columns as users get them, null where `missing`.
@@ -78,7 +84,7 @@ class ScanPlan:
         OverflowError
             For an answer that their dtype does not hold.
         """
-        if self.answers == self.dtype:
+        if self.is_plain:
             return self.layout.wrap(values, missing, self.dtype)
         with naming(self.traits.library_method or self.op.name, columns):
             if self.narrows:
@@ -116,6 +122,10 @@ def scan_plan(
     bounds : pair of numbers, optional
         What sums are clamped to.
     """
+    key = library, op.token, dtypes, requested, in_groups, bounds
+    known = PLANS.get(key)
+    if known is not None:
+        return known
     traits, asked = traits_of(op), requested
     for dtype in dtypes if bounds is not None else ():
         if library.layout(dtype) is None or not library.is_real(dtype):
@@ -220,7 +230,7 @@ def scan_plan(
         zero=zero,
         held_by=held_by,
     )
-    return PLANS.store((library, op.token, dtypes, asked, in_groups, bounds), found)
+    return PLANS.store(key, found)
 
 
 def combined_plan(library: Library, op: Operator, columns: Sequence[Any]) -> ScanPlan:

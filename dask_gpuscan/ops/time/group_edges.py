@@ -24,14 +24,14 @@ def keyed_rows(
     arrays = [*found * len(keys), library.array(time_column.column(frame))]
     arrays += [library.array(column_of(frame, name)) for name in names]
     titles = [*(title for each in keys for title in each), time, *names]
-    return library.frame(arrays, titles, None)
+    return library.frame(arrays, titles, library.range_index(0, len(arrays[0])))
 
 
 def keyed_edges(sizes: Any, keys: Sequence[Hashable], edge: Hashable) -> Any:
     """Return a frame of the levels of the index of the sizes of buckets: keys, and the edge of each bucket."""
     library, titles = library_of(sizes), [*keys, edge]
     arrays = [library.array(library.index_level(sizes, i)) for i in range(len(titles))]
-    return library.frame(arrays, titles, None)
+    return library.frame(arrays, titles, library.range_index(0, len(arrays[0])))
 
 
 def with_levels(

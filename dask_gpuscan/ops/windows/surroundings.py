@@ -182,16 +182,20 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
         operations = self.operations(1)
         return operations[0].extent if operations else RowExtent(0)
 
-    def check(self, frame: Any) -> None:
-        super().check(frame)
-        if self.extent.time_column is not None:
-            self.extent.time_column.check(frame)
+    def planned(self, frame: Any) -> list[tuple[Any, list[Any]]]:
+        pairs, time_column = super().planned(frame), self.extent.time_column
+        if time_column is not None:
+            time_column.check(frame)
+        return pairs
 
     def rows_of(self, partition: Any) -> RowArrays:
+        return self._rows(partition, self.pairs(partition))
+
+    def _rows(self, partition: Any, pairs: Sequence[tuple[Any, list[Any]]]) -> RowArrays:
         library, time_column = library_of(partition), self.extent.time_column
-        columns = [library.array(c) for columns in self.inputs(partition) for c in columns]
+        arrays = [library.array(column) for _, columns in pairs for column in columns]
         times = None if time_column is None else time_column.times(partition)
-        return RowArrays(library, len(partition), columns, times=times)
+        return RowArrays(library, len(partition), arrays, times=times)
 
     def names_of_rows(self, frame: Any) -> list[Hashable]:
         return [column.name for columns in self.inputs(frame) for column in columns]
@@ -202,9 +206,21 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
         return self.extent.settled(len(frame), times)
 
     def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
+        return self._answer(partition, self.pairs(partition), before, after)
+
+    def whole(self, frame: Any) -> Any:
+        return self._answer(frame, self.planned(frame), None, None)
+
+    def _answer(
+        self,
+        partition: Any,
+        pairs: Sequence[tuple[Any, list[Any]]],
+        before: RowArrays | None,
+        after: RowArrays | None,
+    ) -> Any:
         library, extent = library_of(partition), self.extent
         with library.acquire(partition):
-            own = self.rows_of(partition)
+            own = self._rows(partition, pairs)
             times = None
             if extent.time_column is not None:
                 filled = [part for part in (before, own, after) if part and part.count] or [own]
@@ -212,9 +228,8 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
                 times = around[0] if len(around) == 1 else library.xp.concatenate(around)
                 assert times is not None
                 check_order(extent.time_column, partition, times, None)
-            edges, arrays = Edges(library, before, own, after, times), []
-            for operation, columns in self.pairs(partition):
-                arrays.append(edges.answers(operation, columns))
+            edges = Edges(library, before, own, after, times)
+            arrays = [edges.answers(operation, columns) for operation, columns in pairs]
         return self.build(partition, arrays)
 
 

@@ -85,7 +85,7 @@ def by_code(
     (codes,) = contiguous((codes,))
     source = inputs_of(op, work, values, options)
     tables = tables_for(len(codes), groups, not (write or work.sequential), work.state)
-    table = _states(work, tables, carry_in, carry_codes)
+    table, found = _states(work, tables, carry_in, carry_codes)
     out, output = None, None
     if write:
         outs = new_outputs(work, len(codes))
@@ -98,7 +98,6 @@ def by_code(
         raise outside(op, error) from error
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
-    found = [tables.states(field) for field in table]
     if tables.number > 1:
         every = [list(field) for field in found]
         states = fold(op, every[0] if work.scalar_state else list(zip(*every, strict=True)))
@@ -115,16 +114,16 @@ def by_code(
 
 def _states(
     work: Types, tables: Tables, carry_in: State | None, carry_codes: np.ndarray | None
-) -> list[np.ndarray]:
-    """Return the states before the first row, one array a field."""
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return the memory of states, one array a field, and the states before the first row in it, a row a table."""
     carried = () if carry_in is None else carry_parts(work, carry_in)
     table = tables.fields(work.state)
-    for field, identity in zip(table, work.start, strict=True):
-        tables.states(field)[:] = identity
-    for field, states in zip(table, carried, strict=False):
-        first, *_ = tables.states(field)
-        first[slice(len(states)) if carry_codes is None else carry_codes] = states
-    return table
+    found = list(map(tables.states, table))
+    for field, identity in zip(found, work.start, strict=True):
+        field[:] = identity
+    for field, states in zip(found, carried, strict=False):
+        field[0, slice(len(states)) if carry_codes is None else carry_codes] = states
+    return table, found
 
 
 def dtypes_of(values: tuple[np.ndarray, ...]) -> Form:
@@ -134,9 +133,10 @@ def dtypes_of(values: tuple[np.ndarray, ...]) -> Form:
 
 def contiguous(values: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     """Return arrays whose elements are neighbours in memory: kernels that know so are much faster."""
-    if all(v.flags.c_contiguous and v.flags.aligned for v in values):
-        return values
-    return tuple([np.require(v, requirements=["C", "A"]) for v in values])
+    for array in values:
+        if not (array.flags.c_contiguous and array.flags.aligned):
+            return tuple([np.require(v, requirements=["C", "A"]) for v in values])
+    return values
 
 
 def inputs_of(

@@ -129,10 +129,11 @@ class Tables(NamedTuple):
 
     def fields(self, dtypes: Form) -> list[np.ndarray]:
         """Return new arrays of that size for the fields of states: side by side in one, or each in its own."""
+        size = self.size
         if not are_beside(dtypes):
-            return [np.empty(self.size, dtype) for dtype in dtypes]
-        items = np.empty(self.size + len(dtypes) - 1, dtypes[0])
-        return [items[k : k + self.size].view(dtype) for k, dtype in enumerate(dtypes)]
+            return [np.empty(size, dtype) for dtype in dtypes]
+        items = np.empty(size + len(dtypes) - 1, dtypes[0])
+        return [items[k : k + size].view(dtype) for k, dtype in enumerate(dtypes)]
 
     def states(self, field: np.ndarray) -> np.ndarray:
         """Return the states in an array of that size, a row for each table."""
@@ -141,7 +142,7 @@ class Tables(NamedTuple):
 
 def are_beside(dtypes: Form) -> bool:
     """Return whether the fields of a state are side by side in memory, and take one cache line instead of several."""
-    return len({dtype.itemsize for dtype in dtypes}) == 1
+    return len(dtypes) == 1 or len({dtype.itemsize for dtype in dtypes}) == 1
 
 
 def tables_for(rows: int, groups: int, by_chunk: bool = False, dtypes: Form = (WORD,)) -> Tables:

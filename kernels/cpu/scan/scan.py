@@ -9,10 +9,12 @@ an operator's states are exact, elements are walked once, as those of many lines
 
 from collections.abc import Callable, Sequence
 from math import prod
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...arrays import DTYPE
 from ...bounded_cache import BoundedCache
 from ...compiler import argument_types as types
 from ...compiler.functions import njit
@@ -51,6 +53,9 @@ from .digit_sums import ReduceDigits, ScanDigits
 
 Fields = tuple[np.ndarray, ...]
 """One array a field of a state, with one item a line."""
+
+
+_FIRST = itemgetter(0)
 
 
 class Block(NamedTuple):
@@ -111,7 +116,7 @@ def scan(
     few = count == 1 or (count < 8 and length >= 2 * TILE)
     size = count * length
     alone = few and write and (size < PARALLEL or is_alone(size))
-    dtypes = tuple([a.dtype for a in arrays])
+    dtypes = tuple(map(DTYPE, arrays))
     given = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls
     key = *given, options.exclusive, write, few, alone
     work = _WORKS.get(key) or _WORKS.store(key, _work(op, dtypes, options, write, few, alone))
@@ -141,7 +146,7 @@ def scan(
         outs = tuple([_shaped(out, shape, flipped) for out in outs])
         ends = [_shaped(field, lines, flipped) for field in carries]
     else:
-        ends = [field[0] for field in carries]
+        ends = list(map(_FIRST, carries))
     out: Any = outs[0] if write and work.scalar_output else outs or None
     carry_out = ends[0] if work.scalar_state else tuple(ends)
     return out, lambda: carry_out

@@ -35,7 +35,8 @@ def shift(
     """Return rows moved along, or what changed since; see `kernels.shift`."""
     out = empty(len(array), fill.dtype)
     out[shifted.rest] = fill
-    now, earlier, to = array[shifted.to], array[shifted.of], out[shifted.to]
+    rows = shifted.to
+    now, earlier, to = array[rows], array[shifted.of], out[rows]
     if exact:
         held = subtract(now, earlier, to) if subtracts else _convert(earlier, to)
         return out if held else None

@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 
 from ....frames.keys import BoundaryKey
-from ....frames.pandas.layouts import one_array
 from ....frames.pandas.library import PANDAS
+from ....frames.pandas.native import one_array
 from ....frames.registry import columns_of, is_frame, library_of, names_of
 from ....ops.windows.halo import RowArrays
 from .consistent import CHECKS, check_arrays, checked, require

@@ -1,0 +1,91 @@
+"""What calls share: operations, made once for the same arguments, and what is known of them for columns of some dtypes.
+
+A plan depends on no values. A planned operation is checked once for columns of a class and of some dtypes; what it
+refuses, it refuses each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...kernels.arrays import DTYPE
+from ...kernels.bounded_cache import BoundedCache
+
+T = TypeVar("T")
+
+PLAIN = frozenset((bool, int, float, str, type(None)))
+"""Types of arguments that hold nothing of a caller's."""
+
+MADE: BoundedCache[tuple[Callable[..., Any], str], Any] = BoundedCache()
+
+
+def made_once(make: Callable[..., T], *given: Any) -> T:
+    """Return what a function makes of arguments: for the same plain ones the same object, which must not be changed.
+
+    What it refuses, it refuses each time.
+    """
+    if not PLAIN.issuperset(map(type, given)):
+        return make(*given)
+    try:
+        key = make, repr(given)  # which tells 1 from 1.0 and True, and 0.0 from -0.0
+    except ValueError:  # too many digits
+        return make(*given)
+    found: T | None = MADE.get(key)
+    return MADE.store(key, make(*given)) if found is None else found
+
+
+def columns_key(columns: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Return the class and the dtypes of columns, which plans are kept by; None if one has categories.
+
+    Those of pandas take long to hash, and a plan would keep them; those of cuDF have no hash.
+    """
+    dtypes = tuple(map(DTYPE, columns))
+    for dtype in dtypes:
+        if hasattr(dtype, "categories"):
+            return None
+    return (type(columns[0]), *dtypes) if dtypes else ()
+
+
+class Planned:
+    """What keeps plans that it made: they are no field of it, and no token or pickle has them."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def plans(self) -> BoundedCache[Any, Any]:
+            """The plans, by what they are for."""
+
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            if name != "plans":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return vars(self).setdefault(name, BoundedCache())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "plans"}
+
+
+class PlannedOperation(Planned):
+    """An operation whose check looks at dtypes alone: each is checked where it is met first, and planned for."""
+
+    if TYPE_CHECKING:
+
+        def dtype(self, columns: Sequence[Any]) -> Any:
+            """Dtype of the answer; raises what the user should see before anything is computed."""
+
+    def plan(self, columns: Sequence[Any]) -> Any:
+        """Return the operation for columns of their dtypes, which have been checked."""
+        return self
+
+    def planned(self, columns: Sequence[Any]) -> Any:
+        """Return the operation for these columns; raises what the user should see of their dtypes."""
+        key = columns_key(columns)
+        found = None if key is None else self.plans.get(key)
+        if found is None:
+            self.dtype(columns)
+            found = self.plan(columns)
+            if key is not None:
+                self.plans.store(key, found)
+        return found
