@@ -6,6 +6,8 @@ and the locks guard keeps no `cached_property`: that of Python 3.11 has a lock f
 
 import concurrent.futures.thread  # noqa: F401  # and logging: forks take their locks, after ours if they were first
 import os
+from _thread import interrupt_main, start_new_thread
+from collections.abc import Callable
 from importlib import import_module
 from threading import Condition, RLock, get_ident
 from types import ModuleType
@@ -69,24 +71,42 @@ class _Forks:
 
     def __init__(self) -> None:
         self._held: list[Any] = []
+        self._interrupted = False
 
     def hold(self) -> None:
         """Take all locks, in the order in which threads take them."""
         while True:
-            importing.wait()  # without a compiler's lock, for which an import may wait
+            self._finish(importing.wait)  # without a compiler's lock, for which an import may wait
             held = [*compilers, importing.lock]
             for lock in held:
-                lock.__enter__()
+                self._finish(lock.__enter__)
             if len(held) > len(compilers) and not importing.are_others():
                 break
             self._let(held)  # compilers were imported meanwhile, or something is
         self._held = [*held, *leaves]
         for lock in self._held[len(held) :]:
-            lock.__enter__()
+            self._finish(lock.__enter__)
+
+    def _finish(self, wait: Callable[[], Any]) -> None:
+        """Wait, however impatient the user is: Python would fork all the same, and say nothing of the interrupt."""
+        while True:
+            try:
+                wait()
+                return
+            except KeyboardInterrupt:
+                self._interrupted = True
 
     def release(self) -> None:
         """Let them go."""
+        self._interrupted = False
         self._let(self._held)
+
+    def resume(self) -> None:
+        """Let them go in the parent, and interrupt it then if that is asked for."""
+        interrupted = self._interrupted
+        self.release()
+        if interrupted:
+            start_new_thread(interrupt_main, ())  # once this has returned
 
     def _let(self, held: list[Any]) -> None:
         for lock in reversed(held):
@@ -96,5 +116,5 @@ class _Forks:
 if hasattr(os, "register_at_fork"):
     _forks = _Forks()
     os.register_at_fork(
-        before=_forks.hold, after_in_parent=_forks.release, after_in_child=_forks.release
+        before=_forks.hold, after_in_parent=_forks.resume, after_in_child=_forks.release
     )

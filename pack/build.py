@@ -145,8 +145,9 @@ def main() -> None:
             link(system, levels[system], work / system, out)
             if system == pack.system():  # engines are LLVM code of this one
                 write_engines(out / pack.ENGINES, found.engines)
+            out.joinpath(pack.ANSWERS).write_text(json.dumps(found.answers, indent=1))
             files = {path.name: pack.digest(path.read_bytes()) for path in sorted(out.iterdir())}
-            index = {"system": system, "sources": sources, "files": files, "answers": found.answers}
+            index = {"system": system, "sources": sources, "files": files}
             out.joinpath(pack.INDEX).write_text(json.dumps(index, indent=1))
             for path in sorted(out.iterdir()):
                 print(f"{path}  {path.stat().st_size:,} bytes")

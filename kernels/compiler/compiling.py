@@ -77,7 +77,9 @@ def _is_watched() -> bool:
     if os.environ.get("DASK_GPUSCAN_QUIET") or multiprocessing.parent_process() is not None:
         return False
     notebook = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return notebook is not None or (sys.stderr is not None and sys.stderr.isatty())
+    with contextlib.suppress(AttributeError, ValueError):  # it is none, closed, or a stand-in
+        return notebook is not None or sys.stderr.isatty()
+    return False
 
 
 def _tell(what: str, target: str) -> None:

@@ -16,7 +16,8 @@ from .late import Late, LateFunction, numba
 compiling, jit = Late(f"{__package__}.compiling"), Late(f"{__package__}.jit")
 
 ENTRY: dict[str, Any] = {
-    "nogil": True, "error_model": "numpy", "no_cpython_wrapper": False, "no_cfunc_wrapper": True, "_nrt": False,
+    "nogil": True, "error_model": "numpy", "debug": False,  # Numba describes no empty tuples to debuggers
+    "no_cpython_wrapper": False, "no_cfunc_wrapper": True, "_nrt": False,
 }  # fmt: skip
 SHARED: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": False}
 OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True}

@@ -25,6 +25,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
+from ...forks import import_late
 from ..late_dataclass import dataclass
 from . import argument_types as types
 from .frozen_functions import named_globals
@@ -33,7 +34,10 @@ FOLDER = Path(__file__).with_name("packed")
 """Where the pack is, if there is one."""
 
 INDEX = "pack.json"
-"""The file that says what the pack is of: its system, the digest of its sources, and the digest of each file."""
+"""The file that says what the pack is of: its system, the digest of its sources, and the digest of each other file."""
+
+ANSWERS = "answers.json"
+"""The file with the types that functions answer with: a format for the name of each."""
 
 ENGINES = "engines.zip"
 """The archive of engines, into which operators are linked (forms.py): for the Numba that it was made by alone."""
@@ -89,7 +93,7 @@ def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
 def answer(function: Any, arguments: tuple[Any, ...]) -> types.Type | None:
     """Return the type that a function answers with, if the pack knows it: it need not have machine code for that."""
     asked = _asked(function, arguments)
-    form = None if asked is None else asked[3]["answers"].get(asked[0])
+    form = None if asked is None else asked[3][ANSWERS].get(asked[0])
     return None if form is None else _type_of(form)
 
 
@@ -146,9 +150,9 @@ def digest(content: bytes) -> str:
 @lru_cache(maxsize=1)
 def _opened() -> Any:
     """Return the library for this processor, what calls its kernels, and the index; None without a pack."""
-    if not FOLDER.joinpath(INDEX).exists():
-        return None
     try:
+        if not FOLDER.joinpath(INDEX).exists():
+            return None
         return _open(json.loads(FOLDER.joinpath(INDEX).read_bytes()))
     except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
         _pass_over(error)
@@ -168,8 +172,9 @@ def _engines() -> ZipFile | None:
     if opened is None or ENGINES not in opened[2]["files"]:
         return None
     try:
+        import_late("lzma")  # which not every Python has
         return ZipFile(BytesIO(_checked(ENGINES, opened[2]["files"]).read_bytes()))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ImportError) as error:
         _pass_over(error)
         return None
 
@@ -183,6 +188,7 @@ def _open(index: Any) -> Any:
         raise ValueError("this Python has no stable ABI")
     module = _call_module(index["files"])
     level = _level(index["files"], module.level())
+    index[ANSWERS] = json.loads(_checked(ANSWERS, index["files"]).read_bytes())
     return ctypes.CDLL(str(_checked(level, index["files"]))), module, index
 
 

@@ -167,3 +167,35 @@ print(os.waitpid(child, 0)[1])
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_imports_compiles_and_forks_do_not_wait_in_a_circle():
     assert sorted(run(MEETS)) == ["0", "a kernel that imports", "an import that compiles"]
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+from dask_gpuscan.forks import importing
+from dask_gpuscan.kernels.compiler.compiling import compile_lock
+
+def hold(lock):
+    with lock:
+        held.set()
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.3)
+
+for lock in (compile_lock, importing):
+    held = threading.Event()
+    threading.Thread(target=hold, args=(lock,)).start()
+    held.wait()
+    try:
+        if not os.fork():
+            signal.alarm(20)
+            with lock:
+                os._exit(0)
+        time.sleep(20)
+    except KeyboardInterrupt:
+        print(os.waitpid(-1, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_who_is_impatient_while_a_fork_waits_is_heard_after_it():
+    assert run(INTERRUPTED) == ["0", "0"]

@@ -5,11 +5,12 @@
 
 import io
 import logging
-import lzma
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
+
+from ....forks import import_late
 
 PACKAGE = "dask_gpuscan_cubins"
 
@@ -24,7 +25,7 @@ def read(name: str, architecture: str, sources: str) -> bytes | None:
         return None
     try:
         return archive.read(name)
-    except (BadZipFile, EOFError, lzma.LZMAError) as error:
+    except Exception as error:  # ZipFile raises a dozen kinds
         _pass_over(f"one in {architecture}{ENDING} is damaged: {error}")
         return None
 
@@ -43,12 +44,13 @@ def _opened(architecture: str, sources: str) -> ZipFile | None:
     if place is None:
         return None
     try:
+        import_late("lzma")  # which not every Python has
         archive = ZipFile(io.BytesIO(place.joinpath(f"{architecture}{ENDING}").read_bytes()))
         if archive.comment.decode() != sources:
             raise ValueError("they are of other sources")
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, BadZipFile) as error:
+    except Exception as error:  # ZipFile raises a dozen kinds
         _pass_over(error)
         return None
     return archive

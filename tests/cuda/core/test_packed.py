@@ -1,9 +1,11 @@
 """Cubins that come in a wheel: they are found by name, and passed over where they are not to be believed."""
 
+import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
-from zipfile import ZipFile
+from zipfile import ZIP_LZMA, ZipFile
 
 import numpy as np
 import pytest
@@ -108,6 +110,32 @@ def test_archives_that_are_not_to_be_believed_are_passed_over(heard, tmp_path, h
     assert compiled(tmp_path) == 2
     (line,) = heard()
     assert "passed over" in line
+
+
+def test_of_an_archive_with_any_byte_changed_entries_are_whole_or_not_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(packed, "folder", lambda: tmp_path)
+    path = tmp_path / f"{ARCHITECTURE}{packed.ENDING}"
+    codes = {f"kernel{k}": random.Random(k).randbytes(99) for k in range(2)}
+    with ZipFile(path, "w", ZIP_LZMA) as archive:
+        archive.comment = b"sources"
+        for name, code in codes.items():
+            archive.writestr(name, code)
+    content = path.read_bytes()
+    found = set()
+    for at, flips in product(range(len(content)), (1, 8, 128, 255)):
+        path.write_bytes(content[:at] + bytes([content[at] ^ flips]) + content[at + 1 :])
+        packed._opened.cache_clear()
+        found |= {(name, packed.read(name, ARCHITECTURE, "sources")) for name in codes}
+    packed._opened.cache_clear()
+    assert found == {*codes.items(), *((name, None) for name in codes)}
+
+
+def test_a_python_without_lzma_compiles(heard, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lzma", None)
+    assert build.cubin(KEPT[0], "classic", CAPABILITY)[:4] == b"\x7fELF"
+    assert compiled(tmp_path) == 1
+    (line,) = heard()
+    assert "lzma" in line
 
 
 def test_names_tell_kernels_apart():

@@ -214,6 +214,19 @@ def test_an_entry_is_found_by_function_types_processor_and_configuration(monkeyp
     assert len(keys) == 24
 
 
+CONFIGURED = """
+import dask_gpuscan, numpy as np
+greatest = dask_gpuscan.operator(lambda a, b: a if a > b else b, identity=-np.inf)
+print(dask_gpuscan.cumsum(np.arange(3.0)).tolist(), dask_gpuscan.scan(np.array([1.0, 0.0]), greatest).tolist())
+"""
+
+
+def test_kernels_do_the_same_whatever_numba_s_environment_variables_ask_for(tmp_path):
+    variables = {"NUMBA_DEBUGINFO": "1", "NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "1"}
+    found = run(CONFIGURED, DASK_GPUSCAN_CACHE=str(tmp_path), **variables)
+    assert found == ["[0.0, 1.0, 3.0] [1.0, 1.0]"]
+
+
 MODULE = """
 from typing import NamedTuple
 import numpy as np

@@ -93,8 +93,11 @@ def test_nothing_is_said_where_nobody_watches(at_terminal, monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     _compile()
     assert sys.stderr.getvalue() == ""
-    monkeypatch.setattr(sys, "stderr", None)
-    _compile()
+    closed = Terminal()
+    closed.close()
+    for stand_in in (None, closed, object()):
+        monkeypatch.setattr(sys, "stderr", stand_in)
+        _compile()
 
 
 @pytest.mark.parametrize("enabled", [True, False])

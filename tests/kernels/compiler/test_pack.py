@@ -20,6 +20,7 @@ import pytest
 import dask_gpuscan
 from dask_gpuscan.kernels.compiler import argument_types as types
 from dask_gpuscan.kernels.compiler import pack
+from dask_gpuscan.kernels.compiler.forms import COMPILERS
 from helpers import aarch64
 from helpers.programs import run
 
@@ -180,6 +181,32 @@ def test_operators_are_linked_into_engines_of_the_pack(packed: Path, tmp_path: P
     assert engines_made(copy, tmp_path / "another cache") == 1
 
 
+@pytest.mark.parametrize("how", ["damaged", "no lzma"])
+def test_engines_that_cannot_be_read_are_passed_over(
+    how: str, packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog
+) -> None:
+    copy = tmp_path / "packed"
+    shutil.copytree(packed, copy)
+    monkeypatch.setattr(pack, "FOLDER", copy)
+    with ZipFile(copy / pack.ENGINES) as engines:
+        (name, *_) = engines.namelist()
+    if how == "damaged":
+        copy.joinpath(pack.ENGINES).write_bytes(b"PK")
+    else:
+        monkeypatch.setitem(sys.modules, "lzma", None)
+    kept = (pack._opened, pack._engines)
+    for each in kept:
+        each.cache_clear()
+    try:
+        assert [pack.engine(name, COMPILERS) for _ in range(2)] == [None, None]
+        assert pack._opened() is not None
+        (message,) = [each.getMessage() for each in caplog.records]
+        assert ("lzma" if how == "no lzma" else "damaged") in message
+    finally:
+        for each in kept:
+            each.cache_clear()
+
+
 def damage(packed: Path, how: str) -> None:
     """Make a pack one that is not to be believed."""
     index = json.loads(packed.joinpath(pack.INDEX).read_text())
@@ -195,6 +222,9 @@ def damage(packed: Path, how: str) -> None:
     elif how == "no index":
         packed.joinpath(pack.INDEX).write_text("{")
         return
+    elif how == "other answers":
+        text = packed.joinpath(pack.ANSWERS).read_text()
+        packed.joinpath(pack.ANSWERS).write_text(text.replace('"d"', '"f"'))
     else:
         index |= {how: "others"} if how != "files" else {"files": {}}
     packed.joinpath(pack.INDEX).write_text(json.dumps(index))
@@ -202,7 +232,18 @@ def damage(packed: Path, how: str) -> None:
 
 @pytest.mark.parametrize(
     "how",
-    ["truncated", "changed", "missing", "no index", "sources", "system", "files", "free-threaded"],
+    [
+        "truncated",
+        "changed",
+        "missing",
+        "no index",
+        "other answers",
+        "sources",
+        "system",
+        "files",
+        "free-threaded",
+        "not to be looked at",
+    ],
 )
 def test_a_pack_that_is_not_to_be_believed_is_passed_over(
     how: str, packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog
@@ -213,6 +254,12 @@ def test_a_pack_that_is_not_to_be_believed_is_passed_over(
     pack._opened.cache_clear()
     if how == "free-threaded":  # a Python without a stable ABI
         monkeypatch.setattr(pack.sysconfig, "get_config_var", {"Py_GIL_DISABLED": 1}.get)
+    elif how == "not to be looked at":
+
+        def refuse(path: Path) -> bool:
+            raise PermissionError(path)
+
+        monkeypatch.setattr(Path, "exists", refuse)
     else:
         damage(copy, how)
     try:
@@ -264,7 +311,7 @@ def test_files_of_each_system_have_its_format_and_the_same_kernels(
     assert index["system"] == system.replace("-", " ")
     assert {path.name for path in packs.joinpath(system).iterdir()} == {*index["files"], pack.INDEX}
     of_this = json.loads(packs.joinpath(HERE, pack.INDEX).read_text())
-    assert index["answers"] == of_this["answers"]
+    assert index["files"][pack.ANSWERS] == of_this["files"][pack.ANSWERS]
     begin, asked = FORMATS[system]
     for name, digest in index["files"].items():
         content = packs.joinpath(system, name).read_bytes()
