@@ -16,7 +16,7 @@ import dask_gpuscan
 from dask_gpuscan import ProgressBar, operator, precompile, precompile_plugin
 from dask_gpuscan.compile_ahead import processes as precompile_processes
 from dask_gpuscan.compile_ahead.calls import COMMON, check_method
-from dask_gpuscan.kernels.compiler.compiling import listening
+from dask_gpuscan.kernels.compiler.listening import listening
 from helpers.programs import run
 from helpers.versions import STRING
 

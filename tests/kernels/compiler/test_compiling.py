@@ -12,7 +12,8 @@ import pytest
 
 from dask_gpuscan import operator
 from dask_gpuscan.kernels.compiler import compiling
-from dask_gpuscan.kernels.compiler.compiling import listening, say_compiling
+from dask_gpuscan.kernels.compiler.compiling import say_compiling
+from dask_gpuscan.kernels.compiler.listening import listening
 
 
 class Terminal(io.StringIO):
