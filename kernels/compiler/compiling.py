@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock as compile_lock
@@ -78,7 +79,9 @@ def _is_watched() -> bool:
     return notebook is not None or (sys.stderr is not None and sys.stderr.isatty())
 
 
+@lru_cache(maxsize=1024)
 def _tell(what: str, target: str) -> None:
+    """Print the line once, of however many kernels."""
     text = f"dask-gpuscan: compiling {what} for {target}; it is {cache.fate()}"
     with contextlib.suppress(OSError, ValueError):  # of a standard error that is closed
         print(text, file=sys.stderr, flush=True)
