@@ -35,10 +35,11 @@ def precompile(
 ) -> pd.DataFrame:
     """Compile kernels ahead of their first use, and keep them in the cache on disk.
 
-    Each method is called on a few rows that are made up, of a frame and of a Dask collection, with nulls and without.
-    Kernels that are in the cache already are left as they are. Use it when a container is built, or before a cluster's
-    first job: entries are found by content, so the folder may be copied to other machines with the same versions of
-    the packages and, of GPUs, the same compute capability.
+    Each method is called on rows that are made up, eight to a million, of a frame and of a Dask collection, with nulls
+    and without; on a thousand texts at most. Kernels that are in the cache already are left as they are. Use it when a
+    container is built, as the user that it runs as, or before a cluster's first job: entries are found by content, so
+    the folder may be copied to other machines with the same versions of the packages and, of GPUs, the same compute
+    capability.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import cloudpickle
 
 from ..forks import importing
-from ..kernels.compiler.compiling import listening
+from ..kernels.compiler.listening import listening
 from .calls import Request, call
 
 SERVE = "from dask_gpuscan.compile_ahead.processes import serve; serve()"

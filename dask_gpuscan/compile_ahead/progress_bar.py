@@ -7,7 +7,7 @@ from typing import Any
 
 from dask.diagnostics import ProgressBar as DaskProgressBar
 
-from ..kernels.compiler.compiling import listening
+from ..kernels.compiler.listening import listening
 
 SHOWN = 70
 """Characters of that which are shown at most."""

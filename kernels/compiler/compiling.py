@@ -13,16 +13,18 @@ import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock as compile_lock
 
 from ... import forks
 from . import cache
+from .listening import listeners
 
-__all__ = ["Listener", "compile_lock", "compiling", "listening", "say_compiling"]
+__all__ = ["compile_lock", "compiling", "say_compiling"]
 
 PATIENCE = 0.5
 """Seconds that a user at a terminal waits for a kernel without being told."""
@@ -31,9 +33,6 @@ PATIENCE = 0.5
 forks.compilers.append(compile_lock)
 forks.leaves.append(getattr(ffi.lib, "_lock", contextlib.nullcontext()))  # to free or look up code
 
-Listener = Callable[[str], None]
-
-_listeners: list[Listener] = []
 _waits: list[threading.Timer] = []
 
 
@@ -63,9 +62,9 @@ def say_compiling(what: str, target: str) -> None:
     """
     message = f"compiling {what} for {target}, once"
     logging.getLogger("dask_gpuscan").info(message)
-    for listener in tuple(_listeners):
+    for listener in tuple(listeners):
         listener(message)
-    if not _listeners and _is_watched():
+    if not listeners and _is_watched():
         wait = threading.Timer(PATIENCE, _tell, [what, target])
         wait.daemon = True
         wait.start()
@@ -82,17 +81,9 @@ def _is_watched() -> bool:
     return False
 
 
+@lru_cache(maxsize=1024)
 def _tell(what: str, target: str) -> None:
+    """Print the line once, of however many kernels."""
     text = f"dask-gpuscan: compiling {what} for {target}; it is {cache.fate()}"
     with contextlib.suppress(OSError, ValueError):  # of a standard error that is closed
         print(text, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Call a function with the message of each compile, from the thread that compiles."""
-    _listeners.append(listener)
-    try:
-        yield
-    finally:
-        _listeners.remove(listener)

@@ -17,7 +17,13 @@ class Late:
     def module(self) -> ModuleType:
         """The module."""
         if self._module is None:
-            self._module = import_late(self._name)
+            try:
+                self._module = import_late(self._name)
+            except ModuleNotFoundError as error:
+                raise ImportError(
+                    f"this call is compiled by Numba, as no machine code for it came with dask-gpuscan: {error}; "
+                    f"install it: pip install numba"
+                ) from error
         return self._module
 
     def __getattr__(self, name: str) -> Any:

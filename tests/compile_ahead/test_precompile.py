@@ -16,7 +16,7 @@ import dask_gpuscan
 from dask_gpuscan import ProgressBar, operator, precompile, precompile_plugin
 from dask_gpuscan.compile_ahead import processes as precompile_processes
 from dask_gpuscan.compile_ahead.calls import COMMON, check_method
-from dask_gpuscan.kernels.compiler.compiling import listening
+from dask_gpuscan.kernels.compiler.listening import listening
 from helpers.programs import run
 from helpers.versions import STRING
 
@@ -46,12 +46,34 @@ print(again.kernels.sum())
 """
 
 
+MANY = """
+import numpy as np
+draw = np.random.default_rng(0)
+for rows in (7, 1000, 5000, 40_000, 300_000, 1_000_000):
+    for key in (np.arange(rows) // 5, draw.integers(0, 100, rows)):
+        frame = pd.DataFrame({"key": key, "x": draw.standard_normal(rows) * 1e9})
+        for obj in (frame, dd.from_pandas(frame, npartitions=2)):
+            answers = obj.x.gpuscan.cumsum(), obj.gpuscan.groupby("key").x.min()
+            for answer in answers:
+                getattr(answer, "compute", lambda: None)()
+"""
+
+
 @pytest.mark.slow
 def test_calls_find_what_was_compiled_ahead(cache):
-    done = precompile(["cumsum", "groupby.sum"], "float64", "cpu", processes=2)
-    assert list(done.method) == ["cumsum", "groupby.sum"]
+    done = precompile(["cumsum", "groupby.sum", "groupby.min"], "float64", "cpu", processes=2)
+    assert list(done.method) == ["cumsum", "groupby.sum", "groupby.min"]
     assert done.kernels.sum() > 3
-    assert run(f"{USE}\n{AGAIN}") == ["0"]
+    again = AGAIN.replace("groupby.sum", "groupby.min")
+    assert run(f"{USE}\n{MANY}\n{again}") == ["0"]
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "Int8", "int8[pyarrow]", "float16", "int64[pyarrow]", "str"]
+)
+def test_numbers_too_large_for_a_dtype_are_no_refusal(dtype):
+    method = "cumsum" if dtype == "str" else "cumprod"
+    assert list(precompile([method], dtype, "cpu", processes=0).refused) == [""]
 
 
 @pytest.mark.slow

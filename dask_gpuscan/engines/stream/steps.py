@@ -189,6 +189,8 @@ class LookBack(CarryStep):
             return
         try:
             self.carry.try_prefix(metas[0], seen)
+        except ImportError:  # of the compiler
+            raise
         except Exception as error:  # whatever kernels say of other numbers
             raise ValueError(
                 f"state of {self.label} is not one of this version ({first_line(error)}): an earlier one kept other "

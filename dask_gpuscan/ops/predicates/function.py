@@ -114,7 +114,7 @@ def answer_dtype(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> np.
     try:
         lifts = kernels.Operator(_first_but_zero, False, function, name=title, inputs=len(dtypes))
         found = kernels.signature(lifts, dtypes)
-    except kernels.Endless:
+    except (kernels.Endless, ImportError):  # of the compiler
         raise
     except Exception as error:  # whatever Python or Numba raises for code that is no arithmetic
         reason = str(error).removeprefix(f"{title}: ").partition(" File ")[0].strip(" .")

@@ -110,6 +110,20 @@ def test_states_of_other_code_are_refused(tmp_path: Path, monkeypatch: Any, meth
         ask(dask_gpuscan.stream([frame[3:]], state=state)).compute()
 
 
+def test_a_state_is_not_said_to_be_of_another_version_where_the_compiler_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = totals(dask_gpuscan.stream([FRAME], state=state_of()))
+
+    def missing(*_: Any) -> Any:
+        raise ImportError("no compiler")
+
+    for method in ("follow", "try_prefix"):
+        monkeypatch.setattr(type(out._step.carry), method, missing)
+    with pytest.raises(ImportError, match="no compiler"):
+        out.compute()
+
+
 def test_what_is_no_state(tmp_path: Path) -> None:
     path, state = tmp_path / "state", state_of()
     path.write_bytes(b"nothing of this kind")

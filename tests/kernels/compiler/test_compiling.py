@@ -12,7 +12,8 @@ import pytest
 
 from dask_gpuscan import operator
 from dask_gpuscan.kernels.compiler import compiling
-from dask_gpuscan.kernels.compiler.compiling import listening, say_compiling
+from dask_gpuscan.kernels.compiler.compiling import say_compiling
+from dask_gpuscan.kernels.compiler.listening import listening
 
 
 class Terminal(io.StringIO):
@@ -27,6 +28,7 @@ def at_terminal(monkeypatch):
     def stand_in(patience=0.0):
         monkeypatch.setattr(sys, "stderr", Terminal())
         monkeypatch.setattr(compiling, "PATIENCE", patience)
+        compiling._tell.cache_clear()
         return sys.stderr
 
     return stand_in
@@ -43,6 +45,7 @@ def test_one_line_says_what_is_compiled_and_that_it_is_kept(at_terminal, tmp_pat
     terminal = at_terminal()
     monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path / "here"))
     _compile()
+    _compile()  # another kernel of the same name
     assert terminal.getvalue() == (
         f"dask-gpuscan: compiling add of float64 for this CPU; it is kept in {tmp_path / 'here'} for later calls\n"
     )
