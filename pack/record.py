@@ -53,9 +53,8 @@ def record(names: Iterable[str]) -> Found:
         return kept
 
     def load_overload(*given: Any) -> Any:
-        return (
-            None if foreign else of_cache(*given)
-        )  # those of others are linked, so that engines are asked for
+        """Find no kernel of others in the cache: they are linked, so that their engines are asked for."""
+        return None if foreign else of_cache(*given)
 
     of_forms, of_cache = forms.kept_engine, jit._KernelCache.load_overload
     pack.find = find  # type: ignore[assignment]

@@ -313,8 +313,6 @@ class KernelScan(Planned, ScanBase):
             missing = self._before_value(
                 plan, inputs, groups, before.seen, missing, len(columns[0])
             )
-        if plan.is_plain:
-            return plan.layout.wrap(out, missing, plan.dtype)
         return plan.wrapped(out, missing, columns)
 
     def _apply_to_one(
@@ -375,8 +373,6 @@ class KernelScan(Planned, ScanBase):
             check_overflow(
                 plan.traits.overflow, walk, columns[0], plan.dtype, view, out, first, flags
             )
-        if plan.is_plain:
-            return plan.layout.wrap(out, missing, plan.dtype)
         return plan.wrapped(out, missing, columns)
 
     def _after_null(self, inputs: Inputs, groups: Groups, null: Any) -> Any:

@@ -156,13 +156,14 @@ def cubin(each: Pass, schedule: str, capability: Capability, fresh: bool = False
         If Numba cannot compile the operator or the predicate for CUDA.
     """
     title, each, arch = _title(each), as_bits(each), _architecture(capability)
-    key = _key(each, schedule, capability)
     with compiling():
-        found = None
-        if not fresh:
+        if not fresh and packed.is_there(arch, sources()):
             name = pack_name(each, schedule, capability)
             found = packed.read(name, arch, sources()) if name else None
-            found = found or kernel_cache.read(key)
+            if found is not None:
+                return found
+        key = _key(each, schedule, capability)
+        found = None if fresh else kernel_cache.read(key)
         if found is None:
             say_compiling(title, arch)
             found = build(each, schedule, capability)[0]

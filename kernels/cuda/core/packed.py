@@ -18,6 +18,11 @@ ENDING = ".zip"
 """How the names of archives end. Entries have the names of kernels, the comment is the digest of the sources."""
 
 
+def is_there(architecture: str, sources: str) -> bool:
+    """Return whether there is an archive for an architecture: without one, nobody needs the name of a kernel."""
+    return _opened(architecture, sources) is not None
+
+
 def read(name: str, architecture: str, sources: str) -> bytes | None:
     """Return the cubin of this name; None without a whole one that is made of these sources."""
     archive = _opened(architecture, sources)
