@@ -30,6 +30,7 @@ from ..core.groups import (
 from ..core.operation import StateReduction
 from ..runs import EndedRuns
 from ..scan.host_scan import check_reproducible
+from ..scan.kernel_scan import wrapped
 from ..scan.operator_traits import REPRODUCIBLE_SUM, operator_for, operator_of
 from ..scan.overflow import refuse
 from ..scan.plan import FLOAT64, combined_plan
@@ -237,7 +238,7 @@ class ReduceColumn(StateReduction):
                 values, _ = REDUCTIONS["prod"].finish(library.xp, states)
             else:
                 values = lowered(library, operator_of(self.reduction.op, states), states)
-            return plan.wrapped(values.astype(plan.kernel_dtype, copy=False), None, columns)
+            return wrapped(plan, values.astype(plan.kernel_dtype, copy=False), None, columns)
         if self.reduction.lowers:
             states = (lowered(library, self.reduction.op, states), *states)
         try:

@@ -18,7 +18,7 @@ from ...frames.keys import missing_in
 from ...frames.messages import check_flags, column_title, naming
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import View
+from ...frames.types import Array, Missing, Values, View
 from ...kernels import InBand, Mask, Operator, byte_mask
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
@@ -259,7 +259,7 @@ class KernelScan(Planned, ScanBase):
             nothing = at_identity(fields_of(state), identity) | (values != values)
             missing = nothing if missing is None else missing | nothing
         values = values.astype(plan.kernel_dtype, copy=False)
-        return plan.wrapped(values, missing if plan.has_nulls else None, columns)
+        return wrapped(plan, values, missing if plan.has_nulls else None, columns)
 
     # --- the scan itself --------------------------------------------------------------------------
 
@@ -293,7 +293,7 @@ class KernelScan(Planned, ScanBase):
                 def wrap(views: list[View]) -> Callable[[], Any]:  # while the kernel runs
                     has_nulls = plan.has_nulls and views[0].nulls is not None
                     missing = views[0].missing() if has_nulls else None
-                    array = plan.wrapped(out, missing, columns)
+                    array = wrapped(plan, out, missing, columns)
                     return lambda: array
 
                 return library.assume_no_nan(
@@ -313,7 +313,7 @@ class KernelScan(Planned, ScanBase):
             missing = self._before_value(
                 plan, inputs, groups, before.seen, missing, len(columns[0])
             )
-        return plan.wrapped(out, missing, columns)
+        return wrapped(plan, out, missing, columns)
 
     def _apply_to_one(
         self,
@@ -373,7 +373,7 @@ class KernelScan(Planned, ScanBase):
             check_overflow(
                 plan.traits.overflow, walk, columns[0], plan.dtype, view, out, first, flags
             )
-        return plan.wrapped(out, missing, columns)
+        return wrapped(plan, out, missing, columns)
 
     def _after_null(self, inputs: Inputs, groups: Groups, null: Any) -> Any:
         """Where a null of the group came before, or is there."""
@@ -429,6 +429,25 @@ class Inputs:
     def missing(self) -> Any:
         """Return the nulls as an array of bool."""
         return missing_in(self.views)
+
+
+def wrapped(plan: ScanPlan, values: Values, missing: Missing, columns: Sequence[Any]) -> Array:
+    """Return answers for columns as users get them, null where `missing`.
+
+    Raises
+    ------
+    OverflowError
+        For an answer that their dtype does not hold.
+    """
+    layout = plan.layout
+    if plan.is_plain:
+        return layout.wrap(values, missing, plan.dtype)
+    with naming(plan.traits.library_method or plan.op.name, columns):
+        if plan.narrows:
+            storage = layout.storage(plan.answers)
+            check_held(values, missing, storage, plan.answers)
+            return layout.wrap(values.astype(storage), missing, plan.answers)
+        return plan.library.from_masked(layout.wrap(values, missing, plan.dtype), plan.answers)
 
 
 def _check_whole(dtype: np.dtype, view: View, column: Any) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.messages import HINT, naming
+from ...frames.messages import HINT
 from ...frames.protocol import Library
-from ...frames.types import Array, DType, Layout, Missing, Values
+from ...frames.types import DType, Layout
 from ...kernels import Operator
 from ...kernels.bounded_cache import BoundedCache
 from ...kernels.late_dataclass import dataclass
@@ -26,7 +26,6 @@ from .operator_traits import (
     operator_in_groups,
     traits_of,
 )
-from .overflow import check_held
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -75,24 +74,6 @@ class ScanPlan:
     def narrows(self) -> bool:
         """Whether a user asks for Arrow's integers that may not hold an answer."""
         return not self.is_plain and self.library.raises_on_overflow(self.answers)
-
-    def wrapped(self, values: Values, missing: Missing, columns: Sequence[Any]) -> Array:
-        """Return answers for columns as users get them, null where `missing`.
-
-        Raises
-        ------
-        OverflowError
-            For an answer that their dtype does not hold.
-        """
-        if self.is_plain:
-            return self.layout.wrap(values, missing, self.dtype)
-        with naming(self.traits.library_method or self.op.name, columns):
-            if self.narrows:
-                storage = self.layout.storage(self.answers)
-                check_held(values, missing, storage, self.answers)
-                return self.layout.wrap(values.astype(storage), missing, self.answers)
-            array = self.layout.wrap(values, missing, self.dtype)
-            return self.library.from_masked(array, self.answers)
 
 
 PLANS: BoundedCache[Any, ScanPlan] = BoundedCache()

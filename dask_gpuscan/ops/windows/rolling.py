@@ -18,6 +18,7 @@ from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
 from ...kernels.compiler.pack import written
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
+from ..scan.kernel_scan import wrapped
 from ..scan.plan import combined_plan
 from ..statistics.inputs import (
     Inputs,
@@ -337,7 +338,7 @@ class RollingOperator(Windowed):
             missing = missing_in(views)
             valid, nulls = ~missing, kernels.byte_mask(missing)
         out = self.combined(plan.meant, values, rows, nulls=nulls, dtype=plan.kernel_dtype)
-        array = plan.wrapped(out, None, columns)
+        array = wrapped(plan, out, None, columns)
         if self.min_periods:
             with naming(self.op.name, columns):
                 array = library.set_null(array, self._missing(rows, valid))
