@@ -412,14 +412,12 @@ def number_keys(array: PandasArray) -> NumberKeys | None:
 
 def own_group_ids(array: PandasArray) -> GroupIds | None:
     """Return the numbers of an array, if they can be group ids; else None."""
-    rows = len(array)
     view = _integers(array)
-    found = None if view is None or view.nulls is not None else range_group_ids([array])
-    if found is None or not rows:
+    if view is None or view.nulls is not None or not len(array):
         return None
-    return (
-        found if found.array[0] == view.values[0] else None
-    )  # others are counted from the least one
+    found = range_group_ids([array])
+    # others are counted from the least one
+    return found if found is not None and found.array[0] == view.values[0] else None
 
 
 def _integers(array: PandasArray) -> View | None:
