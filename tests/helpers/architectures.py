@@ -3,12 +3,13 @@
 Linking takes nine tenths of the time: an eighth of the kernels are linked every day, all of them in `make spills`.
 """
 
-import datetime
 import os
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
+
+from helpers.turns import DAY
 
 Build = tuple[tuple[int, int], str]
 
@@ -20,7 +21,6 @@ IN_TURN: list[list[Build]] = [
 ]
 EVERY = [build for pair in IN_TURN for build in pair]
 ALL = os.environ.get("ARCHITECTURES") == "all"
-DAY = datetime.datetime.now(datetime.UTC).toordinal()
 
 
 def builds(variants: Iterable[tuple[str, Any, tuple[str, ...]]]) -> list[Any]:
