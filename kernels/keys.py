@@ -236,7 +236,7 @@ def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -
 
     See Also
     --------
-    segmented_sort : The words of each segment in order.
+    sort_pairs : The words of each segment in order.
 
     Examples
     --------
@@ -312,7 +312,7 @@ def take_texts(offsets: Array, data: Array, rows: Array) -> tuple[Any, Any]:
     See Also
     --------
     take : Elements of fixed width.
-    interval_gather : Intervals of any items.
+    interval_move : Intervals of any items.
 
     Examples
     --------

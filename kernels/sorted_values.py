@@ -96,7 +96,7 @@ def sorted_quantiles(
 
     See Also
     --------
-    segmented_sort : Values in order within segments.
+    sort_pairs : Values in order within segments.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def searchsorted_sorted(needles: Array, haystack: Array, side: str = "left") -> 
     See Also
     --------
     asof : The row that matches, in groups too.
-    interval_gather : Take the values between two such places, for each pair of them.
+    interval_move : Take the values between two such places, for each pair of them.
 
     Notes
     -----

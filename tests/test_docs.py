@@ -39,7 +39,7 @@ import surface  # noqa: E402
 PAGES = "\n".join(page.read_text() for page in ROOT.glob("docs/api/*.md"))
 INSIDE = ("dask_gpuscan", "kernels", "tests")  # where a page may name a file without its folder
 ALIASES = {"aggregate"}  # of agg, as in pandas
-ON_OTHER_PAGES = {"check_associative", "operator", "segmented", "Operator"}
+ON_OTHER_PAGES = {"Operator"}
 
 
 @pytest.mark.parametrize(

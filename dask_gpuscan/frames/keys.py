@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .. import kernels
+from ..kernels.factorize import first_met, flags_at
 from ..kernels.late_dataclass import dataclass
 from ..kernels.messages import not_among, shown
 from .key_values import Missing, key_value
@@ -366,8 +367,8 @@ def dense_ids(ids: GroupIds) -> GroupIds:
 def is_first_of_group(ids: GroupIds) -> Values:
     """Return whether each row is the first one of its group."""
     if ids.first_rows is None:
-        return kernels.first_met(ids.array, ids.groups, check=False)
-    return kernels.flags_at(ids.first_rows, len(ids.array), check=False)
+        return first_met(ids.array, ids.groups, check=False)
+    return flags_at(ids.first_rows, len(ids.array), check=False)
 
 
 def paired_group_ids(

@@ -16,6 +16,7 @@ from cudf.core.column import ColumnBase
 
 from ... import kernels
 from ...kernels import BUILT_IN, Nulls, Operator
+from ...kernels.keys import factorize_words
 from ..key_values import words_of
 from ..keys import mixed_group_ids, paired_group_ids, shared_group_ids
 from ..messages import column_title
@@ -190,7 +191,7 @@ def _text_ids(array: ColumnBase) -> GroupIds:
 
 
 def _numbered(words: Values) -> GroupIds:
-    codes, first = kernels.factorize_words(words)
+    codes, first = factorize_words(words)
     return GroupIds(codes, len(first), first_rows=first)
 
 

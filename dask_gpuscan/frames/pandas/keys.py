@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...kernels import InBand, Nulls, hash_codes, value_range
+from ...kernels import InBand, Nulls
+from ...kernels.factorize import value_range
+from ...kernels.keys import hash_codes
 from ..key_values import key_text, key_value, one_nan, words_of
 from ..keys import mixed_group_ids, paired_group_ids, shared_group_ids
 from ..messages import column_title, first_line

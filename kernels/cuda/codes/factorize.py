@@ -60,7 +60,7 @@ def _first_rows(codes: Any, groups: int) -> Any:
 
 
 def first_met(codes: Any, groups: int) -> Any:
-    """Return whether each row is the first one of its code; see `kernels.first_met`."""
+    """Return whether each row is the first one of its code; see `kernels.factorize.first_met`."""
     return _is_first()(codes, _first_rows(codes, groups))
 
 
@@ -90,7 +90,7 @@ def arrange(codes: Any, groups: int, arrays: Any) -> tuple[Any, list[Any]]:
 
 
 def sort_by_code(codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, Any, list[Any]]:
-    """Return codes in order, where their rows were, and arrays in their order; see `kernels.sort_by_code`."""
+    """Return codes in order, where their rows were, and arrays along; see `kernels.factorize.sort_by_code`."""
     codes, *found, rows = sort([SortKey(codes)], [codes, *arrays], None, positions="narrow")
     return codes, rows, found
 
@@ -106,7 +106,7 @@ def hash_codes(words: Any) -> tuple[Any, int]:
 
 
 def factorize_words(words: Any) -> tuple[Any, Any]:
-    """Return the places of words among the distinct ones in order; see `kernels.factorize_words`."""
+    """Return the places of words among the distinct ones in order; see `kernels.keys.factorize_words`."""
     dtype = np.dtype(np.int32 if len(words) < 1 << 31 else np.int64)
     if not len(words):
         return cupy.empty(0, dtype), cupy.empty(0, np.int64)
@@ -125,7 +125,7 @@ def factorize_words(words: Any) -> tuple[Any, Any]:
 
 
 def occurring(codes: Any, groups: int) -> Any:
-    """Return the codes that have a row; see `kernels.occurring`."""
+    """Return the codes that have a row; see `kernels.factorize.occurring`."""
     there = cupy.zeros(groups, np.bool_)
     step = len(codes) // (SAMPLED * groups) if len(codes) >= SAMPLED_FROM else 0
     if step > 1:
@@ -148,7 +148,7 @@ def flagged(there: Any, arrays: list[Any]) -> tuple[Any, list[Any]]:
 
 
 def flags_at(rows: Any, length: int) -> Any:
-    """Return whether each row is among some; see `kernels.flags_at`."""
+    """Return whether each row is among some; see `kernels.factorize.flags_at`."""
     flags = cupy.zeros(length, np.bool_)
     if len(rows) >= PLACED_FROM:
         rows = Partition(rows, length).codes
@@ -189,6 +189,6 @@ def no_group(groups: int, code: Any) -> str:
 
 
 def value_range(values: Any) -> tuple[int, int]:
-    """Return the least and the greatest of some integers; see `kernels.value_range`."""
+    """Return the least and the greatest of some integers; see `kernels.factorize.value_range`."""
     low, high = cupy.stack([values.min(), values.max()]).get()
     return int(low), int(high)

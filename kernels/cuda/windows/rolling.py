@@ -131,7 +131,7 @@ PLAN = WindowStartsPass().alone
 
 
 def window_starts(values: Any, reach: int, starts: Any) -> Any:
-    """Return the first row within reach of each row; see `kernels.window_starts`."""
+    """Return the first row within reach of each row; see `kernels.rolling.window_starts`."""
     out = cupy.ndarray(len(values), np.int64)
     if not len(values):
         return out

@@ -85,7 +85,7 @@ def _before() -> Any:
 
 
 def rows_before(codes: Any, groups: int, periods: int, *, check: bool) -> Any:
-    """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
+    """Return the row of its group so many rows before each row; see `kernels.windows_by_code.rows_before`."""
     count = len(codes)
     found = cupy.ndarray(count, np.int64)
     if not count:

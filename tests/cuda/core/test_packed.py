@@ -10,7 +10,8 @@ from zipfile import ZIP_LZMA, ZipFile
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import BUILT_IN, operator, signature
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import BUILT_IN, signature
 from dask_gpuscan.kernels.cuda.core import build, packed
 from dask_gpuscan.kernels.cuda.core.plan import typed
 from dask_gpuscan.kernels.cuda.scan.scan_pass import ScanPass
