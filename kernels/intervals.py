@@ -141,30 +141,29 @@ def interval_move(
     >>> interval_move(np.array([2, 3]), np.arange(10, 15), scatter=starts, out=out)
     array([12, 13, 14, 10, 11])
     """
-    sides = [("gather", gather), ("scatter", scatter)]
-    given = [(name, offsets) for name, offsets in sides if offsets is not None]
-    for name, offsets in [*given, ("counts", counts)]:
-        _check_words(name, offsets)
-    check_one_length("offsets and counts", [*(offsets for _, offsets in given), counts])
+    words = {"counts": counts}
+    words |= {name: x for name, x in (("gather", gather), ("scatter", scatter)) if x is not None}
+    for name, array in words.items():
+        _check_words(name, array)
+    check_one_length("offsets and counts", [*words.values()])
     _check_items("source", source)
-    arrays = [source, counts, *(offsets for _, offsets in given)]
-    if scatter is None:
-        if out is not None:
-            raise TypeError("out is written to where scatter says; give both")
-        backend, length = backend_of(arrays), 0
-    else:
+    arrays, length = [source, *words.values()], 0
+    if scatter is not None:
         _check_items("out", out)
         assert out is not None
         backend, length = backend_of([*arrays, out]), len(out)
         _check_out(out, arrays)
+    elif out is not None:
+        raise TypeError("out is written to where scatter says; give both")
+    else:
+        backend = backend_of(arrays)
     intervals = backend.intervals(counts, gather, scatter, (len(source), length))
     if intervals.total < 0:
         _refuse_counts("counts", counts)
-        for (name, offsets), within, most in zip(
-            sides, ("source", "out"), (len(source), length), strict=True
-        ):
-            if offsets is not None:
-                _refuse_offsets(name, offsets, counts, most, within)
+        if gather is not None:
+            _refuse_offsets("gather", gather, counts, len(source), "source")
+        if scatter is not None:
+            _refuse_offsets("scatter", scatter, counts, length, "out")
     if gather is None and intervals.total != len(source):
         raise ValueError(
             f"source must have as many items as counts add up to, {intervals.total}, found {len(source)}"

@@ -118,7 +118,7 @@ def finds_rows_before(groups: int, periods: int) -> bool:
 
 
 def rows_before(codes: np.ndarray, groups: int, periods: int, *, check: bool) -> np.ndarray:
-    """Return the row of its group so many rows before each, always checked; see `kernels.windows_by_code.rows_before`."""
+    """Return the row of its group so many rows before each, checked; see `kernels.windows_by_code.rows_before`."""
     codes, out = np.require(codes, requirements=["C", "A"]), empty(len(codes), WORD)
     tables, width = tables_for(len(codes), groups), abs(periods)
     rings = np.full((groups, width + tables.gap - 1), -1, WORD)
