@@ -56,8 +56,6 @@ def test_options_are_a_key_of_which_nulls_are_no_part():
     assert plain == masked
     assert hash(plain) == hash(masked)
     assert plain.dtype is f4
-    assert plain.without_nulls() is plain
-    assert masked.without_nulls().nulls is None
     assert plain != ScanOptions(dtype=f4, exclusive=True) != ScanOptions(dtype=f4, reverse=True)
     assert ScanOptions(mark_nulls=True) != ScanOptions() != ScanOptions(axis=0)
     assert ScanOptions().dtype is None
