@@ -30,20 +30,6 @@ Answer = Any
 """One array or, for an operator whose states or answers are tuples, one array a field; None if nothing is written."""
 
 
-class KeyNumbers(Protocol):
-    """What `kernels.keys.KeyTable` asks a backend for."""
-
-    @property
-    def known(self) -> int:
-        """How many words or texts have a number."""
-
-    def number_words(self, words: Any) -> tuple[Any, Any]:
-        """Return the number of each word, and the first rows of new ones."""
-
-    def number_texts(self, offsets: Any, data: Any) -> tuple[Any, Any]:
-        """Return the number of each text, and the first rows of new ones."""
-
-
 class Backend(Protocol):
     """The functions of a backend, which is a module; arguments have been checked when it gets them."""
 
@@ -253,9 +239,6 @@ class Backend(Protocol):
 
     def hash_texts(self, offsets: Any, data: Any) -> tuple[Any, int]:
         """Return codes that are equal where texts are; see `kernels.keys.hash_texts`."""
-
-    def key_table(self) -> KeyNumbers:
-        """Return a table of no words or texts; see `kernels.keys.KeyTable`."""
 
     def text_words(self, offsets: Any, data: Any, count: int) -> Any:
         """Return the first bytes of texts as words; see `kernels.keys.text_words`."""

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from . import cpu
 from .arrays import Array, brief, check_one_length, is_array
-from .backends import BACKENDS, backend_of
+from .backends import backend_of
 from .scalars import is_integer
 from .sort import check_offsets
 
@@ -149,7 +150,7 @@ class KeyTable:
     """
 
     def __init__(self) -> None:
-        self._table, self._kind = BACKENDS[frozenset([np.ndarray])].key_table(), ""
+        self._table, self._kind = cpu.KeyTable(), ""
 
     def __len__(self) -> int:
         return self._table.known

@@ -101,8 +101,3 @@ def _with_room(array: np.ndarray, count: int) -> np.ndarray:
     larger = np.empty(len(array) << (-(-count // len(array)) - 1).bit_length(), array.dtype)
     larger[: len(array)] = array
     return larger
-
-
-def key_table() -> KeyTable:
-    """Return a table of no words or texts; see `kernels.keys.KeyTable`."""
-    return KeyTable()

@@ -84,25 +84,10 @@ def most_arranged() -> int:
     return 0
 
 
-def arrange(codes: Any, groups: int, arrays: Any) -> tuple[Any, list[Any]]:
-    """Raise a TypeError: rows are sorted by their codes."""
-    raise TypeError("arrange_by_code takes NumPy arrays; sort others by their codes")
-
-
 def sort_by_code(codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, Any, list[Any]]:
     """Return codes in order, where their rows were, and arrays along; see `kernels.factorize.sort_by_code`."""
     codes, *found, rows = sort([SortKey(codes)], [codes, *arrays], None, positions="narrow")
     return codes, rows, found
-
-
-def count_distinct(words: Any, ends: Any, missing: Any) -> Any:
-    """Raise a TypeError: the values of segments are sorted."""
-    raise TypeError("count_distinct takes NumPy arrays; sort the segments of others")
-
-
-def hash_codes(words: Any) -> tuple[Any, int]:
-    """Raise a TypeError: words are sorted."""
-    raise TypeError("hash_codes takes NumPy arrays; use factorize_words for others")
 
 
 def factorize_words(words: Any) -> tuple[Any, Any]:
@@ -154,26 +139,6 @@ def flags_at(rows: Any, length: int) -> Any:
         rows = Partition(rows, length).codes
     flags[rows] = True
     return flags
-
-
-def hash_texts(offsets: Any, data: Any) -> tuple[Any, int]:
-    """Raise a TypeError: cuDF numbers the keys of its columns."""
-    raise TypeError("hash_texts takes NumPy arrays; cuDF numbers the keys of its columns")
-
-
-def key_table() -> Any:
-    """Raise a TypeError: tables of keys are NumPy's."""
-    raise TypeError("KeyTable takes NumPy arrays; number those of CuPy together")
-
-
-def text_words(offsets: Any, data: Any, count: int) -> Any:
-    """Raise a TypeError: cuDF sorts its columns of strings."""
-    raise TypeError("text_words takes NumPy arrays; cuDF sorts its columns of strings")
-
-
-def take_texts(offsets: Any, data: Any, rows: Any) -> tuple[Any, Any]:
-    """Raise a TypeError: cuDF takes rows of its columns of strings."""
-    raise TypeError("take_texts takes NumPy arrays; cuDF takes rows of its columns of strings")
 
 
 def check_range(codes: Any, groups: int) -> None:

@@ -15,7 +15,7 @@ from ...nulls import Mask
 from ...operators.operator import Operator
 from ...operators.signature import Signature, signature_of
 from ...options import ScanOptions
-from ...windows import BoundWindows, RowWindows, Windows
+from ...windows import BoundWindows, Windows
 from ..core import launch
 from ..core.closure_constants import shared_code
 from ..core.device_arrays import kind_of_nulls, mask_buffer, readable
@@ -82,18 +82,6 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
 def most_ring_rows() -> int:
     """Return 0: rows of groups are to be brought together, even if there are none."""
     return 0
-
-
-def rolling_by_code(
-    op: Operator,
-    codes: Any,
-    arrays: tuple[Any, ...],
-    groups: int,
-    windows: RowWindows,
-    options: ScanOptions,
-) -> Any:
-    """Raise a TypeError: `most_ring_rows` says that it is not for CuPy arrays."""
-    raise TypeError("rolling_by_code takes NumPy arrays; bring rows of CuPy arrays together by key")
 
 
 def _level_sizes(rows: int) -> list[int]:

@@ -63,16 +63,6 @@ def shift(array: Any, shifted: Shifted, fill: np.generic, *, subtracts: bool, ex
     return out
 
 
-def subtract(now: Any, earlier: Any, out: Any) -> bool:
-    """Raise a TypeError: cuDF has its own differences of integers."""
-    raise TypeError("subtract takes NumPy arrays")
-
-
-def are_floats(integers: Any) -> bool:
-    """Raise a TypeError: cuDF's integers have nulls."""
-    raise TypeError("are_floats takes NumPy arrays")
-
-
 @lru_cache(maxsize=1)
 def _before() -> Any:
     text = """
