@@ -31,7 +31,7 @@ def hash_codes(words: Array) -> tuple[Any, int]:
 
     See Also
     --------
-    factorize : Codes without gaps.
+    kernels.factorize : Codes without gaps.
     factorize_words : The same of words, for CuPy's arrays too.
     hash_texts : The same of texts.
 
@@ -68,7 +68,7 @@ def factorize_words(words: Array) -> tuple[Any, Any]:
 
     See Also
     --------
-    factorize : The same of codes.
+    kernels.factorize : The same of codes.
     hash_codes : Codes that may have gaps.
 
     Notes
@@ -237,7 +237,7 @@ def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -
 
     See Also
     --------
-    sort_pairs : The words of each segment in order.
+    kernels.sort_pairs : The words of each segment in order.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def text_words(offsets: Array, data: Array, count: int) -> Any:
 
     See Also
     --------
-    argsort : The order of several keys. With the lengths of texts behind their words, it is that of the texts.
+    kernels.argsort : The order of several keys. With the lengths of texts behind their words, it is that of the texts.
 
     Examples
     --------
@@ -312,8 +312,8 @@ def take_texts(offsets: Array, data: Array, rows: Array) -> tuple[Any, Any]:
 
     See Also
     --------
-    take : Elements of fixed width.
-    interval_move : Intervals of any items.
+    kernels.take : Elements of fixed width.
+    kernels.interval_move : Intervals of any items.
 
     Examples
     --------

@@ -125,7 +125,7 @@ def reduce(
     See Also
     --------
     scan : The state at each element.
-    dask_gpuscan.kernels.scan.aggregating : What later pieces of a longer scan need.
+    kernels.scan.aggregating : What later pieces of a longer scan need.
 
     Examples
     --------

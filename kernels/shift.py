@@ -94,7 +94,7 @@ def subtract(now: Array, earlier: Array, out: Array) -> bool:
 
     See Also
     --------
-    shift : Differences of rows of one array, in its own dtype.
+    kernels.shift : Differences of rows of one array, in its own dtype.
     are_floats : Tells it of the numbers themselves.
 
     Examples
