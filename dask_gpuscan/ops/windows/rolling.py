@@ -230,13 +230,9 @@ class RollingStatistic(Windowed):
         values = inputs if op.inputs > 1 else inputs[0]
         if rows.group_ids is not None:
             assert isinstance(self.shape, RowShape)
-            counted, codes = (
-                _counted(op, statistic.inputs, self.min_periods, counts),
-                rows.group_ids,
-            )
-            own = self.shape.of_group
-            out = rolling_by_code(counted, codes.array, values, codes.groups, own)
-            return rows.floats(out)
+            codes, own = rows.group_ids, self.shape.of_group
+            counted = _counted(op, statistic.inputs, self.min_periods, counts)
+            return rows.floats(rolling_by_code(counted, codes.array, values, codes.groups, own))
         if rows.groups is not None and self.shape.until_row is not None:
             # a window that would reach into the group before begins at the head that is in it
             counted = _counted_from_heads(op, statistic.inputs, self.min_periods, counts)
