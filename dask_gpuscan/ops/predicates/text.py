@@ -67,11 +67,12 @@ class Expression:
     values: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        known = dict(self.values)
-        for name in variables_of(self.text):
+        known, parsed = dict(self.values), _parsed(self.text)
+        for name in parsed.variables:
             if name not in known:
                 raise ValueError(f"{self.title} names {at(name)}, which has no value")
-        self.tree  # noqa: B018 (raises for what cannot be computed)
+        if parsed.tree is None:
+            vars(self)["_bound"] = parsed.bound(known)
 
     def __reduce__(self) -> Any:
         return Expression, (self.text, self.values)
@@ -79,11 +80,7 @@ class Expression:
     @property
     def tree(self) -> Node:
         """What the text says, with the values of its variables."""
-        return _parsed(self.text).tree or self._bound
-
-    @functools.cached_property
-    def _bound(self) -> Node:
-        return _parsed(self.text).bound(dict(self.values))
+        return _parsed(self.text).tree or vars(self)["_bound"]
 
     @property
     def columns(self) -> tuple[str, ...]:
