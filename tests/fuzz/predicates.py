@@ -74,7 +74,6 @@ class Watch:
         """Watch from now on, once."""
         if not cls.added:
             cls.added = True
-            hash(Expression("x"))  # a dataclass writes its methods when one of them is asked for
             sys.addaudithook(cls._hook)
 
     @classmethod

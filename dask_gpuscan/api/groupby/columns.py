@@ -12,14 +12,14 @@ from ...frames.messages import column_title
 from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...kernels import Operator
 from ...kernels.late_dataclass import dataclass
-from ...ops.core.columnwise import labelled_columns
+from ...ops.core.columnwise import labelled_columns, without_name
 from ...ops.core.groups import INT64
 from ...ops.core.operation import GroupScan, Needs, Operation, Part
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.strategy import KeyOrder, strategy
 from ...ops.scan.row_number import ResetIndex
 from ..absent import NotIterable
-from ..arguments import check_choice_of_columns
+from ..arguments import check_choice_of_columns, check_inputs
 from ..types import FrameT, Methods, Obj, SeriesT
 
 EVERY_COLUMN: Any = ...
@@ -255,18 +255,8 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         names = self._columns()
         if op.inputs == 1:
             return [Part(n, (n,), operation) for n in names], False
-        if len(names) != op.inputs:
-            raise TypeError(
-                f"{op.name} takes {op.inputs} input columns, found {len(names)}; choose them in order"
-            )
+        check_inputs(op, len(names))
         return [Part(None, tuple(names), operation)], True
-
-
-def without_name(series: Any) -> Any:
-    """Return a series without its name."""
-    out = series.copy(deep=False)
-    out.name = None
-    return out
 
 
 def with_key_names(frame: Any, titles: Sequence[Hashable], infers: bool) -> Any:

@@ -9,6 +9,7 @@ from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.keys import By
 from ...frames.registry import library_of, names_of, unused_name
 from ...kernels.messages import shown
+from ...ops.core.columnwise import without_name
 from ...ops.groupby.value_counts import ValueCounts
 from ...ops.scan.row_number import ResetIndex
 from ...ops.windows.interpolate import BY_INDEX, Interpolate
@@ -16,7 +17,6 @@ from ...ops.windows.interpolate_groups import append_places, interpolate_rows
 from ..arguments import check_flags
 from ..frame.interpolate import checked_fill
 from ..types import FrameT, Obj, SeriesT
-from .columns import without_name
 from .transform import GroupByTransform
 
 
