@@ -11,6 +11,7 @@ import ast
 import keyword
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .members import ACCEPTED, ACCESSORS, MEMBERS
@@ -23,7 +24,7 @@ _ACCEPTED = (
 
 _TOKEN = re.compile(
     r"""
-    (?P<string> [rRuU]? (?: '(?:[^'\\\r\n]|\\.)*+' | "(?:[^"\\\r\n]|\\.)*+" ))
+    (?P<string> (?P<prefix> [bBfFrRtTuU]{0,2} ) (?: '(?:[^'\\\r\n]|\\.)*+' | "(?:[^"\\\r\n]|\\.)*+" ))
   | (?P<name> [A-Za-z_\x80-\U0010ffff] [0-9A-Za-z_\x80-\U0010ffff]*+)
   | ` (?P<quoted> [^`]++) `
   | @ (?P<variable> [A-Za-z_\x80-\U0010ffff] [0-9A-Za-z_\x80-\U0010ffff]*+) (?P<member> \s*+\.\s*+\w*+ )?+
@@ -35,6 +36,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 """No pattern is tried twice at the same place."""
+
+_TOO_WIDE = f"holds an integer of more than {WIDEST} bits"
 
 _WRITTEN = {"&": " and ", "|": " or "}
 
@@ -80,6 +83,9 @@ class Parsed:
         if len(text) > LONGEST:
             raise ValueError(f"predicate must be at most {LONGEST} characters, found {len(text)}")
         self.text = text
+        surrogate = re.search("[\ud800-\udfff]", text)
+        if surrogate:
+            raise self.error(f"holds a lone surrogate at {surrogate.start()}")
         self.placeholders: dict[str, re.Match[str]] = {}
         self._tokens: list[re.Match[str]] = []  # for each character that Python sees
         parsed = self._parse("".join(map(self._write, _TOKEN.finditer(text))))
@@ -147,9 +153,9 @@ class Parsed:
         try:
             return ast.parse(source, "<predicate>", "eval").body
         except SyntaxError as error:
-            reason = (
-                _ACCEPTED if error.msg.startswith("invalid syntax") else error.msg.partition(":")[0]
-            )
+            if error.msg.startswith("Exceeds the limit"):
+                raise self.error(_TOO_WIDE) from None
+            reason = error.msg.removeprefix("invalid syntax").lstrip(". ") or _ACCEPTED
             found = self._tokens[error.offset - 1 : error.offset] if error.offset else []
             place = found[0].start() if found else len(self.text)
             raise self._refusal(found[0][0] if found else "", place, reason) from None
@@ -189,7 +195,7 @@ class _Reader(NamedTuple):
                 return self.named(of)
             case ast.Constant(value=bool() | int() | float() as value):
                 if not is_small(value):
-                    raise self.parsed.error(f"holds an integer of more than {WIDEST} bits")
+                    raise self.parsed.error(_TOO_WIDE)
                 return Node("literal", value, (), self.parsed.source(of))
             case ast.UnaryOp():
                 return self.operation("unary", type(of.op), of, [of.operand])
@@ -212,6 +218,8 @@ class _Reader(NamedTuple):
         """Return a column, or the literal that a string or a variable stands for."""
         token = self.parsed.placeholders[of.id]
         if token["string"]:
+            if token["prefix"].lower() not in ("", "r", "u"):
+                raise self.parsed.foreign(of, f"a string with the prefix {token['prefix']}")
             try:
                 return Node("literal", ast.literal_eval(token[0]), (), quoted(token[0]))
             except (SyntaxError, ValueError):  # for what follows a backslash
@@ -227,11 +235,12 @@ class _Reader(NamedTuple):
     def chain(self, of: ast.Compare) -> Node:
         """Return comparisons, each of which takes the right operand of the one before as its left one."""
         signs = tuple(map(type, of.ops))
-        if any(sign in (ast.In, ast.NotIn) for sign in signs[:-1]):
-            raise self.parsed.error(
-                f"has {self.parsed.source(of)}, in which a comparison follows the list of 'in'; "
-                "write two comparisons, with 'and' between them"
-            )
+        for sign, following in pairwise(signs):
+            if sign in (ast.In, ast.NotIn):
+                raise self.parsed.error(
+                    f"has {OPERATORS[following][0]!r} after the list of {OPERATORS[sign][0]!r}; "
+                    "write two comparisons, with 'and' between them"
+                )
         *operands, last = of.left, *of.comparators
         nodes = [self.node(each) for each in operands]
         nodes.append(self.listed(last) if signs[-1] in (ast.In, ast.NotIn) else self.node(last))

@@ -204,7 +204,7 @@ def test_values_that_query_does_not_take(backend):
         ("x in [@low, x]", ValueError, "list of literals"),
         ("x in @some + @some", ValueError, "list of literals"),
         ("x in [@some]", TypeError, "@some is a list, where the predicate takes one value"),
-        ("x in @some in @some", ValueError, "follows the list of 'in'"),
+        ("x in @some in @some", ValueError, "after the list of 'in'"),
         ("s.str.startswith(@low)", ValueError, "takes a text, found int"),
         ("s.str.startswith()", ValueError, "takes one text, found 0"),
         ("s.str.startswith('a', 'b')", ValueError, "takes one text, found 2"),
