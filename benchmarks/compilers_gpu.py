@@ -22,7 +22,9 @@ import numpy as np
 from gpu import HERE, commit, median_ms
 from timing import merge, versions
 
-from dask_gpuscan.kernels import BUILT_IN, ScanOptions, cuda, operator
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import BUILT_IN, cuda
+from dask_gpuscan.kernels.options import ScanOptions
 
 N = 1 << 27
 REPEATS = 3

@@ -21,7 +21,8 @@ import numpy as np
 from gpu import HERE, Records, host_us, median_ms
 from timing import merge
 
-from dask_gpuscan.kernels import BUILT_IN, Predicate, operator, scan, select, sort
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import BUILT_IN, Predicate, scan, select, sort
 
 PEER = "cuda.compute"
 

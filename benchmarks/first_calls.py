@@ -26,7 +26,7 @@ import numpy as np
 from peers import RESULTS, Call, calls, make, make_texts
 from timing import Bench, Record, commit, machine, versions
 
-from dask_gpuscan.kernels import operator
+from dask_gpuscan import operator
 from dask_gpuscan.kernels.compiler import pack
 
 ROWS = 10**6

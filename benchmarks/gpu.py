@@ -23,8 +23,10 @@ import cupy as cp
 import numpy as np
 from timing import merge
 
-from dask_gpuscan.kernels import BUILT_IN, INT128, ScanOptions, bitmap, cuda, operator, reduce, scan
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import BUILT_IN, INT128, bitmap, cuda, reduce, scan
 from dask_gpuscan.kernels.cuda.core import launch
+from dask_gpuscan.kernels.options import ScanOptions
 
 HERE = Path(__file__).parent
 

@@ -56,7 +56,7 @@ NAMES = {
     "run_length_encode": "run lengths",
     "reduce_by_key": "sum of each run",
     "scan_by_key": "running sum of each run",
-    r"interval_(expand|gather|move)": "interval_{0}()",
+    r"interval_(expand|gather|move)": "intervals: {0}",
     "summed_area_table": "summed_area_table() of an image",
     "box_filter": "box_filter() of an image, radius 15",
     "sort_keys": "sort",

@@ -17,6 +17,7 @@ from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of
 from ...frames.types import View
+from ...kernels.arrays import is_array
 from ...kernels.selection import counter_of
 from ..core.flat_frame import flat_frame
 from .function import Function, answer_dtype
@@ -155,7 +156,7 @@ def filter_rows(frame: Any, predicate: Predicate) -> Any:
     with library.acquire(frame):
         keep = _keep(frame, predicate)
         if library.takes_whole_rows(frame):
-            if kernels.is_array(keep):
+            if is_array(keep):
                 return library.rows(frame, library.xp.flatnonzero(keep))
             return library.rows(frame, *kernels.select([], keep, positions=True))
         flat = flat_frame(frame)
