@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
-from ...engines.run import Engine, engine_of, meta_of, run
+from ...engines.run import Engine, engine_of, meta_of, methods_of, run
 from ...frames.keys import By, check_by
 from ...frames.messages import column_title
 from ...frames.registry import column_of, library_of, names_of, unused_name
@@ -249,6 +249,12 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         if not self._dropna or library_of(self._meta).holds_null(INT64):  # all dtypes have a null
             return False
         return self._by.may_be_null(self._meta, by_dtype=self._engine.IN_PARTS)
+
+    def _of(self, frame: Any) -> Any:
+        """Return the same groups of a frame with the same rows and more columns."""
+        return methods_of(frame).groupby(
+            list(self._by.columns), clustered=self._clustered, dropna=self._dropna
+        )
 
     def _op_parts(self, op: Operator, operation: Operation) -> tuple[list[Part[Operation]], bool]:
         """One part a column, or one of all columns for an operator of several inputs."""

@@ -277,10 +277,8 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
             rows, append_times, self._time_column, unused_name("time", known)
         )
         time = names_of(meta_of(timed))[-1]
-        groups: Any = methods_of(timed).groupby(
-            list(self._by.columns), clustered=self._clustered, dropna=self._dropna
-        )
-        seen = groups._scan("resample-times", seen_times(time, self._buckets), as_series=False)
+        times = seen_times(time, self._buckets)
+        seen = self._of(timed)._scan("resample-times", times, as_series=False)
         label = unused_name("bucket", known)
         rows = engine.map_partitions(
             timed, append_labels, seen, self._time_column, self._buckets, label
@@ -290,6 +288,6 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
             return rows, label, []
         rows = engine.with_column(rows, methods_of(rows).cumcount(), unused_name("row", known))
         number = names_of(meta_of(rows))[-1]
-        numbers = methods_of(rows).groupby(list(self._by.columns), dropna=self._dropna)[number]
-        rows = engine.with_column(rows, numbers.cummin(), unused_name("group", known))
+        firsts = self._of(rows)[number].cummin()
+        rows = engine.with_column(rows, firsts, unused_name("group", known))
         return rows, label, [names_of(meta_of(rows))[-1]]
