@@ -74,21 +74,22 @@ def node_of(kind: str, value: Any, operands: list[Node], source: str) -> Node:
     Raises
     ------
     ValueError
-        If the literals cannot be computed with, if their value may be large, or if the tree becomes too deep.
+        If the literals cannot be computed with, are no arguments of a member, or have a value that may be large; if the
+        tree becomes too deep.
     """
     depth = 1 + max(o.depth for o in operands)
     if depth > DEEPEST:
         raise ValueError(f"predicate is nested deeper than {DEEPEST} levels")
     if kind == "arithmetic":
         _check_literals(value, operands, source)
-    if kind == "member":
-        _check_member(value, operands, source)
     own = len(value) if kind == "chain" else int(kind != "boolean")
     size = own + sum(o.size for o in operands)
     node = Node(kind, value, tuple(operands), source, depth, size)
-    if any(o.kind != "literal" for o in operands):
-        return node
     try:
+        if kind == "member":
+            check_arguments(value[0], [o.value for o in operands[1:]], dict(value[1]))
+        if any(o.kind != "literal" for o in operands):
+            return node
         literal = value_of(node, {})
     except Exception as error:  # whatever Python raises for literals that it cannot compute with
         raise ValueError(f"predicate holds {source}: {error}") from None
@@ -115,14 +116,6 @@ def is_small(literal: Any) -> bool:
     if isinstance(literal, int):
         return literal.bit_length() <= WIDEST
     return is_scalar(literal) and not (isinstance(literal, str) and len(literal) > LONGEST)
-
-
-def _check_member(value: Any, operands: list[Node], source: str) -> None:
-    path, keywords = value
-    try:
-        check_arguments(path, [o.value for o in operands[1:]], dict(keywords))
-    except ValueError as error:
-        raise ValueError(f"predicate holds {source}: {path} {error}") from None
 
 
 def _check_literals(sign: type[ast.AST], operands: list[Node], source: str) -> None:
