@@ -74,15 +74,15 @@ def compile_all(requests: Sequence[Request], processes: int) -> Iterator[tuple[i
                 process.stdin.flush()
                 outcome: Outcome = pickle.load(process.stdout)
                 return outcome
-            except (EOFError, OSError):
+            except (EOFError, OSError, pickle.UnpicklingError):
                 own.process = None
         raise RuntimeError(
             f"two processes that compiled {request.title} died, the second with exit status {process.wait()}"
         )
 
     pool = ThreadPoolExecutor(min(processes, len(requests)))
-    places = {pool.submit(ask, request): i for i, request in enumerate(requests)}
     try:
+        places = {pool.submit(ask, request): i for i, request in enumerate(requests)}
         for future in as_completed(places):
             yield places[future], future.result()
     finally:  # if the caller has given up, nobody waits for what is not done
