@@ -88,21 +88,17 @@ class Parsed:
             raise self.error(f"holds a lone surrogate at {surrogate.start()}")
         self.placeholders: dict[str, re.Match[str]] = {}
         self._tokens: list[re.Match[str]] = []  # for each character that Python sees
-        parsed = self._parse("".join(map(self._write, _TOKEN.finditer(text))))
-        names = {node.id for node in ast.walk(parsed) if isinstance(node, ast.Name)}
+        self._parsed = self._parse("".join(map(self._write, _TOKEN.finditer(text))))
+        names = {node.id for node in ast.walk(self._parsed) if isinstance(node, ast.Name)}
         named = [token for word, token in self.placeholders.items() if word in names]
         columns = (token["name"] or token["quoted"] for token in named)
         self.columns = tuple(dict.fromkeys(filter(None, columns)))
         self.variables = tuple(dict.fromkeys(filter(None, (token["variable"] for token in named))))
-        self._parsed = parsed
         self.tree: Node | None = None
         if not self.variables:
             self.tree = self.bound({})
-            del (
-                self._parsed,
-                self._tokens,
-                self.placeholders,
-            )  # much more memory than the tree takes
+            # they take more memory than the tree
+            del self._parsed, self._tokens, self.placeholders
 
     def bound(self, values: Mapping[str, Any]) -> Node:
         """Return the tree of the text, with the values of its variables.
