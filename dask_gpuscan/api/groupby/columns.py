@@ -82,6 +82,11 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         self._options = options
         self._selected = selected
 
+    def _names(self) -> list[Hashable]:
+        """Return the names of the columns of the rows; none of a series."""
+        rows = meta_of(self._grouping.rows)
+        return names_of(rows) if rows.ndim == 2 else []
+
     def _chosen(self, columns: Any) -> Any:
         """Return what may be selected of the rows: the name of a column, or a list of names."""
         rows = meta_of(self._grouping.rows)

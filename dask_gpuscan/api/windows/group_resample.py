@@ -19,7 +19,7 @@ from ...ops.time.edges import append_times
 from ...ops.time.group_buckets import FillBuckets, append_labels, seen_times
 from ...ops.time.group_edges import keyed_edges, keyed_rows, with_levels
 from ...ops.time.time_column import TimeColumn
-from ..absent import no_attribute
+from ..absent import attribute
 from ..frame.asof import merge_asof
 from ..groupby.columns import EVERY_COLUMN, Grouping, GroupOptions
 from ..groupby.sorted_values import GroupBySorted
@@ -189,13 +189,9 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
 
     def __getattr__(self, name: str) -> GroupResampler[SeriesT, SeriesT, FrameT]:
         """Return the same buckets of the column of this name, as pandas does."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        rows = meta_of(self._grouping.rows)
-        columns = names_of(rows) if rows.ndim == 2 else []
-        if name in columns:
-            return self[name]
-        raise no_attribute(self, "groupby.resample", name, columns)
+        column: GroupResampler[SeriesT, SeriesT, FrameT]
+        column = attribute(self, "groupby.resample", name, self._names)
+        return column
 
     def _answer(self, out: Any) -> Any:
         """Return an answer of buckets, whose index has keys if they are asked for there, and times."""
