@@ -1,4 +1,4 @@
-"""The records of ``benchmarks/results/*.json``, with names that readers know.
+"""The records of ``benchmarks/results/*/*.json``, with names that readers know.
 
 A record is one benchmark against one peer; benchmarks/README.md says what its fields mean.
 """
@@ -235,7 +235,7 @@ def aim(record: Record) -> str:
 
 def load(name: str) -> list[Record]:
     """Return the records of a file of results."""
-    records: list[Record] = json.loads((RESULTS / f"{name}.json").read_text())
+    records: list[Record] = json.loads((RESULTS / name / "records.json").read_text())
     return records
 
 
