@@ -74,6 +74,9 @@ class Watch:
         """Watch from now on, once."""
         if not cls.added:
             cls.added = True
+            chosen(
+                "a == b or n < 1"
+            )  # dataclasses compile their methods when these are called first
             sys.addaudithook(cls._hook)
 
     @classmethod
