@@ -28,7 +28,8 @@ _TOKEN = re.compile(
   | (?P<name> [A-Za-z_\x80-\U0010ffff] [0-9A-Za-z_\x80-\U0010ffff]*+)
   | ` (?P<quoted> [^`]++) `
   | @ (?P<variable> [A-Za-z_\x80-\U0010ffff] [0-9A-Za-z_\x80-\U0010ffff]*+) (?P<member> \s*+\.\s*+\w*+ )?+
-  | (?P<number> [0-9][0-9_]*+\.[0-9_]*+(?:[eE][0-9_]*+)?+ | [0-9][0-9A-Za-z_]*+)
+  | (?P<number> 0 (?: [xX][0-9a-fA-F_]++ | [oO][0-7_]++ | [bB][01_]++ )
+              | [0-9][0-9_]*+ (?:\.[0-9_]*+)?+ (?:[eE][-+]?[0-9_]++)?+ [jJ]?+ )
   | (?P<blank> [ \t\r\n\f]++)
   | (?P<operator> [-+*/%~^&|<>=!()[\]{},.:])
   | (?P<foreign> (?s:.))
@@ -139,7 +140,9 @@ class Parsed:
             word = " " if self._tokens else ""
         elif kind == "operator":
             word = _WRITTEN.get(word, word)
-        elif kind != "number" and not (kind == "name" and keyword.iskeyword(word)):
+        elif kind == "name" and keyword.iskeyword(word):
+            word = f" {word}" if self._tokens else word
+        elif kind != "number":
             self.placeholders[f"_{place}"] = token
             word = f" _{place} " if self._tokens else f"_{place} "
         self._tokens += [token] * len(word)
