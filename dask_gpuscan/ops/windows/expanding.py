@@ -14,8 +14,7 @@ import numpy as np
 
 from ...frames.messages import naming
 from ...frames.protocol import Library
-from ...frames.registry import library_of
-from ...frames.types import View
+from ...frames.registry import library_of, view_of
 from ...kernels import BUILT_IN, Operator
 from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
@@ -203,7 +202,7 @@ class ExpandingPick:
         """Begin to reduce each group."""
         if not _picks(columns[0]):
             return self.floats.aggregate(columns, groups)
-        view = _view(columns[0])
+        view = view_of(columns[0])
         wait = groups.reduce(self._op, view.values, nulls=view.nulls)
         count = groups.reduce(_ADD, library_of(columns[0]).valid(columns[0]).astype(INT64))
         return lambda: (*wait(), *count())
@@ -236,7 +235,7 @@ class ExpandingPick:
         (column,) = columns
         if not _picks(column):
             return self.floats.apply(columns, groups, prior)
-        library, view = library_of(column), _view(column)
+        library, view = library_of(column), view_of(column)
         state, count = (None, None) if prior is None else (state_of(prior[:-1]), prior[-1])
         values = groups.scan(self._op, view.values, nulls=view.nulls, carry_in=state)
         layout = library.layout(column.dtype)
@@ -254,13 +253,6 @@ class ExpandingPick:
 def _picks(column: Any) -> bool:
     """Tell whether values are picked as integers, of which a float64 would hold only some."""
     return holds_integers(column) or holds_times(column)
-
-
-def _view(column: Any) -> View:
-    library = library_of(column)
-    layout = library.layout(column.dtype)
-    assert layout is not None
-    return layout.view(library.array(column))
 
 
 def _are_floats(states: States) -> bool:
