@@ -180,7 +180,7 @@ class Reduction:
     nan_field : int, optional
         The field of its states that is NaN once an element was NaN; only where every NaN shows.
     library_has : bool
-        Whether libraries have a reduction of this name; else answers are int64.
+        Whether libraries know the dtype of answers, by this name or `dtype_of`; else it is int64.
     picks : {"first", "last"}, optional
         Which value is chosen, so that columns of any dtype are reduced.
     compares : bool
