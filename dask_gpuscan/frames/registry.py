@@ -94,9 +94,9 @@ def names_of(frame: Any) -> list[Any]:
     return [frame.name] if frame.ndim == 1 else library_of(frame).names(frame)
 
 
-def check_names(frame: Any) -> None:
+def check_names(names: Iterable[Hashable]) -> None:
     """Raise a ValueError for a column, or a series, that is named <NA>: it is neither equal to a name nor unequal."""
-    for name in names_of(frame):
+    for name in names:
         if name is pd.NA:
             raise ValueError(
                 "a column is named <NA>, which no name can be compared with; rename it first"

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...engines.run import as_taken, engine_of, meta_of
+from ...engines.run import engine_of, meta_of
 from ...frames.keys import is_name, key_arrays
 from ...frames.messages import ColumnError, column_title
 from ...frames.registry import dtypes_of, library_of, names_of
@@ -172,7 +172,7 @@ def merge_asof(
     engine = engine_of(*given_sides)
     left = engine.collection(given_sides[0], bool(left_index or right_index))
     right = engine.collection(given_sides[1], bool(right_index))
-    left, right = as_taken(left), as_taken(right)
+    left, right = (engine_of(side).accepted(side) for side in (left, right))
     frames = [engine.meta(side) for side in (left, right)]
     libraries = [library_of(frame) for frame in frames]
     if libraries[0] is not libraries[1]:

@@ -15,7 +15,7 @@ from ...kernels import BUILT_IN
 from ...kernels.messages import shown
 from ..messages import check_one_level, column_title, refuse_categories
 from ..protocol import Library
-from ..registry import LIBRARY_OF, columns_of, of_levels
+from ..registry import LIBRARY_OF, check_names, columns_of, of_levels
 from ..types import DType, Scalar, T, Values, View
 from .arrow import in_one_order, one_chunk
 from .changes import PandasChanges
@@ -40,6 +40,7 @@ from .layouts import (
     holds_null,
     holds_text,
     labels_at,
+    labels_in,
     labels_of,
     layout_of,
     masked_parts,
@@ -124,8 +125,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return len(frame) <= FEW
 
     def native(self, frame: pd.DataFrame) -> pd.DataFrame:
-        index = frame.index
-        dtypes = [index.dtype, *([frame.dtype] if frame.ndim == 1 else every_dtype(frame))]
+        index, one = frame.index, frame.ndim == 1
+        check_names([frame.name] if one else labels_in(frame.columns).names)
+        dtypes = [index.dtype, *([frame.dtype] if one else every_dtype(frame))]
         # those of NumPy say it themselves
         if not [d for d in dtypes if not (getattr(d, "isnative", False) or is_native(d))]:
             return frame
