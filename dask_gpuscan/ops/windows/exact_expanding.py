@@ -16,6 +16,7 @@ from ...kernels import BUILT_IN, byte_mask
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, merged
 from ..core.operation import Needs
+from ..core.plans import PlannedOperation
 from ..groupby.library_reduction import FirstLastReduction
 from ..scan.host_scan import HostScan, host_of
 from ..scan.kernel_scan import ScanArguments
@@ -35,7 +36,7 @@ EXACT = (*SCANS, "first", "last")
 
 
 @dataclass(frozen=True)
-class ExpandingExact:
+class ExpandingExact(PlannedOperation):
     """A sum, a mean, an extreme, or the first or last value of all rows so far, in groups or not.
 
     Parameters
@@ -80,6 +81,10 @@ class ExpandingExact:
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Return the dtype of the answer."""
         return self._of(columns[0]).dtype(columns)
+
+    def plan(self, columns: Sequence[Any]) -> Any:
+        """Return what is done to columns of these dtypes."""
+        return self._of(columns[0])
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group."""

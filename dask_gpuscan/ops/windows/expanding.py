@@ -20,6 +20,7 @@ from ...kernels import BUILT_IN, Operator, is_array
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, lowered, merged, state_of
 from ..core.operation import Needs
+from ..core.plans import PlannedOperation
 from ..statistics.inputs import VALUES, Inputs, check_columns, holds_integers, observed, read
 from ..statistics.table import WINDOWS
 from .exact import holds_times
@@ -31,7 +32,7 @@ HEAD = 1024
 
 
 @dataclass(frozen=True)
-class ExpandingStatistic:
+class ExpandingStatistic(PlannedOperation):
     """A statistic over all rows so far, in groups or not.
 
     The states are those of the operator, then the number of observations if these are counted.
@@ -162,7 +163,7 @@ class ExpandingStatistic:
 
 
 @dataclass(frozen=True)
-class ExpandingPick:
+class ExpandingPick(PlannedOperation):
     """A statistic whose answer is one of the values so far, in groups or not.
 
     The states of integers and times are those of the operator that picks one, then the number of values.
@@ -197,6 +198,9 @@ class ExpandingPick:
         if _picks(column):
             return library_of(column).nullable(column.dtype)
         return self.floats.dtype(columns)  # which refuses what are no numbers
+
+    def plan(self, columns: Sequence[Any]) -> ExpandingPick | ExpandingStatistic:
+        return self if _picks(columns[0]) else self.floats
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group."""
