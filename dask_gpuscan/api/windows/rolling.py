@@ -87,7 +87,9 @@ class RollingMethods(Methods[Obj, SeriesT, FrameT]):
         >>> x.gpuscan.rolling(3, min_periods=1, center=True).max().tolist()
         [2.0, 4.0, 8.0, 8.0]
         """
-        shape, least = window_shape(meta_of(self._obj), window, min_periods, center, on, closed)
+        # a number of rows asks nothing of the frame
+        meta = None if on is None and isinstance(window, int) else meta_of(self._obj)
+        shape, least = made_once(window_shape, meta, window, min_periods, center, on, closed)
         return Rolling(FrameNeighbours(self._obj, on), shape, least)
 
 

@@ -95,7 +95,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     # --- frames and their columns ---------------------------------------------------------------------
 
     def names(self, frame: pd.DataFrame) -> list[Hashable]:
-        return names_in(frame.columns)
+        return labels_in(frame.columns).names.copy()
 
     column = staticmethod(column_in)
     dtypes = staticmethod(every_dtype)

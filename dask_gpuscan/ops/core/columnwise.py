@@ -41,18 +41,20 @@ class FrameColumns:
     def check(self, frame: Any) -> None:
         self.planned(frame)
 
-    def planned(self, frame: Any) -> list[tuple[Any, list[Any]]]:
-        """Return each operation as it is planned for its columns of a frame, which are checked, with these."""
-        pairs = self.pairs(frame)
+    def planned(self, frame: Any) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
+        """Return each operation as it is planned, with its columns of a frame, and the dtypes of the answers."""
+        pairs, dtypes = self.pairs(frame), []
         for i, (operation, columns) in enumerate(pairs):
             if isinstance(operation, PlannedOperation):
-                pairs[i] = operation.planned(columns), columns
+                plan, dtype = operation.planned(columns)
+                pairs[i] = plan, columns
             else:
-                operation.dtype(columns)
-        return pairs
+                dtype = operation.dtype(columns)
+            dtypes.append(dtype)
+        return pairs, dtypes
 
     def meta(self, frame: Any) -> Any:
-        dtypes = [operation.dtype(columns) for operation, columns in self.planned(frame)]
+        _, dtypes = self.planned(frame)
         library = library_of(frame)
         return self.build(library.no_rows(frame), [map_outputs(library.empty, d) for d in dtypes])
 
@@ -143,7 +145,7 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         return self._answer(partition, self.pairs(partition), prefix)
 
     def whole(self, frame: Any) -> Any:
-        return self._answer(frame, self.planned(frame), None)
+        return self._answer(frame, self.planned(frame)[0], None)
 
     def _answer(
         self,

@@ -67,8 +67,10 @@ class PlannedOperation(Planned):
         """Return the operation for columns of their dtypes, which have been checked."""
         return self
 
-    def planned(self, columns: Sequence[Any]) -> Any:
-        """Return the operation for these columns; raises what the user should see of their dtypes.
+    def planned(self, columns: Sequence[Any]) -> tuple[Any, Any]:
+        """Return the operation for these columns and the dtype of its answer.
+
+        Raises what the user should see of the columns' dtypes.
 
         A dtype with categories has no plan: those of pandas take long to hash, and a plan would keep them; those of
         cuDF have no hash.
@@ -80,8 +82,8 @@ class PlannedOperation(Planned):
                 break
         found = None if key is None else self.plans.get(key)
         if found is None:
-            self.dtype(columns)
-            found = self.plan(columns)
+            dtype = self.dtype(columns)
+            found = self.plan(columns), dtype
             if key is not None:
                 self.plans.store(key, found)
         return found

@@ -232,12 +232,12 @@ class RollingStatistic(Windowed):
         windows = self.shape.windows(rows)
         known = filled(self.shape, windows, rows, max(self.min_periods, enough or 0))
         if known is not None:
-            finite = all_finite(inputs, statistic.inputs)
-            if not may_have_nulls(columns) or finite():
+            finite, ahead = all_finite(inputs, statistic.inputs), not may_have_nulls(columns)
+            if ahead or finite():
                 has_rows = bool(self.min_periods) or self.shape.has_row
                 fast = None if options or not has_rows else statistic.uncounted
                 out = kernels.rolling(fast or op, values, windows)  # while a GPU may look for NaN
-                if finite():
+                if not ahead or finite():
                     out[: known.start] = out[known.stop :] = np.nan
                     return rows.floats(out, None if enough is None else known)
         counted = _counted(op, statistic.inputs, self.min_periods, counts)

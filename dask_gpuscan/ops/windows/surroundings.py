@@ -127,8 +127,8 @@ class NeighbourOperation(ColumnOperation, Protocol):
     def extent(self) -> WindowExtent:
         """How far it looks."""
 
-    def planned(self, columns: Sequence[Any]) -> NeighbourOperation:
-        """Return the operation for columns of these dtypes; raises what the user should see of them."""
+    def planned(self, columns: Sequence[Any]) -> tuple[NeighbourOperation, Any]:
+        """Return the operation for columns of these dtypes and that of its answer; raises what the user should see."""
 
     def takes_group_ids(self, codes: GroupIds) -> bool:
         """Tell whether rows of these groups need not be brought together."""
@@ -209,7 +209,7 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
 
     def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
         library, time_column = library_of(partition), self.extent.time_column
-        pairs, count = self.planned(partition), len(partition)
+        (pairs, _), count = self.planned(partition), len(partition)
         sides = [side for side in (before, after) if side is not None and side.count]
         with library.acquire(partition):
             times = None
@@ -379,7 +379,8 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
                 columns = [
                     arranged.column(next(moved), c.name) for c in self.columns(partition, part)
                 ]
-                array = part.operation.planned(columns).apply(columns, arranged.rows)
+                operation, _ = part.operation.planned(columns)
+                array = operation.apply(columns, arranged.rows)
                 array = library.slice_array(array, first, first + len(partition))
                 arrays.append(self.in_groups(part, columns, array, null))
             return self.build(partition, arrays, library.index(partition))
