@@ -19,6 +19,7 @@ from ...ops.predicates.filter import (
     append_column,
     append_mask_of,
     filter_rows,
+    fused,
     refuse_predicate,
     split_rows,
 )
@@ -180,8 +181,11 @@ def check_mask(obj: Any, mask: Any) -> None:
 def check_predicate(obj: Any, predicate: Predicate) -> None:
     """Raise early what partitions would raise for a predicate."""
     meta = obj._meta
+    is_text = isinstance(predicate, Expression)
+    if is_text and fused(meta, predicate) is not None:  # it compares numbers, whatever the rows
+        return
     filter_rows(meta.iloc[:0], predicate._meta if isinstance(predicate, FrameBase) else predicate)
-    if not isinstance(predicate, Expression):
+    if not is_text:
         return
     named = meta.to_frame() if meta.ndim == 1 else meta
     named = named[list(predicate.columns)]

@@ -374,15 +374,11 @@ def labels_of(names: Sequence[Hashable]) -> pd.Index:
     return pd.Index(names, dtype=dtype, tupleize_cols=False)
 
 
-def place_in(index: pd.Index, name: Hashable) -> Any:
-    """Return where a label is, as `get_loc` of the index does."""
-    place = labels_in(index).places.get(name) if type(name) is str else None
-    return index.get_loc(name) if place is None else place
-
-
 def column_in(frame: pd.DataFrame, name: Hashable) -> AnyColumn:
     """Return the column of a frame by its name."""
-    place = place_in(frame.columns, name)
+    index = frame.columns
+    place = labels_in(index).places.get(name) if type(name) is str else None
+    place = index.get_loc(name) if place is None else place
     if not isinstance(place, int):
         return frame[name]
     return PandasColumn(name, frame._get_column_array(place))
