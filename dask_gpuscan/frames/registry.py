@@ -131,9 +131,9 @@ def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
     """Return a frame with the columns of these names; a series as it is."""
     if frame.ndim == 1:
         return frame
-    names, known = list(names), names_of(frame)
+    names, known = list(names), library_of(frame).names(frame)
     # a list of flags would be a mask of rows, and pandas is slow to look texts up
-    are_flags = bool(names) and all(isinstance(name, FLAG) for name in names)
+    are_flags = bool(names) and set(FLAG).issuperset(map(type, names))
     has_all = len(set(known)) == len(known) and set(names).issubset(known)
     of_pandas = isinstance(frame, pd.DataFrame)
     if not are_flags and not (of_pandas and has_all):
@@ -169,7 +169,7 @@ def aligned(partition: Any, names: Sequence[Hashable] | None) -> Any:
     """
     if names is None or partition.ndim == 1:
         return partition
-    found = names_of(partition)
+    found = library_of(partition).names(partition)
     if found == names or same_names(found, names):
         return partition
     places = [next((i for i, f in enumerate(found) if _is_same(f, n)), None) for n in names]

@@ -297,12 +297,6 @@ class TableScan(DataFrameCarry):
             return None
         return self.spec.columns(frame, first)[0].dtype
 
-    def _met(self, partition: Any) -> Any:
-        """Return the rows in the order in which they are met."""
-        if not self.reverse:
-            return partition
-        return library_of(partition).rows(partition, slice(None, None, -1))
-
     @property
     def adjacent(self) -> bool:
         return self.spec.needs is Needs.NEIGHBOURS
@@ -311,16 +305,21 @@ class TableScan(DataFrameCarry):
         self.spec.check(frame)
 
     def meta(self, frame: Any) -> Any:
-        return self.apply(library_of(frame).no_rows(frame), None)
+        library = library_of(frame)
+        none = library.no_rows(frame)
+        return self.spec.meta(none, library.index(none))
 
     def aggregate(self, partition: Any) -> Table:
-        return table(self.spec, self._met(partition), self.adjacent)
+        if self.reverse:
+            partition = library_of(partition).rows(partition, slice(None, None, -1))
+        return table(self.spec, partition, self.adjacent)
 
     def combine(self, aggregates: Sequence[Table]) -> Table:
         return merge(self.spec, aggregates, self.adjacent)
 
     def apply(self, partition: Any, prefix: Table | None) -> Any:
-        library, spec, met = library_of(partition), self.spec, self._met(partition)
+        library, spec, reverse = library_of(partition), self.spec, self.reverse
+        met = library.rows(partition, slice(None, None, -1)) if reverse else partition
         with library.acquire(partition):
             series = spec.by.series(met)
             arrays = [library.array(c) for c in series]
@@ -354,7 +353,8 @@ class TableScan(DataFrameCarry):
                 else:
                     array = part.operation.apply(columns, groups, prior)
                 found.append(spec.in_groups(part, columns, array, null))
-            return self._met(spec.build(met, found, library.index(met)))
+            answers = spec.build(met, found, library.index(met))
+            return library.rows(answers, slice(None, None, -1)) if reverse else answers
 
     def last(self, frame: Any, seen: Table) -> Any:
         return last_of_groups(self.spec, frame, seen.library, seen.keys, seen.states)
@@ -402,8 +402,10 @@ class HashedReduce(TreeReduction):
 
     def meta(self, frame: Any) -> Any:
         """Empty output for an empty input."""
-        none = library_of(frame).no_rows(frame)
-        return self.finish([self.table(none)], none)
+        library, spec = library_of(frame), self.spec
+        none = library.no_rows(frame)
+        keys = [library.array(c) for c in spec.by.series(none)]
+        return spec.meta(none, spec.index_of_groups(library, keys))
 
     def table(self, partition: Any) -> Table:
         """Return the states of a partition by key."""
