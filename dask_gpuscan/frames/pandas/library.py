@@ -385,7 +385,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def concatenate(self, arrays: list[PandasArray]) -> PandasArray:
         arrays = list(map(bare, arrays))
-        if all(isinstance(a, np.ndarray) and a.dtype == arrays[0].dtype for a in arrays):
+        dtype = arrays[0].dtype
+        if not [a for a in arrays if not isinstance(a, np.ndarray) or a.dtype != dtype]:
             return np.concatenate(arrays)
         if isinstance(arrays[0], pd.Categorical):
             return _joined_categories(arrays)
