@@ -97,6 +97,10 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         one = self._selected is not EVERY_COLUMN and not isinstance(self._selected, list)
         return bool(self._meta.ndim == 1 or one)
 
+    @cached_property
+    def _names(self) -> list[Hashable]:
+        return names_of(self._meta)
+
     def _columns(self, numeric_only: bool = False) -> list[Hashable]:
         """Names of the columns that are reduced or scanned."""
         if self._meta.ndim == 1:
@@ -105,7 +109,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
             names = self._selected if isinstance(self._selected, list) else [self._selected]
         else:
             keys = (*self._by.columns, *self._grouping.hidden)
-            names = [n for n in names_of(self._meta) if n not in keys]
+            names = [n for n in self._names if n not in keys]
         if numeric_only and not self._as_series:
             library = library_of(self._meta)
             names = [n for n in names if library.is_numeric(self._column(n).dtype)]
@@ -133,7 +137,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         """The collection with no other columns than these and the keys, if others would be read or moved."""
         if self._meta.ndim == 1:
             return self._obj
-        names, known = [n for n in names if n not in self._by.levels], names_of(self._meta)
+        names, known = [n for n in names if n not in self._by.levels], self._names
         for name in names:
             if known.count(name) != 1:
                 self._column(name)  # which tells what is wrong

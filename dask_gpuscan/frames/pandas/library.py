@@ -155,7 +155,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         like: pd.DataFrame | None = None,
     ) -> pd.DataFrame:
         if like is not None:
-            known = names_in(like.columns)
+            known = labels_in(like.columns).names
             if names == known:
                 names = like.columns.view()
             elif set(known).issuperset(names):

@@ -75,8 +75,9 @@ class PlannedOperation(Planned):
         A dtype with categories has no plan: those of pandas take long to hash, and a plan would keep them; those of
         cuDF have no hash.
         """
-        key: tuple[Any, ...] | None = (*map(type, columns[:1]), *map(DTYPE, columns))
-        for dtype in key[1:]:
+        dtypes = tuple(map(DTYPE, columns))
+        key: tuple[Any, ...] | None = (*map(type, columns[:1]), *dtypes)
+        for dtype in dtypes:
             if hasattr(dtype, "categories"):
                 key = None
                 break

@@ -317,9 +317,15 @@ class TableScan(DataFrameCarry):
     def combine(self, aggregates: Sequence[Table]) -> Table:
         return merge(self.spec, aggregates, self.adjacent)
 
+    def whole(self, frame: Any) -> Any:
+        if not len(frame):  # with rows, `apply` checks all
+            self.check(frame)
+        return self.apply(frame, None)
+
     def apply(self, partition: Any, prefix: Table | None) -> Any:
         library, spec, reverse = library_of(partition), self.spec, self.reverse
         met = library.rows(partition, slice(None, None, -1)) if reverse else partition
+        planned = spec.planned(met, checks=prefix is None)
         with library.acquire(partition):
             series = spec.by.series(met)
             arrays = [library.array(c) for c in series]
@@ -344,14 +350,15 @@ class TableScan(DataFrameCarry):
                 alone = prefix is None
             states = [None] * len(spec.parts) if prefix is None else prefix.states
             found = []
-            for part, prior in zip(spec.parts, states, strict=True):
-                columns = spec.columns(met, part)
+            for part, (columns, operation, _), prior in zip(
+                spec.parts, planned, states, strict=True
+            ):
                 if alone:
                     rows = in_order(library, columns, order)
-                    array = part.operation.apply(rows, AdjacentGroups(keys), None)
+                    array = operation.apply(rows, AdjacentGroups(keys), None)
                     array = map_outputs(lambda a: put_back(library, a, order), array)
                 else:
-                    array = part.operation.apply(columns, groups, prior)
+                    array = operation.apply(columns, groups, prior)
                 found.append(spec.in_groups(part, columns, array, null))
             answers = spec.build(met, found, library.index(met))
             return library.rows(answers, slice(None, None, -1)) if reverse else answers

@@ -74,22 +74,25 @@ class GroupBySpec:
             key_arrays(self.by.series(frame))
         self.planned(frame)
 
-    def planned(self, frame: Any) -> list[tuple[list[Any], Any]]:
-        """Return the columns of each part and the dtype of its answer, which are checked."""
+    def planned(self, frame: Any, checks: bool = True) -> list[tuple[list[Any], Any, Any]]:
+        """Return the columns of each part, its operation as it is planned, and the dtype of its answer.
+
+        Unless it `checks`, what cannot be planned has no dtype.
+        """
         found = []
         for part in self.parts:
-            columns = self.columns(frame, part)
-            if isinstance(part.operation, PlannedOperation):
-                _, dtype = part.operation.planned(columns)
-            else:
-                dtype = part.operation.dtype(columns)
-            found.append((columns, dtype))
+            columns, operation, dtype = self.columns(frame, part), part.operation, None
+            if isinstance(operation, PlannedOperation):
+                operation, dtype = operation.planned(columns)
+            elif checks:
+                dtype = operation.dtype(columns)
+            found.append((columns, operation, dtype))
         return found
 
     def meta(self, frame: Any, index: Any) -> Any:
         """Return the result for a frame without rows, under an index without rows."""
         library, arrays = library_of(frame), []
-        for part, (columns, dtype) in zip(self.parts, self.planned(frame), strict=True):
+        for part, (columns, _, dtype) in zip(self.parts, self.planned(frame), strict=True):
             array = map_outputs(library.empty, dtype)
             arrays.append(self.in_groups(part, columns, array, None))
         return self.build(frame, arrays, index)
