@@ -16,7 +16,7 @@ from ..forks import import_late
 from ..kernels.late_dataclass import dataclass
 from .messages import FLAG
 from .protocol import Library
-from .types import Column, DType, Values
+from .types import Column, Values
 
 
 @dataclass(frozen=True)
@@ -101,11 +101,6 @@ def check_names(names: Iterable[Hashable]) -> None:
             raise ValueError(
                 "a column is named <NA>, which no name can be compared with; rename it first"
             )
-
-
-def dtypes_of(frame: Any) -> list[DType]:
-    """Return the dtypes of the columns of a frame, in order; of a series, its own."""
-    return [frame.dtype] if frame.ndim == 1 else library_of(frame).dtypes(frame)
 
 
 def unused_name(name: str, known: Sequence[Hashable]) -> str:

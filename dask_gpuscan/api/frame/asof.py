@@ -16,7 +16,7 @@ import pyarrow as pa
 from ...engines.run import engine_of, meta_of
 from ...frames.keys import is_name, key_arrays
 from ...frames.messages import ColumnError, column_title
-from ...frames.registry import dtypes_of, library_of, names_of
+from ...frames.registry import library_of, names_of
 from ...kernels.bounded_cache import BoundedCache
 from ...kernels.messages import not_among, shown
 from ...ops.asof.asof import AsOf
@@ -225,7 +225,7 @@ def _answer_names(
 
 def _names_and_dtypes(frame: Any) -> tuple[Any, ...]:
     library = library_of(frame)
-    dtypes = [*dtypes_of(frame), *library.index_dtypes(frame)]
+    dtypes = [*library.dtypes(frame), *library.index_dtypes(frame)]
     texts = tuple((dtype, str(dtype)) for dtype in dtypes)
     return library, tuple(names_of(frame)), tuple(library.index_names(frame)), texts
 

@@ -136,12 +136,12 @@ def _check(obj: Any, predicate: Any, local_dict: Mapping[str, Any] | None) -> Pr
     checked: Predicate = predicate
     if isinstance(predicate, str):
         variables = variables_of(predicate)
-        if variables:
+        if not variables:
+            checked = made_once(Expression, predicate)
+        else:
             given = caller_variables(variables, local_dict)
             plain = {name: unwrapped(value) for name, value in given.items()}
             checked = Expression(predicate, captured(plain))
-        else:
-            checked = made_once(Expression, predicate)
         checked.check(names)
     elif inspect.isfunction(predicate) or hasattr(predicate, "py_func"):
         checked = function_of(predicate, names, meta.ndim)

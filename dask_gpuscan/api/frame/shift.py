@@ -22,10 +22,6 @@ NO_FILL = object()
 """Stands for no `fill_value`, as None is a null."""
 
 
-def _shift(periods: int, *fill: Any) -> Shift:
-    return Shift(periods, fill)
-
-
 class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
     """The three methods, of rows that are one group or are in groups."""
 
@@ -73,8 +69,8 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].shift(-1).tolist()
         [3.0, nan, nan]
         """
-        fill = () if fill_value is NO_FILL else (fill_value,)
-        return self._neighbours(made_once(_shift, check_count("periods", periods), *fill))
+        count, filled = check_count("periods", periods), fill_value is not NO_FILL
+        return self._neighbours(Shift(count, (fill_value,)) if filled else made_once(Shift, count))
 
     def diff(self, periods: SupportsIndex = 1) -> Obj:
         """Return each row's value minus the value `periods` rows before; parameters as for `shift`.

@@ -181,11 +181,10 @@ def check_mask(obj: Any, mask: Any) -> None:
 def check_predicate(obj: Any, predicate: Predicate) -> None:
     """Raise early what partitions would raise for a predicate."""
     meta = obj._meta
-    is_text = isinstance(predicate, Expression)
-    if is_text and fused(meta, predicate) is not None:  # it compares numbers, whatever the rows
-        return
+    if isinstance(predicate, Expression) and fused(meta, predicate) is not None:
+        return  # it compares numbers, whatever the rows
     filter_rows(meta.iloc[:0], predicate._meta if isinstance(predicate, FrameBase) else predicate)
-    if not is_text:
+    if not isinstance(predicate, Expression):
         return
     named = meta.to_frame() if meta.ndim == 1 else meta
     named = named[list(predicate.columns)]

@@ -349,11 +349,6 @@ def labels_in(index: pd.Index) -> Labels:
     return found
 
 
-def names_in(index: pd.Index) -> list[Hashable]:
-    """Return the labels of columns as a new list."""
-    return labels_in(index).names.copy()
-
-
 def labels_at(index: pd.Index, places: list[int]) -> pd.Index:
     """Return the labels of columns at some places, as an index of its own."""
     if type(index.dtype) is not pd.StringDtype:

@@ -44,7 +44,6 @@ from .layouts import (
     labels_of,
     layout_of,
     masked_parts,
-    names_in,
     nulls_of,
     series_of,
     with_null,
@@ -106,7 +105,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def append(self, frame: pd.DataFrame, column: pd.Series | Values, name: str) -> pd.DataFrame:
         out, title = frame.copy(deep=False), of_levels(name, frame)
-        if title in names_in(frame.columns):
+        if title in labels_in(frame.columns).names:
             out[title] = column
         else:  # setting it would look its name up first, for which pandas makes a table of all labels
             is_free = out.flags.allows_duplicate_labels

@@ -64,7 +64,7 @@ class PlannedOperation(Planned):
             """Dtype of the answer; raises what the user should see before anything is computed."""
 
     def plan(self, columns: Sequence[Any]) -> Any:
-        """Return the operation for columns of their dtypes, which have been checked."""
+        """Return the operation for columns of their dtypes, which it checks."""
         return self
 
     def planned(self, columns: Sequence[Any]) -> tuple[Any, Any]:
@@ -83,8 +83,8 @@ class PlannedOperation(Planned):
                 break
         found = None if key is None else self.plans.get(key)
         if found is None:
-            dtype = self.dtype(columns)
-            found = self.plan(columns), dtype
+            plan = self.plan(columns)
+            found = plan, plan.dtype(columns)
             if key is not None:
                 self.plans.store(key, found)
         return found

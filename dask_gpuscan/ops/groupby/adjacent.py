@@ -272,7 +272,8 @@ class CheckAdjacent(DataFrameCarry):
         with library.acquire(partition):
             columns = [library.as_column(a) for a in found.arrays]
             again = library.xp.ones(len(columns[0]), bool)
-            again[first_rows(*NumberedRows.of(library, found.arrays).reducible())] = False
+            numbered = NumberedRows(library, library.dense_group_ids(found.arrays))
+            again[first_rows(*numbered.reducible())] = False
             null = any_null(columns) if self.dropna else None
             if null is not None:
                 again &= ~null

@@ -86,11 +86,6 @@ class NumberedRows:
     library: Library
     ids: GroupIds
 
-    @classmethod
-    def of(cls, library: Library, keys: list[Any]) -> NumberedRows:
-        """Return the numbers of the groups of rows with these keys, one array a column."""
-        return cls(library, library.dense_group_ids(keys))
-
     @property
     def are_few(self) -> bool:
         """Whether there is room for the states of all groups: then no row is moved, which takes longer."""
@@ -184,7 +179,7 @@ def grouped(
         series = spec.by.series(partition)
         arrays = [library.array(c) for c in series]
         with named_keys(series):
-            numbered = NumberedRows.of(library, arrays)
+            numbered = NumberedRows(library, library.dense_group_ids(arrays))
             groups, order = numbered.reducible(adjacent, gaps)
         begun = []
         for part in spec.parts:
@@ -227,7 +222,7 @@ def merged(
     """Return one table for several, and the groups of their keys."""
     library, schema = tables[0].library, common_schema([t.schema for t in tables])
     arrays = [_joined(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)]
-    numbered = NumberedRows.of(library, arrays)
+    numbered = NumberedRows(library, library.dense_group_ids(arrays))
     groups, order = numbered.reducible(adjacent, gaps)
     states = merged_states(spec, library, [t.states for t in tables], groups, order)
     return _table(spec, numbered, arrays, groups, order, states, schema), groups
@@ -338,7 +333,7 @@ class TableScan(DataFrameCarry):
             groups: Groups
             alone = False  # whether the groups of all rows had none before, and rows are sorted
             with named_keys(series):
-                numbered = NumberedRows.of(library, arrays)
+                numbered = NumberedRows(library, library.dense_group_ids(arrays))
             by_number = prefix is None and spec.needs is Needs.NUMBERS
             if by_number or (numbered.are_few and not self.adjacent):
                 ids = numbered.ids

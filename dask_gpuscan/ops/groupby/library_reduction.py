@@ -313,11 +313,10 @@ def _asked(
     key = by.columns[0] if len(by.columns) == 1 else list(by.columns)
     try:
         keys, library = by.series(obj), library_of(obj)
-        dtypes: list[Any] = [obj.dtype] if obj.ndim == 1 else []
+        dtypes: list[Any] = [obj.dtype] if obj.ndim == 1 else library.dtypes(obj)
         if obj.ndim == 2:
-            for name, dtype in zip(library.names(obj), library.dtypes(obj), strict=True):
-                if name in names:
-                    dtypes.append(dtype)
+            pairs = zip(library.names(obj), dtypes, strict=True)
+            dtypes = [dtype for name, dtype in pairs if name in names]
         if len(dtypes) > len(names):  # ours refuse columns of one name
             dtypes.append(object)
         if not library.reduces_groups(obj, keys, dtypes, methods):

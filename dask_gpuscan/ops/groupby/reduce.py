@@ -57,22 +57,18 @@ class ReduceColumn(PlannedOperation, StateReduction):
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
-        try:
-            return self._dtype(columns)
-        except (TypeError, ValueError) as error:
-            name_columns(error, self.reduction.name, columns)
-            raise
-
-    def _dtype(self, columns: Sequence[Any]) -> DType:
-        reduction, library = self.reduction, library_of(columns[0])
-        if self.user:
-            return combined_plan(library, reduction.op, columns).answers
-        dtype = columns[0].dtype
+        reduction, library, dtype = self.reduction, library_of(columns[0]), columns[0].dtype
         answer: DType = INT64
-        if reduction.library_has:
-            answer = library.group_dtype(reduction.dtype_of or reduction.name, dtype)
-        if not _is_reduced(reduction, library, dtype):
-            raise TypeError(f"dtype {dtype} cannot be reduced this way; {HINT}")
+        try:
+            if self.user:
+                return combined_plan(library, reduction.op, columns).answers
+            if reduction.library_has:
+                answer = library.group_dtype(reduction.dtype_of or reduction.name, dtype)
+            if not _is_reduced(reduction, library, dtype):
+                raise TypeError(f"dtype {dtype} cannot be reduced this way; {HINT}")
+        except (TypeError, ValueError) as error:
+            name_columns(error, reduction.name, columns)
+            raise
         return answer
 
     def _carried(self, dtype: np.dtype) -> bool:

@@ -78,17 +78,14 @@ def _series(frame: Any, name: Any) -> Any:
 
 def fused(frame: Any, predicate: Expression) -> Any:
     """Return a text as a predicate that kernels compile; None if they might decide otherwise than the library."""
-    names, columns, dtypes = predicate.columns, [], {}
-    for name in names:
-        column = column_of(frame, name)
-        if not isinstance(column.dtype, np.dtype):
-            return None
-        columns.append(column)
-        dtypes[name] = column.dtype
+    columns = {name: column_of(frame, name) for name in predicate.columns}
+    dtypes = {name: column.dtype for name, column in columns.items()}
+    if [dtype for dtype in dtypes.values() if not isinstance(dtype, np.dtype)]:
+        return None
     function = predicate.function(dtypes)
     if function is None:
         return None
-    views = _shown(library_of(frame), columns)
+    views = _shown(library_of(frame), list(columns.values()))
     if [view for view in views if view.nulls is not None]:
         function = predicate.function(dtypes, nulls=True)
     return None if function is None else _compiled(function[0], views, function[1], predicate.title)
@@ -107,17 +104,9 @@ def _shown(library: Library, columns: Sequence[Column]) -> list[View]:
 
 def _compiled(function: Any, views: Sequence[View], numbers: list[Any], title: str) -> Any:
     """A function of the elements of some columns and of numbers, for kernels; rows with nulls are kept out."""
-    inputs: list[Any] = []
-    nulls: list[kernels.Nulls] = []
-    dtypes: list[np.dtype] = []
-    for view in views:
-        inputs.append(view.values)
-        nulls.append(view.nulls)
-        dtypes.append(view.values.dtype)
-    for number in numbers:
-        inputs.append(number)
-        nulls.append(None)
-        dtypes.append(np.asarray(number).dtype)
+    inputs = [*[v.values for v in views], *numbers]
+    nulls = [*[v.nulls for v in views], *[None] * len(numbers)]
+    dtypes = [np.asarray(x).dtype if np.isscalar(x) else x.dtype for x in inputs]
     return kernels.Predicate(_counter(function, tuple(dtypes), title), inputs, nulls)
 
 

@@ -51,14 +51,14 @@ class Scan(PlannedOperation, ScanBase):
         """Return the scan of these columns and the dtype of its answer."""
         if isinstance(self.options.initial, dict):
             return self.of_column(columns[0].name).planned(columns)
-        return super().planned(columns)
-
-    def dtype(self, columns: Sequence[Any]) -> Any:
         try:
-            return self.of_column(columns[0].name).plan(columns).dtype(columns)
+            return super().planned(columns)
         except (TypeError, ValueError) as error:
             name_columns(error, self.label, columns)
             raise
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        return self.planned(columns)[1]
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         return self.planned(columns)[0].aggregate(columns, groups)

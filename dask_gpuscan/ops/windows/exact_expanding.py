@@ -78,12 +78,7 @@ class ExpandingExact(PlannedOperation):
         of_times = self.name == "mean" and first.dtype.kind == "i"
         return _MeansOfTimes(self.min_periods) if of_times else self.floats
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
-        """Return the dtype of the answer."""
-        return self._of(columns[0]).dtype(columns)
-
     def plan(self, columns: Sequence[Any]) -> Any:
-        """Return what is done to columns of these dtypes."""
         return self._of(columns[0])
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:

@@ -192,14 +192,10 @@ class RollingStatistic(Windowed):
         return f"rolling-{self.name}"
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        window = self.plan(columns)
-        if window is not self:
-            return window.dtype(columns)
         check_columns(self.label, columns, WINDOWS[self.name].inputs)
         return np.dtype(np.float64)
 
     def plan(self, columns: Sequence[Any]) -> Windowed:
-        """Return what computes times and decimals, and what picks one of the integers in each window, exactly."""
         column, picks = columns[0], WINDOWS[self.name].picks
         exact = None if self.options else exact_window(self.name, column)
         if exact is not None:
@@ -303,9 +299,6 @@ class RollingOperator(Windowed):
     label = "rolling-scan"
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        window = self.plan(columns)
-        if window is not self:
-            return window.dtype(columns)
         try:
             plan = combined_plan(library_of(columns[0]), self.op, columns)
         except (TypeError, ValueError) as error:
@@ -314,7 +307,6 @@ class RollingOperator(Windowed):
         return plan.library.nullable(plan.answers) if self.min_periods else plan.answers
 
     def plan(self, columns: Sequence[Any]) -> Windowed:
-        """Return what combines decimals exactly."""
         exact = exact_operator(self.op, columns[0])
         return self if exact is None else ExactWindow(exact, self.shape, self.min_periods)
 

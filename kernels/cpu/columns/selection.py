@@ -82,23 +82,17 @@ def address_of(array: np.ndarray) -> int:
 
 
 def _predicate(predicate: Predicate) -> KernelSelection:
-    counter, nulls, layout = predicate.counter, predicate.nulls or (), "C"
-    values: list[Any] = []
-    dtypes: list[np.dtype] = []
-    scalars: list[bool] = []
-    for x in predicate.inputs:
-        is_scalar = not isinstance(x, np.ndarray)
-        x = np.asarray(x)[()] if is_scalar else x
-        if not is_scalar and not x.flags.c_contiguous:
-            layout = "A"
-        values.append(x.item() if is_scalar else x)
-        dtypes.append(x.dtype)
-        scalars.append(is_scalar)
-    key = counter.token, tuple(dtypes), tuple(scalars), tuple(map(type, nulls)), layout
+    counter, nulls = predicate.counter, predicate.nulls or ()
+    layout = "C" if all(a.flags.c_contiguous for a in predicate.arrays) else "A"
+    inputs = [x if isinstance(x, np.ndarray) else np.asarray(x)[()] for x in predicate.inputs]
+    dtypes = tuple([x.dtype for x in inputs])
+    scalars = tuple([not isinstance(x, np.ndarray) for x in inputs])
+    key = counter.token, dtypes, scalars, tuple(map(type, nulls)), layout
     kind = _KINDS.get(key) or _KINDS.store(key, _predicate_kind(counter, *key[1:]))
+    values = tuple([x.item() if isinstance(x, np.generic) else x for x in inputs])
     args = compiled.PredicateSelection(
         counter,
-        tuple(values) if len(values) > 1 else values[0],
+        values if len(values) > 1 else values[0],
         tuple([None if n is None else n.args for n in nulls]),
     )
     return KernelSelection(args, kind, len(predicate.arrays[0]), [])
