@@ -186,10 +186,8 @@ def same_names(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
 def schema_of(frame: Any) -> Schema:
     """Return the names and dtypes of the columns of a frame, or of a series, and of its index."""
     library = library_of(frame)
-    if frame.ndim == 1:
-        names, dtypes = [frame.name], [frame.dtype]
-    else:
-        names, dtypes = library.names(frame), library.dtypes(frame)
+    names = [frame.name] if frame.ndim == 1 else library.names(frame)
+    dtypes = [frame.dtype] if frame.ndim == 1 else library.dtypes(frame)
     levels: list[tuple[Hashable, Any]] = []
     for name, dtype in zip(library.index_names(frame), library.index_dtypes(frame), strict=True):
         if name is not None:

@@ -33,23 +33,23 @@ class FrameColumns:
         """Make the result of the operations' arrays."""
         raise NotImplementedError
 
-    def pairs(self, frame: Any) -> list[tuple[Any, list[Any]]]:
-        """Return each operation with its columns of a frame."""
-        inputs = self.inputs(frame)
-        return list(zip(self.operations(len(inputs)), inputs, strict=True))
-
     def check(self, frame: Any) -> None:
         self.planned(frame)
 
-    def planned(self, frame: Any) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
-        """Return each operation as it is planned, with its columns of a frame, and the dtypes of the answers."""
-        pairs, dtypes = self.pairs(frame), []
-        for i, (operation, columns) in enumerate(pairs):
+    def planned(
+        self, frame: Any, checks: bool = True
+    ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
+        """Return each operation as it is planned, with its columns of a frame, and the dtypes of the answers.
+
+        Unless it `checks`, what cannot be planned has no dtype.
+        """
+        pairs, dtypes, inputs = [], [], self.inputs(frame)
+        for operation, columns in zip(self.operations(len(inputs)), inputs, strict=True):
             if isinstance(operation, PlannedOperation):
-                plan, dtype = operation.planned(columns)
-                pairs[i] = plan, columns
+                operation, dtype = operation.planned(columns)
             else:
-                dtype = operation.dtype(columns)
+                dtype = operation.dtype(columns) if checks else None
+            pairs.append((operation, columns))
             dtypes.append(dtype)
         return pairs, dtypes
 
@@ -130,7 +130,7 @@ class FrameCarry(FrameColumns, DataFrameCarry):
     """Scans as a carry."""
 
     def aggregate(self, partition: Any) -> tuple[States, ...]:
-        pairs, one = self.pairs(partition), BACKWARD if self.reverse else FORWARD
+        (pairs, _), one = self.planned(partition, False), BACKWARD if self.reverse else FORWARD
         with library_of(partition).acquire(partition):
             # all are begun before one is waited for
             begun = [operation.aggregate(columns, one) for operation, columns in pairs]
@@ -142,17 +142,13 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         return tuple(operation.combine(each_state) for operation, each_state in pairs)
 
     def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
-        return self._answer(partition, self.pairs(partition), prefix)
+        return self._answer(partition, prefix, False)
 
     def whole(self, frame: Any) -> Any:
-        return self._answer(frame, self.planned(frame)[0], None)
+        return self._answer(frame, None, True)
 
-    def _answer(
-        self,
-        partition: Any,
-        pairs: Sequence[tuple[Any, list[Any]]],
-        prefix: tuple[States, ...] | None,
-    ) -> Any:
+    def _answer(self, partition: Any, prefix: tuple[States, ...] | None, checks: bool) -> Any:
+        pairs, _ = self.planned(partition, checks)
         with library_of(partition).acquire(partition):
             arrays = _applied(pairs, BACKWARD if self.reverse else FORWARD, prefix)
         return self.build(partition, arrays)
@@ -160,7 +156,7 @@ class FrameCarry(FrameColumns, DataFrameCarry):
     def follow(
         self, partition: Any, prefix: tuple[States, ...] | None
     ) -> tuple[Any, tuple[States, ...]]:
-        pairs, one = self.pairs(partition), BACKWARD if self.reverse else FORWARD
+        (pairs, _), one = self.planned(partition, False), BACKWARD if self.reverse else FORWARD
         with library_of(partition).acquire(partition):
             begun = [operation.aggregate(columns, one) for operation, columns in pairs]
             arrays = _applied(pairs, one, prefix)
@@ -169,7 +165,7 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         return answer, aggregate if prefix is None else self.combine([prefix, aggregate])
 
     def last(self, frame: Any, seen: tuple[States, ...]) -> Any:
-        pairs = self.pairs(frame)
+        pairs, _ = self.planned(frame, False)
         if not all(hasattr(operation, "last") for operation, _ in pairs):
             return None
         library = library_of(frame)

@@ -68,9 +68,7 @@ class PlannedOperation(Planned):
         return self
 
     def planned(self, columns: Sequence[Any]) -> tuple[Any, Any]:
-        """Return the operation for these columns and the dtype of its answer.
-
-        Raises what the user should see of the columns' dtypes.
+        """Return the operation for these columns and the dtype of its answer; raises what users should see of theirs.
 
         A dtype with categories has no plan: those of pandas take long to hash, and a plan would keep them; those of
         cuDF have no hash.

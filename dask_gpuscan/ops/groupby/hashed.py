@@ -182,10 +182,10 @@ def grouped(
             numbered = NumberedRows(library, library.dense_group_ids(arrays))
             groups, order = numbered.reducible(adjacent, gaps)
         begun = []
-        for part in spec.parts:
-            columns = in_order(library, spec.columns(partition, part), order)
+        for part, planned in zip(spec.parts, spec.planned(partition, False), strict=True):
+            columns, operation, _ = planned
             try:
-                begun.append(part.operation.aggregate(columns, groups))
+                begun.append(operation.aggregate(in_order(library, columns, order), groups))
             except TypeError as error:
                 part.refuse(error)
         states = [wait() for wait in begun]
@@ -367,10 +367,10 @@ def last_of_groups(
 ) -> Any:
     """Return the keys of groups, what the scans of each have answered last, and the last times of sessions."""
     names, arrays = list(spec.by.columns) or names_of(frame), list(keys)
-    for part, each in zip(spec.parts, states, strict=True):
-        columns = spec.columns(frame, part)
-        if hasattr(part.operation, "last"):
-            found = part.operation.last(columns, each)
+    for part, planned, each in zip(spec.parts, spec.planned(frame, False), states, strict=True):
+        columns, operation, _ = planned
+        if hasattr(operation, "last"):
+            found = operation.last(columns, each)
             several = isinstance(found, list)
             names += part.name if several else [part.name]  # type: ignore[operator]
             arrays += found if several else [found]

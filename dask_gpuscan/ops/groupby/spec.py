@@ -81,11 +81,11 @@ class GroupBySpec:
         """
         found = []
         for part in self.parts:
-            columns, operation, dtype = self.columns(frame, part), part.operation, None
+            columns, operation = self.columns(frame, part), part.operation
             if isinstance(operation, PlannedOperation):
                 operation, dtype = operation.planned(columns)
-            elif checks:
-                dtype = operation.dtype(columns)
+            else:
+                dtype = operation.dtype(columns) if checks else None
             found.append((columns, operation, dtype))
         return found
 

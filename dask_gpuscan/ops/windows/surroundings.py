@@ -217,9 +217,8 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
                 time_column.check(partition)
                 times = time_column.times(partition)
                 known = [before and before.times, times, after and after.times]
-                filled = [each for each in known if each is not None and len(each)]
-                if len(filled) > 1:
-                    times = library.xp.concatenate(filled)
+                filled = [each for each in known if each is not None and len(each)] or [times]
+                times = filled[0] if len(filled) == 1 else library.xp.concatenate(filled)
                 check_order(time_column, partition, times, None)
             if sides:
                 edges = Edges(library, before, count, after, times)
