@@ -237,7 +237,8 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         """Whether keys that are objects have the dtype of their values in answers, known once there are data."""
         if self._engine.IN_PARTS:
             return False
-        return object in [self._by.column(self._meta, name).dtype for name in self._by.columns]
+        keys = [self._by.column(self._meta, name) for name in self._by.columns]
+        return True in [key.dtype == object for key in keys]
 
     @cached_property
     def _null_keys(self) -> bool:

@@ -302,7 +302,7 @@ class TableScan(DataFrameCarry):
     def meta(self, frame: Any) -> Any:
         library = library_of(frame)
         none = library.no_rows(frame)
-        return self.spec.meta(none, library.index(none))
+        return self.spec.without_rows(none, library.index(none))
 
     def aggregate(self, partition: Any) -> Table:
         if self.reverse:
@@ -407,7 +407,7 @@ class HashedReduce(TreeReduction):
         library, spec = library_of(frame), self.spec
         none = library.no_rows(frame)
         keys = [library.array(c) for c in spec.by.series(none)]
-        return spec.meta(none, spec.index_of_groups(library, keys))
+        return spec.without_rows(none, spec.index_of_groups(library, keys))
 
     def table(self, partition: Any) -> Table:
         """Return the states of a partition by key."""

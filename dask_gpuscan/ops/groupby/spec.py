@@ -89,7 +89,7 @@ class GroupBySpec:
             found.append((columns, operation, dtype))
         return found
 
-    def meta(self, frame: Any, index: Any) -> Any:
+    def without_rows(self, frame: Any, index: Any) -> Any:
         """Return the result for a frame without rows, under an index without rows."""
         library, arrays = library_of(frame), []
         for part, (columns, _, dtype) in zip(self.parts, self.planned(frame), strict=True):
