@@ -37,7 +37,9 @@ def test_the_same_plain_arguments_have_one_object(one):
 
 
 @pytest.mark.parametrize(
-    "one", [np.float64(1), [1], (1,), {"a": 1}, np.arange(3), made, 10**5000], ids=type
+    "one",
+    [np.float64(1), [1], (1,), {"a": 1}, np.arange(3), made, 10**5000, 10**4000, "a" * 1020],
+    ids=type,
 )
 def test_other_arguments_are_not_kept(one):
     before = len(MADE)

@@ -237,7 +237,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         """Whether keys that are objects have the dtype of their values in answers, known once there are data."""
         if self._engine.IN_PARTS:
             return False
-        keys = [self._by.column(self._meta, name) for name in self._by.columns]
+        keys: list[Any] = [self._by.column(self._meta, name) for name in self._by.columns]
         return True in [key.dtype == object for key in keys]
 
     @cached_property

@@ -17,6 +17,9 @@ T = TypeVar("T")
 PLAIN = frozenset((bool, int, float, str, type(None)))
 """Types of arguments that hold nothing of a caller's."""
 
+LONGEST = 1024
+"""Characters of arguments that are kept, at most."""
+
 MADE: BoundedCache[tuple[Callable[..., Any], str], Any] = BoundedCache()
 
 
@@ -28,11 +31,15 @@ def made_once(make: Callable[..., T], *given: Any, **options: Any) -> T:
     if not PLAIN.issuperset(map(type, (*given, *options.values()))):
         return make(*given, **options)
     try:
-        key = make, repr((given, options))  # which tells 1 from 1.0 and True, and 0.0 from -0.0
+        text = repr((given, options))  # which tells 1 from 1.0 and True, and 0.0 from -0.0
     except ValueError:  # too many digits
         return make(*given, **options)
-    found: T | None = MADE.get(key)
-    return MADE.store(key, make(*given, **options)) if found is None else found
+    found: T | None = MADE.get((make, text))
+    if found is None:
+        found = make(*given, **options)
+        if len(text) <= LONGEST:
+            MADE.store((make, text), found)
+    return found
 
 
 class Planned:
