@@ -1,6 +1,6 @@
 """Compaction and ordered group-by of CuPy arrays on one GPU, against CUB and memcpy in the same run.
 
-    python benchmarks/compaction_gpu.py [--output benchmarks/results/h200.json]
+    python benchmarks/compaction_gpu.py [--output benchmarks/results/h200/records.json]
 
 Needs nvcc for CUB's side (cub_compaction.cu). Every result is checked before it is timed. Times are the device's from
 the start of a call's work to the end of its kernel, medians of 15: the wait for the count of rows, which CUB's callers
@@ -142,7 +142,7 @@ def runs(records, clock, n, mean):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", default=str(HERE / "results" / "h200.json"))
+    parser.add_argument("--output", default=str(HERE / "results" / "h200" / "records.json"))
     parser.add_argument("--log2-n", type=int, default=28)
     parser.add_argument(
         "--quick", dest="log2_n", action="store_const", const=24, help="of fewer rows"

@@ -1,6 +1,6 @@
 """Operators of a user's own on a GPU: compiled by numba-cuda-mlir and, as the peer, by numba-cuda.
 
-    python benchmarks/compilers_gpu.py [--output benchmarks/results/h100.json]
+    python benchmarks/compilers_gpu.py [--output benchmarks/results/h100/records.json]
 
 Each package has a process and an empty cache of its own for each operator. ``compile_*`` is the first scan less the
 second, with the import of the package that compiles; ``scan_*`` is a scan of 2**27 rows on the device's clock. Both
@@ -22,7 +22,9 @@ import numpy as np
 from gpu import HERE, commit, median_ms
 from timing import merge, versions
 
-from dask_gpuscan.kernels import BUILT_IN, ScanOptions, cuda, operator
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import BUILT_IN, cuda
+from dask_gpuscan.kernels.options import ScanOptions
 
 N = 1 << 27
 REPEATS = 3
@@ -88,7 +90,7 @@ def in_a_process(name: str, compiler: str) -> dict[str, float | str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, default=HERE / "results" / "h100.json")
+    parser.add_argument("--output", type=Path, default=HERE / "results" / "h100" / "records.json")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:

@@ -1,6 +1,6 @@
 """Primitives of CuPy arrays on one GPU against cuda.compute, which a kernel author would take instead.
 
-    python benchmarks/compute_gpu.py [--output benchmarks/results/h200.json]
+    python benchmarks/compute_gpu.py [--output benchmarks/results/h200/records.json]
 
 Needs the package cuda-cccl, and numba-cuda-mlir for operators in Python. Every result is checked before it is timed.
 Times of 2**28 items are the device's, as in gpu.py; those of 1,000 are what a warm call takes the host. Both write
@@ -21,7 +21,8 @@ import numpy as np
 from gpu import HERE, Records, host_us, median_ms
 from timing import merge
 
-from dask_gpuscan.kernels import BUILT_IN, Predicate, operator, scan, select, sort
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import BUILT_IN, Predicate, scan, select, sort
 
 PEER = "cuda.compute"
 
@@ -101,7 +102,7 @@ def measure(records, large):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", default=str(HERE / "results" / "h200.json"))
+    parser.add_argument("--output", default=str(HERE / "results" / "h200" / "records.json"))
     parser.add_argument("--log2-n", type=int, default=28)
     arguments = parser.parse_args()
     cache = tempfile.TemporaryDirectory()

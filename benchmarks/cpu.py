@@ -29,11 +29,13 @@ def main() -> None:
         "--only", default="", metavar="NAME", help="only benchmarks whose name contains this"
     )
     parser.add_argument(
-        "--output", type=Path, help="default: results/cpu.json, or cpu-quick.json with --quick"
+        "--output",
+        type=Path,
+        help="default: results/cpu/records.json, or quick.json there with --quick",
     )
     options = parser.parse_args()
-    results = ROOT / "benchmarks" / "results"
-    output = options.output or results / ("cpu-quick.json" if options.quick else "cpu.json")
+    results = ROOT / "benchmarks" / "results" / "cpu"
+    output = options.output or results / ("quick.json" if options.quick else "records.json")
 
     bench = Bench(quick=options.quick, only=options.only)
     for part in (

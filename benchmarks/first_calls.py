@@ -26,7 +26,7 @@ import numpy as np
 from peers import RESULTS, Call, calls, make, make_texts
 from timing import Bench, Record, commit, machine, versions
 
-from dask_gpuscan.kernels import operator
+from dask_gpuscan import operator
 from dask_gpuscan.kernels.compiler import pack
 
 ROWS = 10**6
@@ -136,8 +136,8 @@ def main() -> None:
         found = processes.map(lambda name: least_of(name, given), names)
         for name, least in zip(names, found, strict=True):
             bench.record(name, "float64", ROWS, max(least, 0.0), target=f"ours_ms <= {LIMIT}")
-    kind = "gpu" if given.gpu else "pack" if given.pack else "cpu"
-    bench.save(given.output or RESULTS / f"first_calls_{kind}.json")
+    folder = RESULTS / ("h200" if given.gpu else "cpu")
+    bench.save(given.output or folder / f"first_calls{'_pack' if given.pack else ''}.json")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Scans and reductions of CuPy arrays on one GPU, against CUB and memcpy in the same run.
 
-    python benchmarks/gpu.py [--output benchmarks/results/h200.json] [--quick]
+    python benchmarks/gpu.py [--output benchmarks/results/h200/records.json] [--quick]
 
 Needs nvcc for CUB's side (cub_baseline.cu): CUB is the newest that can be had, of the package cuda-cccl where it is
 installed, and also that of nvcc's own toolkit. Every result is checked before it is timed. Times are of the
@@ -23,8 +23,10 @@ import cupy as cp
 import numpy as np
 from timing import merge
 
-from dask_gpuscan.kernels import BUILT_IN, INT128, ScanOptions, bitmap, cuda, operator, reduce, scan
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import BUILT_IN, INT128, bitmap, cuda, reduce, scan
 from dask_gpuscan.kernels.cuda.core import launch
+from dask_gpuscan.kernels.options import ScanOptions
 
 HERE = Path(__file__).parent
 
@@ -189,7 +191,7 @@ class Records:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", default=str(HERE / "results" / "h200.json"))
+    parser.add_argument("--output", default=str(HERE / "results" / "h200" / "records.json"))
     parser.add_argument("--log2-n", type=int, default=28)
     parser.add_argument("--quick", action="store_true", help="the largest sizes of sums only")
     arguments = parser.parse_args()

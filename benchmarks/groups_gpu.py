@@ -17,7 +17,7 @@ import pandas as pd
 from timing_gpu import GpuBench, arguments, finish, same, start
 
 import dask_gpuscan
-from dask_gpuscan import kernels
+from dask_gpuscan.kernels.keys import factorize_words
 
 MEAN_RUN = 500
 LOOK_BACK = 1 << 14
@@ -146,7 +146,7 @@ def distinct(bench: GpuBench) -> None:
         ),
         (
             "factorize",
-            lambda: kernels.factorize_words(key.view(cp.uint32)),
+            lambda: factorize_words(key.view(cp.uint32)),
             lambda: df["key"].factorize(),
             numbers,
             8,

@@ -21,7 +21,7 @@ from typing import Any
 from timing import commit, machine, versions
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = Path(__file__).with_name("results") / "imports_cpu.json"
+RESULTS = Path(__file__).with_name("results") / "cpu" / "imports.json"
 
 OVER = {
     "nothing": ("pass", ""),

@@ -9,7 +9,7 @@ from intervals_data import KINDS, counts_of, shuffled
 from timing import Bench, same
 
 import dask_gpuscan
-from dask_gpuscan.kernels import interval_expand, interval_gather, interval_move
+from dask_gpuscan.kernels import interval_move, run_length_decode
 
 
 def run(bench: Bench) -> None:
@@ -40,15 +40,19 @@ def copies(bench: Bench, kind: str) -> None:
     for name, ours, numpy in (
         (
             "interval_expand",
-            lambda: interval_expand(counts, values),
+            lambda: run_length_decode(counts, [values])[0],
             lambda: np.repeat(values, counts),
         ),
         (
             "interval_gather",
-            lambda: interval_gather(of, counts, source),
+            lambda: interval_move(counts, source, gather=of),
             lambda: source[places(of)],
         ),
-        ("interval_move", lambda: interval_move(of, to, counts, source, out), move),
+        (
+            "interval_move",
+            lambda: interval_move(counts, source, gather=of, scatter=to, out=out),
+            move,
+        ),
     ):
         bench.compare(
             name, ours, {"numpy": numpy}, dtype="float64", n=n, check=same, intervals=kind

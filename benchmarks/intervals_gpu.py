@@ -20,7 +20,7 @@ from timing import merge
 from timing_gpu import GpuBench, arguments, finish, same, start
 
 import dask_gpuscan
-from dask_gpuscan.kernels import cuda, interval_expand, interval_gather, interval_move
+from dask_gpuscan.kernels import cuda, interval_move, run_length_decode
 
 
 def both_parts(
@@ -45,11 +45,11 @@ def copies(bench: GpuBench, clock: Clock, kind: str) -> None:
     source, out = cp.random.default_rng(2).random(total), cp.empty(total)
     of, to = shuffled(cp, counts, 3), shuffled(cp, counts, 4)
     reads, writes = places(cp, of, counts), places(cp, to, counts)
-    same(interval_expand(counts, values), values[numbers(cp, counts)])
-    same(interval_gather(of, counts, source), source[reads])
+    same(run_length_decode(counts, [values])[0], values[numbers(cp, counts)])
+    same(interval_move(counts, source, gather=of), source[reads])
     expected = cp.empty(total)
     expected[writes] = source[reads]
-    same(interval_move(of, to, counts, source, out), expected)
+    same(interval_move(counts, source, gather=of, scatter=to, out=out), expected)
     del reads, writes, expected
 
     each, read, written = 8 * len(counts), sectors(of, counts), sectors(to, counts)

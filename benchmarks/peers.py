@@ -346,10 +346,10 @@ def _often(call: Callable[[], Any]) -> int:
 
 # --- the page ---------------------------------------------------------------------------------------
 
-FILES = {
-    "peers_cpu.json": "Two cores",
-    "peers_16_cores.json": "16 cores",
-    "peers_h200.json": "One H200, against cuDF",
+MACHINES = {
+    "cpu": "Two cores",
+    "cpu16": "16 cores",
+    "h200": "One H200, against cuDF",
 }
 
 
@@ -366,8 +366,8 @@ Ratios of short calls move by a tenth from run to run. Keys are integers but for
 def page() -> str:
     """Return docs/map.md: the least ratio of the peers for each call and size, bold where it is below one."""
     parts = [HEAD]
-    for file, title in FILES.items():
-        path = RESULTS / file
+    for machine, title in MACHINES.items():
+        path = RESULTS / machine / "peers.json"
         if not path.exists():
             continue
         records = json.loads(path.read_text())
@@ -419,7 +419,7 @@ def main() -> None:
         context = {"machine": timing_gpu.machine(1), "commit": commit()}
         context["versions"] = versions(timing_gpu.PACKAGES)
         bench = Bench(only=given.only, context=context, settle=timing_gpu.settle)
-        rows, work, name = GPU_ROWS, run_gpu, "peers_h200.json"
+        rows, work, name = GPU_ROWS, run_gpu, "h200"
     else:
         if given.cores and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.cores])
@@ -432,10 +432,10 @@ def main() -> None:
         os.environ.setdefault("POLARS_MAX_THREADS", str(cores))
         bench = Bench(only=given.only)
         rows, work = ROWS, partial(run, cores=cores)
-        name = "peers_cpu.json" if cores < 16 else f"peers_{cores}_cores.json"
+        name = "cpu" if cores < 16 else f"cpu{cores}"
     for n in given.rows or rows:
         work(bench, n)
-        bench.save(given.output or RESULTS / name)
+        bench.save(given.output or RESULTS / name / "peers.json")
 
 
 if __name__ == "__main__":

@@ -239,7 +239,7 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="small sizes; to see that it runs")
     parser.add_argument("--only", default="", metavar="NAME", help="only names that contain this")
-    parser.add_argument("--output", type=Path, help="default: results/h200.json")
+    parser.add_argument("--output", type=Path, help="default: results/h200/records.json")
     parser.add_argument(
         "--cpu", action="store_true", help="processes and pandas: to see that it runs"
     )
@@ -248,8 +248,8 @@ def main() -> None:
         help="by which workers send each other rows; its name ends those of records; default TCP",
     )
     options = parser.parse_args()
-    file = "scaling-quick.json" if options.cpu else f"h200{'-quick' * options.quick}.json"
-    output = options.output or ROOT / "benchmarks" / "results" / file
+    file = "quick.json" if options.quick or options.cpu else "records.json"
+    output = options.output or ROOT / "benchmarks" / "results" / "h200" / file
     bench = Bench(quick=options.quick, only=options.only)
     scaling = Scaling(bench, output, options.cpu, options.protocol)
     sizes = sorted(options.gpus)

@@ -1,6 +1,6 @@
 """Sorting CuPy arrays on one GPU, against CUB's radix sort and CuPy in the same run.
 
-    python benchmarks/sort_gpu.py [--output benchmarks/results/h200.json]
+    python benchmarks/sort_gpu.py [--output benchmarks/results/h200/records.json]
 
 Needs nvcc for CUB's side (cub_sort.cu). Keys are random over all their bits. Every result is checked before it is
 timed; times are of the Python call, on the device's clock, as in gpu.py.
@@ -19,7 +19,7 @@ from dask_gpuscan import kernels
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", default=str(HERE / "results" / "h200.json"))
+    parser.add_argument("--output", default=str(HERE / "results" / "h200" / "records.json"))
     parser.add_argument("--log2-n", type=int, default=28)
     arguments = parser.parse_args()
     peers = cub(arguments.log2_n, "cub_sort")

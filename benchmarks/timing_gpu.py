@@ -124,7 +124,7 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--gpus", type=int, default=1, help="of the cluster; default 1")
     parser.add_argument("--quick", action="store_true", help="small sizes; to see that it runs")
     parser.add_argument("--only", default="", metavar="NAME", help="only names that contain this")
-    parser.add_argument("--output", type=Path, help="default: results/h200.json")
+    parser.add_argument("--output", type=Path, help="default: results/h200/records.json")
     return parser
 
 
@@ -137,8 +137,8 @@ def use_pool() -> None:
 def start(options: argparse.Namespace) -> GpuBench:
     """Return what collects the records, and take memory from one pool."""
     use_pool()
-    quick = "h200-quick.json" if options.quick else "h200.json"
-    output = options.output or ROOT / "benchmarks" / "results" / quick
+    results = ROOT / "benchmarks" / "results" / "h200"
+    output = options.output or results / ("quick.json" if options.quick else "records.json")
     return GpuBench(options.gpus, output, quick=options.quick, only=options.only)
 
 

@@ -30,20 +30,6 @@ Answer = Any
 """One array or, for an operator whose states or answers are tuples, one array a field; None if nothing is written."""
 
 
-class KeyNumbers(Protocol):
-    """What `kernels.KeyTable` asks a backend for."""
-
-    @property
-    def known(self) -> int:
-        """How many words or texts have a number."""
-
-    def number_words(self, words: Any) -> tuple[Any, Any]:
-        """Return the number of each word, and the first rows of new ones."""
-
-    def number_texts(self, offsets: Any, data: Any) -> tuple[Any, Any]:
-        """Return the number of each text, and the first rows of new ones."""
-
-
 class Backend(Protocol):
     """The functions of a backend, which is a module; arguments have been checked when it gets them."""
 
@@ -133,15 +119,15 @@ class Backend(Protocol):
         """
 
     def is_sorted(self, values: Any, heads: Any) -> bool:
-        """Return whether values never decrease; see `kernels.is_sorted`."""
+        """Return whether values never decrease; see `kernels.sorted_values.is_sorted`."""
 
     def tied_ranks(self, keys: Any, method: str, groups: Any) -> Any:
-        """Return the ranks of sorted keys; see `kernels.tied_ranks`."""
+        """Return the ranks of sorted keys; see `kernels.sorted_values.tied_ranks`."""
 
     def sorted_quantiles(
         self, values: Any, starts: Any, counts: Any, q: float, *, midpoint: bool
     ) -> Any:
-        """Return a quantile of each segment of sorted values; see `kernels.sorted_quantiles`."""
+        """Return a quantile of each segment of sorted values; see `kernels.sorted_values.sorted_quantiles`."""
 
     def take(self, array: Any, positions: Any, fill: Any) -> Any:
         """Return rows by position; see `kernels.take`."""
@@ -155,13 +141,13 @@ class Backend(Protocol):
         """Return rows moved along or, if it `subtracts`, what changed since; see `kernels.shift`."""
 
     def subtract(self, now: Any, earlier: Any, out: Any) -> bool:
-        """Write exact differences of integers, and tell whether all fit; see `kernels.subtract`."""
+        """Write exact differences of integers, and tell whether all fit; see `kernels.shift.subtract`."""
 
     def are_floats(self, integers: Any) -> bool:
-        """Tell whether float64 holds integers exactly; see `kernels.are_floats`."""
+        """Tell whether float64 holds integers exactly; see `kernels.shift.are_floats`."""
 
     def rows_before(self, codes: Any, groups: int, periods: int, *, check: bool) -> Any:
-        """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
+        """Return the row of its group so many rows before each row; see `kernels.windows_by_code.rows_before`."""
 
     def finds_rows_before(self, groups: int, periods: int) -> bool:
         """Return whether `rows_before` is faster than to bring the rows of groups together."""
@@ -206,7 +192,7 @@ class Backend(Protocol):
         windows: RowWindows,
         options: ScanOptions,
     ) -> Answer:
-        """Combine the elements of windows of each group; see `kernels.rolling_by_code`.
+        """Combine the elements of windows of each group; see `kernels.windows_by_code.rolling_by_code`.
 
         Windows have rows, and end with the row of each or with the one before.
         """
@@ -223,63 +209,60 @@ class Backend(Protocol):
         """Return codes that each have a row; see `kernels.factorize`."""
 
     def factorize_words(self, words: Any) -> tuple[Any, Any]:
-        """Return codes of words, and the first row of each; see `kernels.factorize_words`."""
+        """Return codes of words, and the first row of each; see `kernels.keys.factorize_words`."""
 
     def occurring(self, codes: Any, groups: int) -> Any:
-        """Return the codes that have a row; see `kernels.occurring`."""
+        """Return the codes that have a row; see `kernels.factorize.occurring`."""
 
     def flags_at(self, rows: Any, length: int) -> Any:
-        """Return whether each row is among some; see `kernels.flags_at`."""
+        """Return whether each row is among some; see `kernels.factorize.flags_at`."""
 
     def first_met(self, codes: Any, groups: int) -> Any:
-        """Return whether each row is the first one of its code; see `kernels.first_met`."""
+        """Return whether each row is the first one of its code; see `kernels.factorize.first_met`."""
 
     def most_arranged(self) -> int:
         """Return how many groups `arrange` takes at most."""
 
     def arrange(self, codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
-        """Bring the rows of each group together; see `kernels.arrange_by_code`."""
+        """Bring the rows of each group together; see `kernels.factorize.arrange_by_code`."""
 
     def sort_by_code(
         self, codes: Any, groups: int, arrays: Sequence[Any]
     ) -> tuple[Any, Any, list[Any]]:
-        """Return codes in order, where their rows were, and arrays in their order; see `kernels.sort_by_code`."""
+        """Return codes in order, where their rows were, and arrays along; see `kernels.factorize.sort_by_code`."""
 
     def count_distinct(self, words: Any, ends: Any, missing: Any) -> Any:
-        """Return how many distinct words each segment has; see `kernels.count_distinct`."""
+        """Return how many distinct words each segment has; see `kernels.keys.count_distinct`."""
 
     def hash_codes(self, words: Any) -> tuple[Any, int]:
-        """Return codes that are equal where words are; see `kernels.hash_codes`."""
+        """Return codes that are equal where words are; see `kernels.keys.hash_codes`."""
 
     def hash_texts(self, offsets: Any, data: Any) -> tuple[Any, int]:
-        """Return codes that are equal where texts are; see `kernels.hash_texts`."""
-
-    def key_table(self) -> KeyNumbers:
-        """Return a table of no words or texts; see `kernels.KeyTable`."""
+        """Return codes that are equal where texts are; see `kernels.keys.hash_texts`."""
 
     def text_words(self, offsets: Any, data: Any, count: int) -> Any:
-        """Return the first bytes of texts as words; see `kernels.text_words`."""
+        """Return the first bytes of texts as words; see `kernels.keys.text_words`."""
 
     def take_texts(self, offsets: Any, data: Any, rows: Any) -> tuple[Any, Any]:
-        """Return the texts of some rows; see `kernels.take_texts`."""
+        """Return the texts of some rows; see `kernels.keys.take_texts`."""
 
     def value_range(self, values: Any) -> tuple[int, int]:
-        """Return the least and the greatest of some integers; see `kernels.value_range`."""
+        """Return the least and the greatest of some integers; see `kernels.factorize.value_range`."""
 
     def window_starts(self, values: Any, reach: int, starts: Any) -> Any:
-        """Return the first row within reach of each row; see `kernels.window_starts`."""
+        """Return the first row within reach of each row; see `kernels.rolling.window_starts`."""
 
     def searchsorted_sorted(self, needles: Any, haystack: Any, *, right: bool) -> Any:
-        """Return where sorted needles would be inserted into sorted values; see `kernels.searchsorted_sorted`."""
+        """Return where sorted needles would be inserted; see `kernels.sorted_values.searchsorted_sorted`."""
 
     def asof(self, left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -> Any:
         """Return the row of the right side that matches each row of the left; see `kernels.asof`."""
 
     def summed_area_table(self, values: Any, dtype: np.dtype, state: np.dtype) -> Any:
-        """Return the tables of images, which are the last two axes of three; see `kernels.summed_area_table`."""
+        """Return the tables of images, which are the last two axes of three; see `kernels.grids.summed_area_table`."""
 
     def box_filter(self, values: Any, box: Box) -> Any:
-        """Return the mean of the box around each element; see `kernels.box_filter`."""
+        """Return the mean of the box around each element; see `kernels.grids.box_filter`."""
 
 
 class _Backends(dict[frozenset[type], Backend]):

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, check_integer, is_array
+from .arrays import Array, is_array
 from .backends import BACKENDS
-from .intervals import expanded
 from .messages import shown
 from .nulls import Nulls
 from .selection import Predicate, Selection, check_keep, runs
@@ -274,44 +273,3 @@ def run_length_encode(
     if rows > np.iinfo(dtype).max:
         raise ValueError(f"dtype must hold the number of rows, {rows}, found {dtype}")
     return BACKENDS[frozenset(map(type, found.arrays))].run_lengths(found, dtype)
-
-
-def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 0) -> list[Any]:
-    """Repeat each entry of arrays as often as `lengths` says: the inverse of run-length encoding.
-
-    Parameters
-    ----------
-    lengths : array of int64
-        Not negative.
-    arrays : sequence of arrays
-        1-d, as long as `lengths`, of any fixed-width dtypes.
-    beside : int, default 0
-        Bytes a row of what the caller makes of the answer, for which there must be memory as well.
-
-    Returns
-    -------
-    list of arrays
-
-    Raises
-    ------
-    MemoryError
-        If the answer is larger than the memory there is, before any of it is made.
-    TypeError
-        If lengths are no int64 array, or an array is not of a fixed width.
-    ValueError
-        If a length is negative, or the arrays are not of one length.
-
-    See Also
-    --------
-    run_length_encode : The inverse.
-    interval_expand : The same for one array.
-
-    Examples
-    --------
-    >>> run_length_decode(np.array([2, 0, 3]), [np.array([7, 8, 9])])
-    [array([7, 7, 9, 9, 9])]
-    """
-    check_integer("beside", beside)
-    if beside < 0:
-        raise ValueError(f"beside must not be negative, found {beside}")
-    return expanded("lengths", lengths, arrays, beside)

@@ -72,7 +72,7 @@ def occurring(codes: Array, groups: int, *, check: bool = True) -> Any:
 
     See Also
     --------
-    factorize : Codes of these alone, for each row.
+    kernels.factorize : Codes of these alone, for each row.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def flags_at(rows: Array, length: int, *, check: bool = True) -> Any:
 
     See Also
     --------
-    put : Rows at positions.
+    kernels.put : Rows at positions.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def first_met(codes: Array, groups: int, *, check: bool = True) -> Any:
 
     See Also
     --------
-    factorize : The first row of each code.
+    kernels.factorize : The first row of each code.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def arrange_by_code(
 
     See Also
     --------
-    sort_pairs : The same for any number of groups.
+    kernels.sort_pairs : The same for any number of groups.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def sort_by_code(
 
     See Also
     --------
-    sort_pairs : The same for any keys.
+    kernels.sort_pairs : The same for any keys.
 
     Notes
     -----

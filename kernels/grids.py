@@ -54,7 +54,7 @@ def summed_area_table(
     See Also
     --------
     window_sum : Sums of boxes from the table.
-    scan : Along one axis, by any operator.
+    kernels.scan : Along one axis, by any operator.
 
     Notes
     -----
@@ -292,7 +292,7 @@ def box_filter(
 
     See Also
     --------
-    rolling : Windows of one axis, by any operator.
+    kernels.rolling : Windows of one axis, by any operator.
     summed_area_table : What sums of boxes of many sizes are read from.
 
     Notes

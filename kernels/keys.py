@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from . import cpu
 from .arrays import Array, brief, check_one_length, is_array
-from .backends import BACKENDS, backend_of
+from .backends import backend_of
 from .scalars import is_integer
 from .sort import check_offsets
 
@@ -30,7 +31,7 @@ def hash_codes(words: Array) -> tuple[Any, int]:
 
     See Also
     --------
-    factorize : Codes without gaps.
+    kernels.factorize : Codes without gaps.
     factorize_words : The same of words, for CuPy's arrays too.
     hash_texts : The same of texts.
 
@@ -67,7 +68,7 @@ def factorize_words(words: Array) -> tuple[Any, Any]:
 
     See Also
     --------
-    factorize : The same of codes.
+    kernels.factorize : The same of codes.
     hash_codes : Codes that may have gaps.
 
     Notes
@@ -149,7 +150,7 @@ class KeyTable:
     """
 
     def __init__(self) -> None:
-        self._table, self._kind = BACKENDS[frozenset([np.ndarray])].key_table(), ""
+        self._table, self._kind = cpu.KeyTable(), ""
 
     def __len__(self) -> int:
         return self._table.known
@@ -236,7 +237,7 @@ def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -
 
     See Also
     --------
-    segmented_sort : The words of each segment in order.
+    kernels.sort_pairs : The words of each segment in order.
 
     Examples
     --------
@@ -273,7 +274,7 @@ def text_words(offsets: Array, data: Array, count: int) -> Any:
 
     See Also
     --------
-    argsort : The order of several keys. With the lengths of texts behind their words, it is that of the texts.
+    kernels.argsort : The order of several keys. With the lengths of texts behind their words, it is that of the texts.
 
     Examples
     --------
@@ -311,8 +312,8 @@ def take_texts(offsets: Array, data: Array, rows: Array) -> tuple[Any, Any]:
 
     See Also
     --------
-    take : Elements of fixed width.
-    interval_gather : Intervals of any items.
+    kernels.take : Elements of fixed width.
+    kernels.interval_move : Intervals of any items.
 
     Examples
     --------

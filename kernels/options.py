@@ -1,7 +1,7 @@
 """The options of primitives, each as one object that travels from the front doors to a kernel's launch."""
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import field
 from math import prod
 from typing import Any, Literal, NamedTuple
 
@@ -60,10 +60,6 @@ class ScanOptions:
             each = found if name == "exclusive" and isinstance(found, tuple) else (found,)
             if not all(isinstance(flag, FLAG) for flag in each):
                 raise TypeError(f"{name} must be True or False, found {shown(found)}")
-
-    def without_nulls(self) -> "ScanOptions":
-        """Return these options as the key of a cache, which keeps no mask's memory."""
-        return self if self.nulls is None else replace(self, nulls=None)
 
 
 def check_exclusive(exclusive: Exclusive, outputs: int) -> None:

@@ -133,7 +133,7 @@ def window_starts(values: Array, reach: int, *, starts: Array | None = None) -> 
 
     See Also
     --------
-    rolling : Combine the elements of windows.
+    kernels.rolling : Combine the elements of windows.
 
     Examples
     --------

@@ -125,7 +125,7 @@ def reduce(
     See Also
     --------
     scan : The state at each element.
-    aggregate : What later pieces of a longer scan need.
+    kernels.scan.aggregating : What later pieces of a longer scan need.
 
     Examples
     --------
@@ -204,34 +204,6 @@ def _begin(
 # --- pieces of a longer scan ------------------------------------------------------------------------
 
 
-def aggregate(
-    op: Operator, values: Array | tuple[Array, ...], **options: Any
-) -> tuple[Operator, Any]:
-    """Reduce a piece of a longer scan by `op` to what later pieces need to know of it.
-
-    Parameters
-    ----------
-    op, values, **options
-        As for `aggregating`.
-
-    Returns
-    -------
-    carry_operator : Operator
-        Which combines such states (`fold`); another than `op` where plain states would overflow.
-    state : state of the carry operator
-        For `carry_in_from`, once it is combined with the earlier ones.
-
-    Examples
-    --------
-    >>> from dask_gpuscan.kernels import BUILT_IN
-    >>> op, state = aggregate(BUILT_IN["multiply"], np.array([4.0, 2.0]))
-    >>> op.name, state[:2]
-    ('product', (np.float64(0.5), np.int64(4)))
-    """
-    by, read = aggregating(op, values, **options)
-    return by, read()
-
-
 def aggregating(
     op: Operator,
     values: Array | tuple[Array, ...],
@@ -241,7 +213,7 @@ def aggregating(
     reverse: bool = False,
     dtype: Any = None,
 ) -> tuple[Operator, Callable[[], Any]]:
-    """Begin what `aggregate` does, without waiting for a GPU.
+    """Reduce a piece of a longer scan by `op` to what later pieces need to know of it, without waiting for a GPU.
 
     Parameters
     ----------
@@ -251,8 +223,17 @@ def aggregating(
     Returns
     -------
     carry_operator : Operator
+        Which combines such states (`fold`); another than `op` where plain states would overflow.
     read : callable
-        Waits for the state and returns it.
+        Waits for the state of that operator and returns it: for `carry_in_from`, once it is combined with the earlier
+        ones.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> op, read = aggregating(BUILT_IN["multiply"], np.array([4.0, 2.0]))
+    >>> op.name, read()[:2]
+    ('product', (np.float64(0.5), np.int64(4)))
     """
     by = op
     if not isinstance(op, Operator) or op.in_order:

@@ -13,18 +13,24 @@ NUMBERS = "iufc"
 """The kinds of dtypes that are subtracted."""
 
 
-def shift(array: Array, periods: int, fill: np.generic, *, exact: bool = False) -> Any:
-    """Return each row's value so many rows before; for a negative number, behind.
+def shift(
+    array: Array, periods: int, fill: np.generic, *, subtract: bool = False, exact: bool = False
+) -> Any:
+    """Return each row's value so many rows before, or what changed since; for a negative number, behind.
 
     Parameters
     ----------
     array : array
-        1-d, of any fixed-width dtype.
+        1-d, of any fixed-width dtype; of numbers to `subtract`.
     periods : int
     fill : NumPy scalar
         What stands where there is no such row. The answer is of its dtype.
+    subtract : bool, default False
+        Return each row's value less that of the other row: in the array's own dtype, where integers wrap around, unless
+        answers must be exact.
     exact : bool, default False
-        Whether each of NumPy's integers must be the same number in float64, the dtype of `fill` then.
+        Whether each answer for NumPy's integers must be the same number in float64, the dtype of `fill` then; or
+        differences in float32, where integers have at most 16 bits.
 
     Returns
     -------
@@ -38,67 +44,27 @@ def shift(array: Array, periods: int, fill: np.generic, *, exact: bool = False) 
 
     See Also
     --------
-    difference : What changed since.
     take : Rows by position.
 
     Examples
     --------
     >>> shift(np.array([7, 8, 9]), 1, np.float64("nan"))
     array([nan,  7.,  8.])
-    """
-    return _moved(array, periods, fill, False, exact)
-
-
-def difference(array: Array, periods: int, fill: np.generic, *, exact: bool = False) -> Any:
-    """Return each row's value less that of so many rows before; for a negative number, behind.
-
-    Values are subtracted in the array's own dtype, where integers wrap around, unless answers must be exact.
-
-    Parameters
-    ----------
-    array : array
-        1-d, of numbers.
-    periods : int
-    fill : NumPy scalar
-    exact : bool, default False
-        Whether each difference of NumPy's integers must be the same number in float64, the dtype of `fill` then; or in
-        float32, where integers have at most 16 bits.
-
-    Returns
-    -------
-    array
-        None if it must be `exact` and is not.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For other arguments.
-
-    See Also
-    --------
-    shift : The values themselves.
-
-    Examples
-    --------
-    >>> difference(np.array([7.0, 9.0, 8.0]), 1, np.float64("nan"))
+    >>> shift(np.array([7.0, 9.0, 8.0]), 1, np.float64("nan"), subtract=True)
     array([nan,  2., -1.])
     """
-    if is_array(array) and array.dtype.kind not in NUMBERS:
+    if subtract and is_array(array) and array.dtype.kind not in NUMBERS:
         raise TypeError(f"rows must be numbers to be subtracted, found dtype {array.dtype}")
-    return _moved(array, periods, fill, True, exact)
-
-
-def _moved(array: Array, periods: int, fill: np.generic, subtracts: bool, exact: bool) -> Any:
     check_columns("rows", [array])
     check_integer("periods", periods)
     if not isinstance(fill, np.generic):
         raise TypeError(f"fill must be a NumPy scalar, found {shown(fill)}")
-    if exact and not (array.dtype.kind in "iu" and _holds(fill.dtype, array.dtype, subtracts)):
+    if exact and not (array.dtype.kind in "iu" and _holds(fill.dtype, array.dtype, subtract)):
         raise TypeError(
             f"exact answers are of integers in float64, found {array.dtype} and {fill.dtype}"
         )
     shifted = Shifted(len(array), int(periods))
-    return backend_of([array]).shift(array, shifted, fill, subtracts=subtracts, exact=exact)
+    return backend_of([array]).shift(array, shifted, fill, subtracts=subtract, exact=exact)
 
 
 def _holds(floats: np.dtype, integers: np.dtype, subtracts: bool) -> bool:
@@ -128,7 +94,7 @@ def subtract(now: Array, earlier: Array, out: Array) -> bool:
 
     See Also
     --------
-    difference : Between rows of one array, in its own dtype.
+    kernels.shift : Differences of rows of one array, in its own dtype.
     are_floats : Tells it of the numbers themselves.
 
     Examples

@@ -6,7 +6,7 @@ numbers, nulls, descending order and several keys are more bits, not more compar
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -183,7 +183,7 @@ def sort(
     See Also
     --------
     argsort : Where elements go.
-    segmented_sort : Within segments.
+    sort_pairs : Several keys, other arrays too, and within segments.
 
     Examples
     --------
@@ -202,67 +202,30 @@ def sort(
 
 def sort_pairs(
     keys: Array | Sequence[Array],
-    values: Array | Sequence[Array],
+    values: Array | Sequence[Array] = (),
     *,
     nulls: Sequence[Nulls] | None = None,
     descending: bool | Sequence[bool] = False,
     nulls_first: bool | Sequence[bool] = False,
     positions: Positions = False,
+    offsets: Array | None = None,
+    within: Array | Sequence[Array] | None = None,
+    kth: Callable[[], Array] | None = None,
+    check: bool = True,
 ) -> tuple[list[Any], list[Any]]:
-    """Return keys in order, and arrays in the order of the keys.
+    """Return keys in order, and arrays in the order of the keys; of all rows, or within segments of them.
 
     Parameters
     ----------
     keys, nulls, descending, nulls_first
         As for `argsort`.
-    values : array or sequence of arrays
+    values : array or sequence of arrays, optional
         1-d, as long as the keys, of any fixed-width dtypes.
     positions : bool or "narrow", default False
         Return the positions of the rows as well: as int64, or in the dtype in which they come at the least cost.
-
-    Returns
-    -------
-    keys, values : list of arrays
-        With `positions`, these last among the values.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `argsort`.
-
-    Examples
-    --------
-    >>> sort_pairs(np.array([2, 1, 2]), np.array([10.0, 20.0, 30.0]))
-    ([array([1, 2, 2])], [array([20., 10., 30.])])
-    """
-    by = sort_keys(keys, nulls, descending, nulls_first)
-    arrays = check_values(by, values)
-    own = [key.values for key in by]
-    found = _sorted(by, [*own, *arrays], positions=positions)
-    return found[: len(own)], found[len(own) :]
-
-
-def segmented_sort(
-    keys: Array | Sequence[Array],
-    values: Array | Sequence[Array] = (),
-    *,
-    offsets: Array | None = None,
-    within: Array | Sequence[Array] | None = None,
-    nulls: Sequence[Nulls] | None = None,
-    descending: bool | Sequence[bool] = False,
-    nulls_first: bool | Sequence[bool] = False,
-    positions: bool = False,
-    kth: Callable[[], Array] | None = None,
-    check: bool = True,
-) -> tuple[list[Any], list[Any]]:
-    """Sort keys, and arrays along, within segments of rows.
-
-    Parameters
-    ----------
-    keys, values, nulls, descending, nulls_first, positions
-        As for `sort_pairs`.
     offsets : array of int64, optional
-        Where segments start, from 0 on and not decreasing, and at last where the last one ends.
+        Where segments start, from 0 on and not decreasing, and at last where the last one ends. By default there is one
+        segment.
     within : array or sequence of arrays, optional
         Instead of offsets, keys whose runs are the segments, as for `head_flags`.
     kth : callable, optional
@@ -274,31 +237,32 @@ def segmented_sort(
     Returns
     -------
     keys, values : list of arrays
+        With `positions`, these last among the values.
 
     Raises
     ------
     TypeError, ValueError
-        As `sort_pairs`; unless one of `offsets` and `within` is given; for offsets that are no such array.
+        As `argsort`; for both `offsets` and `within`, and for offsets that are no such array.
 
     Examples
     --------
-    >>> segmented_sort(np.array([2, 1, 4, 3]), offsets=np.array([0, 2, 4]))
+    >>> sort_pairs(np.array([2, 1, 2]), np.array([10.0, 20.0, 30.0]))
+    ([array([1, 2, 2])], [array([20., 10., 30.])])
+    >>> sort_pairs(np.array([2, 1, 4, 3]), offsets=np.array([0, 2, 4]))
     ([array([1, 2, 3, 4])], [])
-    >>> segmented_sort(np.array([2, 1, 4, 3]), within=np.array([7, 7, 7, 8]))
+    >>> sort_pairs(np.array([2, 1, 4, 3]), within=np.array([7, 7, 7, 8]))
     ([array([1, 2, 4, 3])], [])
     """
     by = sort_keys(keys, nulls, descending, nulls_first)
     arrays = check_values(by, values)
-    if (offsets is None) == (within is None):
-        raise ValueError("give either offsets or within")
-    own = [key.values for key in by]
+    own, starts = [key.values for key in by], None
     if within is not None:
+        if offsets is not None:
+            raise ValueError("give either offsets or within")
         check_one_length("keys and within", [own[0], *runs(within).keys])
         starts, _ = run_length_encode(within)
-    elif check:
-        starts = _starts(offsets, len(own[0]))
-    else:
-        starts = cast(Array, offsets)[:-1]
+    elif offsets is not None:
+        starts = _starts(offsets, len(own[0])) if check else offsets[:-1]
     found = _sorted(by, [*own, *arrays], starts, positions=positions, kth=kth)
     return found[: len(own)], found[len(own) :]
 

@@ -39,7 +39,7 @@ def tied_ranks(keys: Array, method: str, groups: Array | None = None) -> Any:
 
     See Also
     --------
-    run_length_encode : Runs of equal keys.
+    kernels.run_length_encode : Runs of equal keys.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def sorted_quantiles(
 
     See Also
     --------
-    segmented_sort : Values in order within segments.
+    kernels.sort_pairs : Values in order within segments.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def is_sorted(values: Array, heads: Array | None = None) -> bool:
 
     See Also
     --------
-    argsort : Positions of rows in order.
+    kernels.argsort : Positions of rows in order.
 
     Examples
     --------
@@ -192,8 +192,8 @@ def searchsorted_sorted(needles: Array, haystack: Array, side: str = "left") -> 
 
     See Also
     --------
-    asof : The row that matches, in groups too.
-    interval_gather : Take the values between two such places, for each pair of them.
+    kernels.asof : The row that matches, in groups too.
+    kernels.interval_move : Take the values between two such places, for each pair of them.
 
     Notes
     -----

@@ -40,7 +40,7 @@ def rows_before(codes: Array, groups: int, periods: int, *, check: bool = True) 
     See Also
     --------
     finds_rows_before : Whether this is fast.
-    take : The values of such rows.
+    kernels.take : The values of such rows.
 
     Notes
     -----

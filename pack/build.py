@@ -20,14 +20,13 @@ import sysconfig
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from zipfile import ZIP_LZMA, ZipFile
 
 import cloudpickle
 from calls import CALLS
 from record import Found, load
 from systems import SYSTEMS
 
-from dask_gpuscan.kernels.compiler import pack
+from dask_gpuscan.kernels.compiler import archives, pack
 from dask_gpuscan.kernels.compiler.forms import COMPILERS
 
 HERE, KERNELS = Path(__file__).parent, Path(pack.__file__).parents[1]
@@ -69,14 +68,6 @@ def record(names: list[str], jobs: int, work: Path) -> tuple[Path, Found]:
     path.write_bytes(cloudpickle.dumps(found.asked))
     print(f"{len(names)} calls ask for {len(found.asked)} kernels", flush=True)
     return path, found
-
-
-def write_engines(path: Path, engines: dict[str, bytes]) -> None:
-    """Write the archive of engines."""
-    with ZipFile(path, "w", ZIP_LZMA) as archive:
-        archive.comment = COMPILERS.encode()
-        for name, kept in sorted(engines.items()):
-            archive.writestr(name, kept)
 
 
 def emit(levels: dict[str, list[str]], asked: Path, jobs: int, work: Path) -> None:
@@ -144,7 +135,7 @@ def main() -> None:
             out.mkdir(parents=True)
             link(system, levels[system], work / system, out)
             if system == pack.system():  # engines are LLVM code of this one
-                write_engines(out / pack.ENGINES, found.engines)
+                archives.write(out / pack.ENGINES, found.engines, COMPILERS)
             out.joinpath(pack.ANSWERS).write_text(json.dumps(found.answers, indent=1))
             files = {path.name: pack.digest(path.read_bytes()) for path in sorted(out.iterdir())}
             index = {"system": system, "sources": sources, "files": files}

@@ -19,12 +19,12 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_LZMA, ZipFile
 
 import cloudpickle
 from calls import CALLS_ON_GPU, call
 
 import dask_gpuscan
+from dask_gpuscan.kernels.compiler import archives
 from dask_gpuscan.kernels.cuda.core import build, devices, launch, packed
 
 HERE = Path(__file__).parent
@@ -83,10 +83,7 @@ def write(path: Path, kernels: Kernels, processes: Executor) -> None:
     """Compile the kernels of an architecture, and write its archive."""
     codes = map(cloudpickle.dumps, kernels.values())
     made = processes.map(compiled, codes, [path.stem] * len(kernels), chunksize=4)
-    with ZipFile(path, "w", ZIP_LZMA) as archive:
-        archive.comment = build.sources().encode()
-        for name, code in sorted(zip(kernels, made, strict=True)):
-            archive.writestr(name, code)
+    archives.write(path, dict(zip(kernels, made, strict=True)), build.sources())
     print(f"{path}  {len(kernels)} kernels, {path.stat().st_size:,} bytes", flush=True)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..kernels import box_filter, is_array, summed_area_table, window_sum
+from ..kernels.arrays import is_array
+from ..kernels.grids import box_filter, summed_area_table, window_sum
 from ..ops.arrays.groups import GroupedArrayScan
 from ..ops.arrays.scan import ArrayScan
 

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .. import kernels
+from ..kernels.factorize import first_met, flags_at
 from ..kernels.late_dataclass import dataclass
 from ..kernels.messages import not_among, shown
 from .key_values import Missing, key_value
@@ -289,11 +290,10 @@ def mixed_group_ids(
     arrays: Sequence[Array],
     ids_of: Callable[[Array, int], GroupIds | None],
     most: int,
-    dtype: type[np.integer],
 ) -> GroupIds | None:
     """Return group ids that are equal where the rows of all arrays are.
 
-    None if an array has no ids by `ids_of`, or there would be more than `most`. Ids of several arrays are of `dtype`.
+    None if an array has no ids by `ids_of`, or there would be more than `most`.
     """
     found: list[GroupIds] = []
     product = 1
@@ -305,7 +305,9 @@ def mixed_group_ids(
         product *= one.groups
 
     def pair(a: GroupIds, b: GroupIds) -> GroupIds:
-        ids = a.array.astype(dtype, copy=False) * dtype(b.groups) + b.array
+        dtype = _dtype_of(a.groups * b.groups)
+        ids = a.array.astype(dtype, copy=False) * dtype.type(b.groups)
+        ids += b.array.astype(dtype, copy=False)
         first, second = a.keys_of, b.keys_of
         keys_of = None
         if first is not None and second is not None:
@@ -324,7 +326,6 @@ def shared_group_ids(
     ends_of: Callable[[Array], tuple[int, int] | None],
     ids_of: Callable[[Array, int, tuple[int, int]], GroupIds | None],
     most: int,
-    dtype: type[np.integer],
 ) -> tuple[GroupIds, GroupIds] | None:
     """Return group ids of rows of two kinds that are equal where the rows of all arrays are.
 
@@ -336,7 +337,7 @@ def shared_group_ids(
         Returns the least and the greatest value of an array, which is less if it has no rows; None if it has no ids.
     ids_of : callable
         Returns the ids of an array whose values lie between two, of which there may be so many; else None.
-    most, dtype
+    most
         As for `mixed_group_ids`.
     """
     ranges = []
@@ -349,7 +350,7 @@ def shared_group_ids(
 
     def ids(arrays: Sequence[Array]) -> GroupIds | None:
         given = iter(ranges)
-        return mixed_group_ids(arrays, lambda a, most: ids_of(a, most, next(given)), most, dtype)
+        return mixed_group_ids(arrays, lambda a, most: ids_of(a, most, next(given)), most)
 
     one, other = ids(arrays), ids(others)
     return None if one is None or other is None else (one, other)
@@ -366,25 +367,30 @@ def dense_ids(ids: GroupIds) -> GroupIds:
 def is_first_of_group(ids: GroupIds) -> Values:
     """Return whether each row is the first one of its group."""
     if ids.first_rows is None:
-        return kernels.first_met(ids.array, ids.groups, check=False)
-    return kernels.flags_at(ids.first_rows, len(ids.array), check=False)
+        return first_met(ids.array, ids.groups, check=False)
+    return flags_at(ids.first_rows, len(ids.array), check=False)
 
 
 def paired_group_ids(
     found: Sequence[GroupIds],
     most: int,
-    dtype: type[np.integer],
     number: Callable[[Values], GroupIds],
 ) -> GroupIds:
     """Return group ids that are equal where all of these are.
 
-    They are of `dtype` if there are no more than `most`; else `number` gives those of words of 8 bytes.
+    If there would be more than `most`, `number` gives those of words of 8 bytes.
     """
 
     def pair(a: GroupIds, b: GroupIds) -> GroupIds:
+        groups = a.groups * b.groups
         words = a.array.astype(np.uint64) * np.uint64(b.groups) + b.array.astype(np.uint64)
-        if a.groups * b.groups > most:
+        if groups > most:
             return number(words)
-        return GroupIds(words.view(np.int64).astype(dtype, copy=False), a.groups * b.groups)
+        return GroupIds(words.view(np.int64).astype(_dtype_of(groups), copy=False), groups)
 
     return reduce(pair, found)
+
+
+def _dtype_of(groups: int) -> np.dtype:
+    """Return the smallest dtype of the ids of so many groups that kernels take."""
+    return np.dtype(np.int32 if groups < 1 << 31 else np.int64)

@@ -180,7 +180,7 @@ class ListSort:
     def order(self, found: Lists, items: Column) -> Values:
         """Return the positions of the items of all lists in the order of each list."""
         key, nulls = library_of(items).sort_key(items)
-        _, (order,) = kernels.segmented_sort(
+        _, (order,) = kernels.sort_pairs(
             key,
             offsets=found.offsets.astype(INT64, copy=False),
             nulls=[nulls],
@@ -310,7 +310,7 @@ def _items(library: Library, lists: Lists, counts: Values, repeats: Values, rows
 
     def gathered(source: Values) -> Values:
         return (
-            kernels.interval_gather(first, repeats, source)
+            kernels.interval_move(repeats, source, gather=first)
             if len(source)
             else xp.zeros(rows, source.dtype)
         )

@@ -1,4 +1,4 @@
-"""The records of ``benchmarks/results/*.json``, with names that readers know.
+"""The records of ``benchmarks/results/*/*.json``, with names that readers know.
 
 A record is one benchmark against one peer; benchmarks/README.md says what its fields mean.
 """
@@ -56,7 +56,7 @@ NAMES = {
     "run_length_encode": "run lengths",
     "reduce_by_key": "sum of each run",
     "scan_by_key": "running sum of each run",
-    r"interval_(expand|gather|move)": "interval_{0}()",
+    r"interval_(expand|gather|move)": "intervals: {0}",
     "summed_area_table": "summed_area_table() of an image",
     "box_filter": "box_filter() of an image, radius 15",
     "sort_keys": "sort",
@@ -235,7 +235,7 @@ def aim(record: Record) -> str:
 
 def load(name: str) -> list[Record]:
     """Return the records of a file of results."""
-    records: list[Record] = json.loads((RESULTS / f"{name}.json").read_text())
+    records: list[Record] = json.loads((RESULTS / name / "records.json").read_text())
     return records
 
 

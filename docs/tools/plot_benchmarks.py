@@ -1,4 +1,4 @@
-"""Draw the benchmarks and write their tables, from ``benchmarks/results/*.json``.
+"""Draw the benchmarks and write their tables, from ``benchmarks/results/*/*.json``.
 
 The Sphinx build writes the pictures and one Markdown file a section, which docs/benchmarks-in-full.md includes. No
 figure on that page is written by hand.

@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
-from io import BytesIO
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -25,8 +24,8 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from ...forks import import_late
 from ..late_dataclass import dataclass
+from . import archives
 from . import argument_types as types
 from .frozen_functions import named_globals
 
@@ -101,11 +100,7 @@ def engine(name: str, compilers: str) -> bytes | None:
     """Return what the pack has of an engine, if these are the compilers that it was made by."""
     archive = _engines()
     made_by = "" if archive is None else archive.comment.decode()
-    return (
-        archive.read(name)
-        if archive and made_by == compilers and name in archive.NameToInfo
-        else None
-    )
+    return archives.entry(archive, name) if made_by == compilers else None
 
 
 def _asked(function: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -167,13 +162,12 @@ def _pass_over(why: Exception) -> None:
 
 @lru_cache(maxsize=1)
 def _engines() -> ZipFile | None:
-    """Return the archive of engines, which is kept in memory: forked processes would share a place in its file."""
+    """Return the archive of engines."""
     opened = _opened()
     if opened is None or ENGINES not in opened[2]["files"]:
         return None
     try:
-        import_late("lzma")  # which not every Python has
-        return ZipFile(BytesIO(_checked(ENGINES, opened[2]["files"]).read_bytes()))
+        return archives.opened(_checked(ENGINES, opened[2]["files"]))
     except (OSError, ValueError, ImportError) as error:
         _pass_over(error)
         return None

@@ -12,7 +12,7 @@ from .columns.compact import compact, head_flags, run_lengths
 from .columns.distinct import count_distinct
 from .columns.factorize import factorize, first_met, flags_at, occurring, value_range
 from .columns.hashes import factorize_words, hash_codes, hash_texts
-from .columns.key_table import key_table
+from .columns.key_table import KeyTable
 from .columns.texts import take_texts, text_words
 from .core.limits import available
 from .core.shares import most_arranged
@@ -27,6 +27,7 @@ from .windows.rolling import most_ring_rows, rolling, rolling_by_code, window_st
 from .windows.shift import are_floats, finds_rows_before, rows_before, shift, subtract
 
 __all__ = [
+    "KeyTable",
     "are_floats",
     "arrange",
     "asof",
@@ -47,7 +48,6 @@ __all__ = [
     "head_flags",
     "intervals",
     "is_sorted",
-    "key_table",
     "max_groups",
     "most_arranged",
     "most_ring_rows",

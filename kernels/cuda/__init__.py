@@ -23,41 +23,37 @@ require()
 from .asof import asof
 from .codes.by_code import by_code, max_groups
 from .codes.factorize import (
-    arrange,
-    count_distinct,
     factorize,
     factorize_words,
     first_met,
     flags_at,
-    hash_codes,
-    hash_texts,
-    key_table,
     most_arranged,
     occurring,
     sort_by_code,
-    take_texts,
-    text_words,
     value_range,
 )
 from .columns.by_key import reduce_by_key, scan_by_key
 from .columns.compact import compact, run_lengths
 from .columns.selection import head_flags
-from .grids.grids import (
-    box_filter,
-    summed_area_table,
-)
+from .grids.grids import box_filter, summed_area_table
 from .intervals.intervals import available, copy_intervals, intervals
+from .refused import (
+    are_floats,
+    arrange,
+    count_distinct,
+    hash_codes,
+    hash_texts,
+    rolling_by_code,
+    subtract,
+    take_texts,
+    text_words,
+)
 from .scan.scan import scan
 from .sort.permute import put, take
 from .sort.sort import is_sorted, searchsorted_sorted, sort, sorted_quantiles, tied_ranks
 from .windows.order_statistics import order_statistics
-from .windows.rolling import (
-    most_ring_rows,
-    rolling,
-    rolling_by_code,
-    window_starts,
-)
-from .windows.shift import are_floats, finds_rows_before, rows_before, shift, subtract
+from .windows.rolling import most_ring_rows, rolling, window_starts
+from .windows.shift import finds_rows_before, rows_before, shift
 
 __all__ = [
     "are_floats",
@@ -79,7 +75,6 @@ __all__ = [
     "head_flags",
     "intervals",
     "is_sorted",
-    "key_table",
     "max_groups",
     "most_arranged",
     "most_ring_rows",

@@ -112,7 +112,8 @@ def counted_segments(op: Operator, is_tuple: bool) -> Operator:
 
     Examples
     --------
-    >>> from dask_gpuscan.kernels import BUILT_IN, fold
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> from dask_gpuscan.kernels.scan import fold
     >>> fold(counted_segments(BUILT_IN["add"], False), [(1, 5), (0, 2), (2, 4), (0, 1)])
     (np.int64(3), np.int64(5))
     """

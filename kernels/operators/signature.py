@@ -120,7 +120,7 @@ def signature(op: Operator, dtypes: Sequence[Any], dtype: Any = None) -> Signatu
     return signature_of(op, tuple([np.dtype(d) for d in dtypes]), wanted)
 
 
-def state(op: Operator, value: State, dtypes: Sequence[Any], dtype: Any, name: str) -> Any:
+def user_state(op: Operator, value: State, dtypes: Sequence[Any], dtype: Any, name: str) -> Any:
     """Return a user's `value` as a state of the operator; an element of a tuple-state one is lifted.
 
     Raises
@@ -131,7 +131,7 @@ def state(op: Operator, value: State, dtypes: Sequence[Any], dtype: Any, name: s
     Examples
     --------
     >>> from dask_gpuscan.kernels import BUILT_IN
-    >>> state(BUILT_IN["last"], 3, [np.int64], None, "initial")
+    >>> user_state(BUILT_IN["last"], 3, [np.int64], None, "initial")
     (np.int64(3), np.True_)
     """
     types_ = signature(op, dtypes, dtype)

@@ -8,13 +8,15 @@ import pandas as pd
 import pytest
 
 import dask_gpuscan  # noqa: F401  (registers .gpuscan)
-from dask_gpuscan import kernels
 from dask_gpuscan.frames import registry
 from dask_gpuscan.frames.cudf import nan
 from dask_gpuscan.frames.pandas.layouts import NumPyLayout, PandasColumn
 from dask_gpuscan.frames.pandas.library import Pandas
 from dask_gpuscan.frames.registry import LibrarySource
 from dask_gpuscan.frames.types import View
+from dask_gpuscan.kernels.bounded_cache import BoundedCache
+from dask_gpuscan.ops.core import plans
+from dask_gpuscan.ops.groupby import hashed
 from helpers.backends import same
 
 known: dict[int, np.ndarray] = {}  # they are kept, so that no other array gets their id
@@ -70,9 +72,10 @@ def lazy(monkeypatch):
     known.clear()
     looks.clear()
     monkeypatch.setitem(sys.modules, "lazy", SimpleNamespace(LAZY=LAZY))
-    monkeypatch.setattr(kernels, "max_groups", lambda codes: 0)  # rows are sorted, as on a GPU
+    monkeypatch.setattr(hashed, "max_groups", lambda codes: 0)  # rows are sorted, as on a GPU
     monkeypatch.setitem(registry.LIBRARIES, "pandas", LibrarySource("lazy", "LAZY", ""))
     monkeypatch.setattr(registry, "LIBRARY_OF", {PandasColumn: LAZY})
+    monkeypatch.setattr(plans, "MADE", BoundedCache())  # what is planned holds the library
 
 
 METHODS = {

@@ -10,17 +10,20 @@ from helpers.thresholds import MANY_ROWS
 MANY = np.random.default_rng(0).integers(-(2**50), 2**50, MANY_ROWS)
 
 
-@pytest.mark.parametrize("kernel", ["shift", "difference"])
-def test_many_rows_are_moved_by_all_cores(monkeypatch, kernel):
+@pytest.mark.parametrize("subtracts", [False, True])
+def test_many_rows_are_moved_by_all_cores(monkeypatch, subtracts):
     for few in (MANY[:2], MANY[:2] / 7):
         pd.Series(few).gpuscan.diff()  # dtypes of answers are asked for once
-    calls, move = [], getattr(kernels, kernel)
-    monkeypatch.setattr(
-        kernels, kernel, lambda *given, **options: calls.append(given) or move(*given, **options)
-    )
+    calls, shift = [], kernels.shift
+
+    def move(*given, subtract=False, **options):
+        calls.append(subtract)
+        return shift(*given, subtract=subtract, **options)
+
+    monkeypatch.setattr(kernels, "shift", move)
     for x in (pd.Series(MANY), pd.Series(MANY / 7)):
-        if kernel == "shift":
-            x.gpuscan.shift(fill_value=0)
-        else:
+        if subtracts:
             x.gpuscan.diff()
-    assert len(calls) == 2
+        else:
+            x.gpuscan.shift(fill_value=0)
+    assert calls == [subtracts] * 2

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from dask_gpuscan import kernels
+from dask_gpuscan.kernels.grids import box_filter, summed_area_table
+from dask_gpuscan.kernels.rolling import window_starts
+from dask_gpuscan.kernels.sorted_values import is_sorted, searchsorted_sorted
 from helpers.backends import Backend
 
 from .choices import Choices
@@ -153,7 +156,7 @@ def _sort(data: Data, count: int, dtype: str, few: int, reverse: bool) -> None:
     order = np.argsort(-x.astype(np.int64) if reverse else x, kind="stable")
     data.same(kernels.argsort(data.put(x), descending=reverse), order)
     data.same(kernels.sort(data.put(x), descending=reverse), x[order])
-    assert kernels.is_sorted(data.put(np.sort(x)))
+    assert is_sorted(data.put(np.sort(x)))
 
 
 def _ends(data: Data, count: int, low: int, high: int) -> None:
@@ -164,7 +167,7 @@ def _ends(data: Data, count: int, low: int, high: int) -> None:
     data.same(kernels.argsort(data.put(x)), np.argsort(x, kind="stable"))
     needles = np.sort(ends)
     for side in ("left", "right"):
-        found = kernels.searchsorted_sorted(data.put(needles), data.put(np.sort(x)), side)
+        found = searchsorted_sorted(data.put(needles), data.put(np.sort(x)), side)
         data.same(found, np.searchsorted(np.sort(x), needles, side))
 
 
@@ -216,11 +219,11 @@ def _expand(data: Data, count: int, dtype: str, few: int, items: int) -> None:
     counts = np.where(data.rng.random(count) < 0.3, data.rng.integers(0, few, count), 0)
     counts = counts // max(int(counts.sum()) // 200_000, 1)
     x = data.numbers(count, dtype)
-    data.same(kernels.interval_expand(data.put(counts), data.put(x)), np.repeat(x, counts))
+    (repeated,) = kernels.run_length_decode(data.put(counts), [data.put(x)])
+    data.same(repeated, np.repeat(x, counts))
     if count and not 0 <= items < 2**40:
         counts[count // 2] = items
         words = "negative" if items < 0 else "rows"
-        refused(lambda: kernels.interval_expand(data.put(counts), data.put(x)), words)
         refused(lambda: kernels.run_length_decode(data.put(counts), [data.put(x)]), words)
 
 
@@ -229,17 +232,17 @@ def _gather(data: Data, count: int, dtype: str, few: int, offset: int, items: in
     offsets = data.rng.integers(0, max(count, 1), few)
     counts = np.minimum(data.rng.integers(0, 50, few), count - offsets) if count else offsets * 0
     parts = [x[o : o + c] for o, c in zip(offsets, counts, strict=True)]
-    moved = kernels.interval_gather(data.put(offsets), data.put(counts), data.put(x))
+    moved = kernels.interval_move(data.put(counts), data.put(x), gather=data.put(offsets))
     data.same(moved, np.concatenate(parts))
     offsets[-1], counts[-1] = offset, items
     if items < 0 or (items and not 0 <= offset <= count - items):
-        ask = lambda: kernels.interval_gather(data.put(offsets), data.put(counts), data.put(x))  # noqa: E731
+        ask = lambda: kernels.interval_move(data.put(counts), data.put(x), gather=data.put(offsets))  # noqa: E731
         refused(ask)
 
 
 def _within(data: Data, count: int, reach: int, high: int) -> None:
     values = np.sort(np.append(data.rng.integers(-(2**63), 2**63 - 1, count), high))
-    ask = lambda: kernels.window_starts(data.put(values), reach)  # noqa: E731
+    ask = lambda: window_starts(data.put(values), reach)  # noqa: E731
     if reach < 0:
         refused(ask, "reach")
         return
@@ -262,9 +265,9 @@ def _tables(data: Data, count: int, few: int, radius: int) -> None:
     width = min(few, 40)
     x = data.numbers(count // width * width, "int64").reshape(-1, width)
     table = np.cumsum(np.cumsum(x, 0), 1)
-    data.same(kernels.summed_area_table(data.put(x)), table)
+    data.same(summed_area_table(data.put(x)), table)
     if not 0 <= radius < 2**31:
-        refused(lambda: kernels.box_filter(data.put(x), radius), "radius")
+        refused(lambda: box_filter(data.put(x), radius), "radius")
 
 
 def _very_long(data: Data, length: int, operator: str) -> None:

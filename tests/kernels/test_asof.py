@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan.kernels import Unsorted, asof, is_sorted, take
+from dask_gpuscan.kernels import asof, take
 from dask_gpuscan.kernels.cpu.core import launch
+from dask_gpuscan.kernels.options import Unsorted
+from dask_gpuscan.kernels.sorted_values import is_sorted
 from helpers.strategies import two_thirds
 
 on_cpu = import_module("dask_gpuscan.kernels.cpu.asof")

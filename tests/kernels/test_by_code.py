@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dask_gpuscan import operator
 from dask_gpuscan.kernels import (
     BUILT_IN,
     InBand,
     byte_mask,
     factorize,
-    first_met,
-    max_groups,
-    operator,
     reduce_by_code,
     scan_by_code,
 )
+from dask_gpuscan.kernels.by_code import max_groups
+from dask_gpuscan.kernels.factorize import first_met
 
 ADD, MAXIMUM = BUILT_IN["add"], BUILT_IN["maximum"]
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from dask_gpuscan.kernels import (
     BUILT_IN,
-    NAT,
     InBand,
     Mask,
     Segments,
@@ -20,6 +19,7 @@ from dask_gpuscan.kernels import (
     scan_by_key,
 )
 from dask_gpuscan.kernels.cpu.core.engine import TILE
+from dask_gpuscan.kernels.nulls import NAT
 from dask_gpuscan.kernels.operators.compensated import MEAN, SUM
 
 LENGTHS = [0, 1, 5, TILE - 1, TILE, TILE + 1, 5 * TILE + 3]

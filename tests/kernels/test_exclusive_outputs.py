@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import operator, scan, scan_by_code, scan_by_key
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import scan, scan_by_code, scan_by_key
 from dask_gpuscan.kernels.cpu.core.engine import TILE
 
 sum_and_largest = operator(

@@ -7,6 +7,21 @@ from dask_gpuscan import kernels
 from dask_gpuscan.kernels import BUILT_IN
 from dask_gpuscan.kernels.cpu.columns import factorize, hashes
 from dask_gpuscan.kernels.cpu.core import launch, shares
+from dask_gpuscan.kernels.factorize import (
+    arrange_by_code,
+    first_met,
+    flags_at,
+    occurring,
+    value_range,
+)
+from dask_gpuscan.kernels.keys import (
+    factorize_words,
+    hash_codes,
+    hash_texts,
+    take_texts,
+    text_words,
+)
+from dask_gpuscan.kernels.windows_by_code import rows_before
 
 RNG = np.random.default_rng(11)
 ROWS = 5000
@@ -41,9 +56,9 @@ def test_codes_without_gaps(threads, groups, dtype):
     assert found.tolist() == numbers.tolist()
     assert first_rows.tolist() == rows.tolist()
     assert kernels.factorize(codes, groups, check=False)[0].tolist() == numbers.tolist()
-    assert np.flatnonzero(kernels.first_met(codes, groups)).tolist() == sorted(rows.tolist())
-    assert kernels.flags_at(codes, groups).tolist() == np.isin(np.arange(groups), codes).tolist()
-    assert kernels.occurring(codes, groups).tolist() == np.unique(codes).tolist()
+    assert np.flatnonzero(first_met(codes, groups)).tolist() == sorted(rows.tolist())
+    assert flags_at(codes, groups).tolist() == np.isin(np.arange(groups), codes).tolist()
+    assert occurring(codes, groups).tolist() == np.unique(codes).tolist()
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, ROWS])
@@ -52,13 +67,13 @@ def test_hash_codes(threads, distinct, count):
     known = RNG.integers(0, 2**64, distinct, np.uint64)
     known[: distinct // 2] = np.arange(distinct // 2)  # many zeros in front, and the word 0
     words = known[RNG.integers(0, distinct, count)]
-    codes, groups = kernels.hash_codes(words)
+    codes, groups = hash_codes(words)
     assert len(codes) == count
     assert not count or 0 <= codes.min() <= codes.max() < groups
     pairs = {(int(w), int(c)) for w, c in zip(words, codes, strict=True)}
     assert len(pairs) == len({w for w, _ in pairs}) == len({c for _, c in pairs})
     for dtype in ("u4", "u8"):
-        codes, rows = kernels.factorize_words(words.astype(dtype))
+        codes, rows = factorize_words(words.astype(dtype))
         assert _numbers(codes) == _numbers(words.astype(dtype))
         assert rows.tolist() == np.unique(codes, return_index=True)[1].tolist()
 
@@ -67,7 +82,7 @@ def test_words_of_one_hash_have_their_own_codes(threads, monkeypatch):
     """A table is searched on from a slot that another word has; here all words begin with few slots."""
     monkeypatch.setattr(hashes, "SPACE", 1)
     words = np.arange(ROWS, dtype=np.uint64)
-    codes, _ = kernels.hash_codes(words)
+    codes, _ = hash_codes(words)
     assert len(set(codes.tolist())) == ROWS
 
 
@@ -78,7 +93,7 @@ def test_words_that_the_sample_has_not(threads, distinct, sample, monkeypatch):
     monkeypatch.setattr(hashes, "SAMPLE", sample)
     monkeypatch.setattr(hashes, "PART", 1)
     for words in (RNG.zipf(1.3, ROWS) % distinct, np.arange(ROWS) * distinct // ROWS):
-        codes, groups = kernels.hash_codes(words.astype(np.uint64))
+        codes, groups = hash_codes(words.astype(np.uint64))
         assert 0 <= codes.min() <= codes.max() < groups
         assert _numbers(codes) == _numbers(words)
 
@@ -108,7 +123,7 @@ def _texts(count: int, distinct: int, longest: int, offset: str):
 def test_hash_texts(threads, count, distinct, longest, offset, monkeypatch):
     monkeypatch.setattr(hashes, "SAMPLE", 256)
     found, offsets, data = _texts(count, distinct, longest, offset)
-    codes, groups = kernels.hash_texts(offsets, data)
+    codes, groups = hash_texts(offsets, data)
     assert len(codes) == count
     assert not count or 0 <= codes.min() <= codes.max() < groups
     assert (
@@ -119,7 +134,7 @@ def test_hash_texts(threads, count, distinct, longest, offset, monkeypatch):
 def test_texts_of_one_hash_have_their_own_codes(threads, monkeypatch):
     found, offsets, data = _texts(ROWS, 300, 20, "i4")
     monkeypatch.setattr(hashes, "hashes_of", lambda texts, size: np.zeros(ROWS, np.uint64))
-    codes, _ = kernels.hash_texts(offsets, data)
+    codes, _ = hash_texts(offsets, data)
     assert (
         len({*zip(found, codes.tolist(), strict=True)}) == len({*found}) == len({*codes.tolist()})
     )
@@ -128,7 +143,7 @@ def test_texts_of_one_hash_have_their_own_codes(threads, monkeypatch):
 @pytest.mark.parametrize("longest", [0, 7, 8, 25])
 def test_words_are_in_the_order_of_texts(threads, longest):
     found, offsets, data = _texts(ROWS, 3000, longest, "i8")
-    words = kernels.text_words(offsets, data, 4)
+    words = text_words(offsets, data, 4)
     order = kernels.argsort([*words, np.diff(offsets)])
     assert order.tolist() == sorted(range(ROWS), key=lambda row: found[row])
 
@@ -138,7 +153,7 @@ def test_words_are_in_the_order_of_texts(threads, longest):
 def test_rows_of_texts(threads, longest, offset):
     found, offsets, data = _texts(ROWS, 3000, longest, offset)
     for rows in (RNG.integers(-1, ROWS, 2 * ROWS), np.empty(0, np.int64), np.array([-5, ROWS - 1])):
-        ends, taken = kernels.take_texts(offsets, data, rows)
+        ends, taken = take_texts(offsets, data, rows)
         expected = [found[row] if row >= 0 else b"" for row in rows]
         assert ends.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
         assert bytes(taken) == b"".join(expected)
@@ -150,13 +165,13 @@ def test_rows_must_be_of_texts():
         with pytest.raises(
             IndexError, match=f"rows must be of texts within the bytes, found {row}"
         ):
-            kernels.take_texts(np.array(offsets), data, np.array([row]))
+            take_texts(np.array(offsets), data, np.array([row]))
     with pytest.raises(TypeError, match="rows must be a 1-d array of int64, found"):
-        kernels.take_texts(np.array([0, 2]), data, np.zeros(1, np.int32))
+        take_texts(np.array([0, 2]), data, np.zeros(1, np.int32))
 
 
 @pytest.mark.parametrize("offsets", [[0, 3, 2], [-1, 2, 4], [0, 2, 5]])
-@pytest.mark.parametrize("call", [kernels.hash_texts, lambda o, d: kernels.text_words(o, d, 1)])
+@pytest.mark.parametrize("call", [hash_texts, lambda o, d: text_words(o, d, 1)])
 def test_offsets_must_be_within_the_bytes(call, offsets):
     with pytest.raises(
         ValueError, match="offsets must not decrease, nor go beyond the 4 bytes; text"
@@ -166,22 +181,22 @@ def test_offsets_must_be_within_the_bytes(call, offsets):
 
 def test_bytes_of_any_stride():
     offsets, data = np.array([0, 2, 4]), np.frombuffer(b"a.b.a.b.", np.uint8)[::2]
-    codes, _ = kernels.hash_texts(offsets[:], data)
+    codes, _ = hash_texts(offsets[:], data)
     assert codes.tolist() == [0, 0]
-    words = kernels.text_words(offsets, data, 1)
+    words = text_words(offsets, data, 1)
     assert words.tolist() == [[int.from_bytes(b"ab".ljust(8, bytes(1)))] * 2]
 
 
 def test_texts_are_checked():
     data = np.zeros(4, np.uint8)
     with pytest.raises(TypeError, match="offsets must be a 1-d array of int32 or int64, found"):
-        kernels.hash_texts(np.zeros(2), data)
+        hash_texts(np.zeros(2), data)
     with pytest.raises(TypeError, match="data must be a 1-d array of uint8, found"):
-        kernels.hash_texts(np.zeros(2, int), "text")
+        hash_texts(np.zeros(2, int), "text")
     with pytest.raises(ValueError, match="an item more than there are texts, found none"):
-        kernels.hash_texts(np.empty(0, int), data)
+        hash_texts(np.empty(0, int), data)
     with pytest.raises(ValueError, match="count must be a positive integer, found 0"):
-        kernels.text_words(np.zeros(2, int), data, 0)
+        text_words(np.zeros(2, int), data, 0)
 
 
 # --- walks ------------------------------------------------------------------------------------------
@@ -192,7 +207,7 @@ def test_no_groups(threads):
     with pytest.raises(ValueError, match="codes must be from 0 to -1, found 0"):
         kernels.scan_by_code(ADD, codes, np.ones(ROWS), groups=0)
     with pytest.raises(ValueError, match="codes must be from 0 to -1, found 0"):
-        kernels.rows_before(codes, 0, 1)
+        rows_before(codes, 0, 1)
 
 
 @pytest.mark.parametrize("groups", [1, 3, 16, 700, 20_000])
@@ -238,7 +253,7 @@ def test_sums_of_a_product_in_order_have_no_chunks(threads):
 @pytest.mark.parametrize("groups", [1, 5, 900])
 def test_rows_before(threads, groups, periods):
     codes = _codes(groups, "i8")
-    found = kernels.rows_before(codes, groups, periods)
+    found = rows_before(codes, groups, periods)
     for code in np.unique(codes)[:7]:
         rows = np.flatnonzero(codes == code)
         expected = np.full(len(rows), -1)
@@ -258,7 +273,7 @@ def test_codes_of_no_group_are_refused(threads, at, bad):
         lambda: kernels.factorize(codes, 9),
         lambda: kernels.scan_by_code(ADD, codes, np.ones(ROWS), 9),
         lambda: kernels.reduce_by_code(ADD, codes, np.ones(ROWS), 9),
-        lambda: kernels.rows_before(codes, 9, 1),
+        lambda: rows_before(codes, 9, 1),
     ):
         with pytest.raises(ValueError, match=f"codes must be from 0 to 8, found {bad}"):
             call()
@@ -273,16 +288,16 @@ def test_value_range(threads, dtype):
             np.iinfo(dtype).min, np.iinfo(dtype).max, ROWS, np.dtype(dtype), endpoint=True
         )
     )
-    assert kernels.value_range(x) == (int(x.min()), int(x.max()))
-    assert kernels.value_range(x[::-7]) == (int(x[::-7].min()), int(x[::-7].max()))
+    assert value_range(x) == (int(x.min()), int(x.max()))
+    assert value_range(x[::-7]) == (int(x[::-7].min()), int(x[::-7].max()))
 
 
 OF_CODES = {
-    "occurring": lambda codes: kernels.occurring(codes, 6),
-    "flags_at": lambda codes: kernels.flags_at(codes, 6),
-    "first_met": lambda codes: kernels.first_met(codes, 6),
+    "occurring": lambda codes: occurring(codes, 6),
+    "flags_at": lambda codes: flags_at(codes, 6),
+    "first_met": lambda codes: first_met(codes, 6),
     "asof": lambda codes: kernels.asof(codes, codes, (codes, codes), 6),
-    "rows_before": lambda codes: kernels.rows_before(codes, 6, 1),
+    "rows_before": lambda codes: rows_before(codes, 6, 1),
 }
 
 
@@ -296,7 +311,7 @@ def test_codes_of_no_group_are_refused_by_all(backend, call, bad):
 
 @pytest.mark.parametrize("call", [*OF_CODES, "arrange_by_code"])
 def test_codes_of_two_axes_are_refused_by_all(call):
-    others = {"arrange_by_code": lambda codes: kernels.arrange_by_code(codes, 6, [])}
+    others = {"arrange_by_code": lambda codes: arrange_by_code(codes, 6, [])}
     for codes in (np.array([[0, 1]]), np.array(3)):
         with pytest.raises(ValueError, match="must be 1-d, found"):
             (OF_CODES | others)[call](codes)
@@ -307,27 +322,27 @@ def test_numbers_of_groups_and_rows_are_checked():
     with pytest.raises(ValueError, match="codes must be from 0 to -1, found 1"):
         kernels.asof(codes, codes, (codes, codes))
     with pytest.raises(ValueError, match="groups must not be negative"):
-        kernels.occurring(codes, -1)
+        occurring(codes, -1)
     with pytest.raises(ValueError, match="length must not be negative"):
-        kernels.flags_at(codes, -3)
+        flags_at(codes, -3)
     with pytest.raises(ValueError, match="codes must be from 0 to 2, found 1099511627776"):
-        kernels.arrange_by_code(np.array([0, 2**40]), 3, [codes])
+        arrange_by_code(np.array([0, 2**40]), 3, [codes])
     assert kernels.asof(codes, codes, tolerance=np.inf).tolist() == [0, 1]
 
 
 def test_wrong_arguments():
     with pytest.raises(TypeError, match="words must be a 1-d array of uint64"):
-        kernels.hash_codes(np.arange(3))
+        hash_codes(np.arange(3))
     with pytest.raises(TypeError, match="words must be a 1-d array of uint32 or uint64"):
-        kernels.factorize_words(np.arange(3))
+        factorize_words(np.arange(3))
     with pytest.raises(TypeError, match="rows must be an array of int32 or int64"):
-        kernels.flags_at([1], 2)
+        flags_at([1], 2)
     with pytest.raises(TypeError, match="codes must be an array of int32 or int64"):
-        kernels.occurring(np.ones(2), 2)
+        occurring(np.ones(2), 2)
     with pytest.raises(TypeError, match="values must be an array of integers"):
-        kernels.value_range(np.ones(3))
+        value_range(np.ones(3))
     with pytest.raises(TypeError, match="values must be an array of integers"):
-        kernels.value_range([1, 2])
+        value_range([1, 2])
 
 
 @pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])

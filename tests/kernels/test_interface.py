@@ -5,27 +5,24 @@ import pickle
 import numpy as np
 import pytest
 
-from dask_gpuscan import kernels
+from dask_gpuscan import kernels, operator, segmented
 from dask_gpuscan.kernels import (
     BUILT_IN,
     INT128,
     InBand,
     Operator,
     Predicate,
-    ScanOptions,
     backends,
     bitmap,
     byte_mask,
-    carry_in_from,
-    carry_inputs,
-    carry_operator,
     cpu,
-    operator,
     scan_by_code,
-    segmented,
     signature,
 )
+from dask_gpuscan.kernels.grids import window_sum
 from dask_gpuscan.kernels.operators.built_in import TRAITS, Traits, traits_of
+from dask_gpuscan.kernels.options import ScanOptions
+from dask_gpuscan.kernels.scan import aggregating, carry_in_from, carry_inputs, carry_operator
 from dask_gpuscan.kernels.selection import runs
 
 X = np.arange(4.0)
@@ -59,8 +56,6 @@ def test_options_are_a_key_of_which_nulls_are_no_part():
     assert plain == masked
     assert hash(plain) == hash(masked)
     assert plain.dtype is f4
-    assert plain.without_nulls() is plain
-    assert masked.without_nulls().nulls is None
     assert plain != ScanOptions(dtype=f4, exclusive=True) != ScanOptions(dtype=f4, reverse=True)
     assert ScanOptions(mark_nulls=True) != ScanOptions() != ScanOptions(axis=0)
     assert ScanOptions().dtype is None
@@ -221,7 +216,7 @@ NINE, ADD = np.arange(9), BUILT_IN["add"]
     [
         ("values", lambda nulls: kernels.scan(ADD, NINE, nulls=nulls)),
         ("values", lambda nulls: kernels.reduce(ADD, NINE.reshape(3, 3), nulls=nulls)),
-        ("values", lambda nulls: kernels.aggregate(ADD, NINE, nulls=nulls)),
+        ("values", lambda nulls: aggregating(ADD, NINE, nulls=nulls)),
         ("values", lambda nulls: kernels.scan_by_key(ADD, [NINE], NINE, nulls=nulls)),
         ("values", lambda nulls: kernels.reduce_by_key(ADD, [NINE], NINE, nulls=nulls)),
         ("values", lambda nulls: kernels.scan_by_code(ADD, NINE, NINE, 9, nulls=nulls)),
@@ -257,11 +252,11 @@ ARGUMENTS_THAT_DO_NOT_FIT = {
     "out must be an array": lambda: kernels.flags(
         kernels.Predicate(lambda x: x > 0, [TWO]), out=[True, True]
     ),
-    "lows must be integers of 2 columns": lambda: kernels.window_sum(TABLE, TWO, TWO),
-    "highs must be integers of 2 columns": lambda: kernels.window_sum(
+    "lows must be integers of 2 columns": lambda: window_sum(TABLE, TWO, TWO),
+    "highs must be integers of 2 columns": lambda: window_sum(
         TABLE, TWO[None], np.array([[0.5, 1.0]])
     ),
-    "lows and highs must have one shape": lambda: kernels.window_sum(
+    "lows and highs must have one shape": lambda: window_sum(
         TABLE, TWO[None], np.array([TWO, TWO])
     ),
     "fill must be a value of int8, found 300": lambda: kernels.take(

@@ -5,18 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan.kernels import (
-    INT128,
-    arrays,
-    cpu,
-    interval_expand,
-    interval_gather,
-    interval_move,
-    interval_scatter,
-    run_length_decode,
-    searchsorted_sorted,
-)
+from dask_gpuscan.kernels import INT128, arrays, cpu, interval_move, run_length_decode
 from dask_gpuscan.kernels.cpu.intervals import CHUNK, PART
+from dask_gpuscan.kernels.sorted_values import searchsorted_sorted
 
 DTYPES = ["?", "i1", "u2", "f2", "i4", "f8", "c8", "c16", "M8[ns]"]
 
@@ -63,17 +54,19 @@ def check(counts, dtype, backend):
     values, source = items(len(counts), dtype), items(total + 9, dtype)
     to, on = side_by_side(counts), array(counts)
     of = np.random.default_rng(2).integers(0, np.maximum(total + 10 - counts, 1))
-    equal(interval_expand(on, array(values)), np.repeat(values, counts), backend)
+    equal(run_length_decode(on, [array(values)])[0], np.repeat(values, counts), backend)
     of_places, to_places = expected_places(of, counts), expected_places(to, counts)
-    equal(interval_gather(array(of), on, array(source)), source[of_places], backend)
+    equal(interval_move(on, array(source), gather=array(of)), source[of_places], backend)
     before = items(total + 5, dtype, 3)
     for offsets, read in ((None, np.arange(total)), (of, of_places)):
         expected, out = before.copy(), array(before.copy())
         expected[to_places] = source[read]
         if offsets is None:
-            found = interval_scatter(array(to), on, array(source[:total]), out)
+            found = interval_move(on, array(source[:total]), scatter=array(to), out=out)
         else:
-            found = interval_move(array(offsets), array(to), on, array(source), out)
+            found = interval_move(
+                on, array(source), gather=array(offsets), scatter=array(to), out=out
+            )
         assert found is out
         equal(out, expected, backend)
 
@@ -102,32 +95,34 @@ def test_gather_and_scatter_are_inverse(backend):
     counts = np.random.default_rng(4).integers(0, 50, 3000)
     to, source = backend.array(side_by_side(counts)), backend.array(items(counts.sum(), "f8"))
     on = backend.array(counts)
-    there = interval_scatter(to, on, source, backend.array(np.zeros(counts.sum())))
-    equal(interval_gather(to, on, there), backend.to_numpy(source), backend)
+    out = backend.array(np.zeros(counts.sum()))
+    there = interval_move(on, source, scatter=to, out=out)
+    equal(interval_move(on, there, gather=to), backend.to_numpy(source), backend)
 
 
 def test_strided_arrays(backend):
     counts, values = np.arange(2000) % 7, items(4000, "i4")
     on, array = backend.array(np.repeat(counts, 2))[::2], backend.array(values)[::-2]
-    equal(interval_expand(on, array), np.repeat(values[::-2], counts), backend)
+    equal(run_length_decode(on, [array])[0], np.repeat(values[::-2], counts), backend)
     offsets = backend.array(np.arange(6000)[::-1].copy())[::3]
     fitting = np.where(backend.to_numpy(offsets) + counts <= 2000, counts, 0)
     places = expected_places(backend.to_numpy(offsets), fitting)
-    found = interval_gather(offsets, backend.array(fitting), array)
+    found = interval_move(backend.array(fitting), array, gather=offsets)
     equal(found, values[::-2][places], backend)
 
 
 def test_128_bit_integers():
     values = np.zeros(3, INT128)
     values["low"], values["high"] = [1, 2, 3], [-1, 0, 7]
-    found = interval_expand(np.array([2, 0, 1]), values)
+    (found,) = run_length_decode(np.array([2, 0, 1]), [values])
     assert found.tolist() == [(1, -1), (1, -1), (3, 7)]
 
 
 def test_offsets_of_empty_intervals_are_not_looked_at(backend):
     offsets, counts, source = (backend.array(np.array(v)) for v in ([99, 0, -5], [0, 2, 0], [7, 8]))
-    equal(interval_gather(offsets, counts, source), np.array([7, 8]), backend)
-    assert interval_scatter(offsets, counts, source, backend.array(np.zeros(2, int)))[1] == 8
+    equal(interval_move(counts, source, gather=offsets), np.array([7, 8]), backend)
+    out = backend.array(np.zeros(2, int))
+    assert interval_move(counts, source, scatter=offsets, out=out)[1] == 8
 
 
 def test_outputs_are_written_everywhere(backend, poisoned):
@@ -168,51 +163,76 @@ X = np.arange(4)
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda x: interval_expand(-x, x), ValueError, "counts must not be negative, found -3"),
-        (lambda x: interval_expand(x * 1.0, x), TypeError, "counts must be an array of int64"),
-        (lambda x: interval_expand([1, 2], x), TypeError, "counts must be an array of int64"),
-        (lambda x: interval_expand(x, x[:3]), ValueError, "counts and values must have one length"),
-        (lambda x: interval_expand(x, x.astype(object)), TypeError, "values: .* dtype object"),
-        (lambda x: interval_expand(x, [1, 2, 3, 4]), TypeError, "values must be arrays"),
-        (lambda x: interval_expand(x.reshape(2, 2), x), ValueError, "counts must be 1-d"),
-        (lambda x: interval_gather(x, x[:3], x), ValueError, "offsets and counts must have one"),
         (
-            lambda x: interval_gather(x, x, x),
+            lambda x: run_length_decode(-x, [x]),
             ValueError,
-            "offsets: interval 3 has 3 items from 3 on",
+            "lengths must not be negative, found -3",
         ),
-        (lambda x: interval_gather(x - 2, x, x), ValueError, "1 items from -1 on"),
+        (lambda x: run_length_decode(x * 1.0, [x]), TypeError, "lengths must be an array of int64"),
+        (lambda x: run_length_decode([1, 2], [x]), TypeError, "lengths must be an array of int64"),
         (
-            lambda x: interval_gather(x + 2**62, x + 2**62, x),
+            lambda x: run_length_decode(x, [x[:3]]),
+            ValueError,
+            "lengths and values must have one length",
+        ),
+        (lambda x: run_length_decode(x, [x.astype(object)]), TypeError, "values: .* dtype object"),
+        (lambda x: run_length_decode(x, [[1, 2, 3, 4]]), TypeError, "values must be arrays"),
+        (lambda x: run_length_decode(x.reshape(2, 2), [x]), ValueError, "lengths must be 1-d"),
+        (
+            lambda x: interval_move(x[:3], x, gather=x),
+            ValueError,
+            "offsets and counts must have one",
+        ),
+        (
+            lambda x: interval_move(x, x, gather=x),
+            ValueError,
+            "gather: interval 3 has 3 items from 3 on",
+        ),
+        (lambda x: interval_move(x, x, gather=x - 2), ValueError, "1 items from -1 on"),
+        (
+            lambda x: interval_move(x + 2**62, x, gather=x + 2**62),
             ValueError,
             "not within the 4 of source",
         ),
-        (lambda x: interval_gather(x.astype("i4"), x, x), TypeError, "offsets must be"),
-        (lambda x: interval_scatter(x, x, x, x.copy()), ValueError, "not within the 4 of out"),
+        (lambda x: interval_move(x, x, gather=x.astype("i4")), TypeError, "gather must be"),
+        (lambda x: interval_move(x, x, gather=x, out=x), TypeError, "give both"),
         (
-            lambda x: interval_scatter(x * 0, x // 3, x, x.copy()),
+            lambda x: interval_move(x, x, scatter=x, out=x.copy()),
+            ValueError,
+            "not within the 4 of out",
+        ),
+        (
+            lambda x: interval_move(x // 3, x, scatter=x * 0, out=x.copy()),
             ValueError,
             "add up to, 1, found 4",
         ),
-        (lambda x: interval_scatter(x, x // x.clip(1), x, x), ValueError, "share no memory"),
         (
-            lambda x: interval_scatter(x, x, x, x * 1.0),
+            lambda x: interval_move(x // x.clip(1), x, scatter=x, out=x),
+            ValueError,
+            "share no memory",
+        ),
+        (
+            lambda x: interval_move(x, x, scatter=x, out=x * 1.0),
             TypeError,
             "dtype of source, int64, found fl",
         ),
-        (lambda x: interval_scatter(x, x, x, None), TypeError, "out must be arrays"),
-        (lambda x: interval_scatter(x, x, x, np.zeros(8, int)[::2]), ValueError, "contiguous"),
-        (lambda x: interval_scatter(x, x, x, fixed(x)), ValueError, "read-only"),
-        (lambda x: interval_move(x, x, x[:2], x, x), ValueError, "one length"),
+        (lambda x: interval_move(x, x, scatter=x), TypeError, "out must be arrays"),
         (
-            lambda x: interval_move(x, 9 - x, x // 3, x, x + 0),
+            lambda x: interval_move(x, x, scatter=x, out=np.zeros(8, int)[::2]),
             ValueError,
-            "scatter_offsets: interval 3",
+            "contiguous",
+        ),
+        (lambda x: interval_move(x, x, scatter=x, out=fixed(x)), ValueError, "read-only"),
+        (lambda x: interval_move(x[:2], x, gather=x, scatter=x, out=x), ValueError, "one length"),
+        (
+            lambda x: interval_move(x // 3, x, gather=x, scatter=9 - x, out=x + 0),
+            ValueError,
+            "scatter: interval 3",
         ),
         (
-            lambda x: interval_move(9 - x, x, x // 3, x, x + 0),
+            lambda x: interval_move(x // 3, x, gather=9 - x, scatter=x, out=x + 0),
             ValueError,
-            "gather_offsets: interval 3",
+            "gather: interval 3",
         ),
         (lambda x: searchsorted_sorted(x, x, side="up"), ValueError, "side must be 'left' or"),
         (
@@ -241,10 +261,10 @@ def test_wrong_counts_and_offsets_are_found_wherever_they_are(backend):
         counts, offsets = good.copy(), np.arange(len(good))
         counts[at] = -1
         with pytest.raises(ValueError, match="negative, found -1"):
-            interval_expand(backend.array(counts), backend.array(good))
+            run_length_decode(backend.array(counts), [backend.array(good)])
         offsets[at] = len(good)
         with pytest.raises(ValueError, match=f"interval {at} has 1 items from {len(good)} on"):
-            interval_gather(backend.array(offsets), backend.array(good), backend.array(good))
+            interval_move(backend.array(good), backend.array(good), gather=backend.array(offsets))
 
 
 @pytest.mark.parametrize("counts", [[10**12, 3], [2**60, 3], [2**62] * 4, [2**62] * 5000])
@@ -253,17 +273,17 @@ def test_more_items_than_memory_are_refused_before_any_is_made(backend, counts):
     told = f"{total:,} rows" if total < 2**63 else "at least 9,223,372,036,854,775,807 rows"
     counts = backend.array(np.array(counts))
     with pytest.raises(MemoryError, match=told):
-        interval_expand(counts, counts)
+        run_length_decode(counts, [counts])
 
 
 def test_the_memory_that_is_needed_is_told(monkeypatch):
     monkeypatch.setattr(cpu, "available", lambda: 1000.0)
     monkeypatch.setattr(arrays, "SMALL", 0)
     counts, source = np.array([60, 60]), np.zeros(60)
-    assert len(interval_expand(counts, counts.astype("i4"))) == 120
+    assert len(run_length_decode(counts, [counts.astype("i4")])[0]) == 120
     with pytest.raises(MemoryError, match="200 rows, which take"):
-        interval_expand(np.array([150, 50]), counts)
+        run_length_decode(np.array([150, 50]), [counts])
     with pytest.raises(MemoryError, match="180 rows"):
-        interval_gather(np.zeros(3, int), np.array([60] * 3), source)
+        interval_move(np.array([60] * 3), source, gather=np.zeros(3, int))
     with pytest.raises(MemoryError, match="120 rows"):
         run_length_decode(counts, [counts], beside=1)

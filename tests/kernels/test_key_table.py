@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan.kernels import KeyTable
+from dask_gpuscan.kernels.keys import KeyTable
 from helpers.backends import has_cuda
 
 NUMBERS = st.integers(0, 9) | st.integers(0, 2**64 - 1)

@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_gpuscan.kernels import (
-    INTERPOLATIONS,
-    RANKS,
     BoundWindows,
     Distinct,
     Quantile,
@@ -19,6 +17,7 @@ from dask_gpuscan.kernels import (
     order_statistics,
 )
 from dask_gpuscan.kernels.cpu.core import launch
+from dask_gpuscan.kernels.options import INTERPOLATIONS, RANKS
 from dask_gpuscan.kernels.windows import pieces
 from helpers.versions import known_to_pandas
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dask_gpuscan import operator
 from dask_gpuscan.kernels import (
     BUILT_IN,
     BoundWindows,
@@ -13,13 +14,11 @@ from dask_gpuscan.kernels import (
     RowWindows,
     bitmap,
     byte_mask,
-    operator,
     reduce,
     rolling,
-    rolling_by_code,
-    rolls_by_code,
 )
 from dask_gpuscan.kernels.cpu.core import launch
+from dask_gpuscan.kernels.windows_by_code import rolling_by_code, rolls_by_code
 
 ADD, MAXIMUM = BUILT_IN["add"], BUILT_IN["maximum"]
 

@@ -9,20 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan.kernels import (
-    BUILT_IN,
-    InBand,
-    Mask,
-    bitmap,
-    byte_mask,
-    fold,
-    operator,
-    reduce,
-    scan,
-    segmented,
-)
+from dask_gpuscan import operator, segmented
+from dask_gpuscan.kernels import BUILT_IN, InBand, Mask, bitmap, byte_mask, reduce, scan
 from dask_gpuscan.kernels.cpu.core.engine import TILE
 from dask_gpuscan.kernels.operators.built_in import LAST_NUMBER, LAST_TIME
+from dask_gpuscan.kernels.scan import fold
 
 LENGTHS = [0, 1, 2, 3, 4, 5, 7, 100, TILE - 1, TILE, TILE + 1, 5 * TILE + 3]
 DTYPES = ["int8", "int64", "uint16", "float32", "float64", "bool"]

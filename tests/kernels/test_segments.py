@@ -9,6 +9,8 @@ from dask_gpuscan import kernels
 from dask_gpuscan.kernels.cpu.columns import arrange
 from dask_gpuscan.kernels.cpu.core import launch, shares
 from dask_gpuscan.kernels.cpu.sort import segments
+from dask_gpuscan.kernels.factorize import arrange_by_code, sort_by_code
+from dask_gpuscan.kernels.keys import count_distinct
 
 RNG = np.random.default_rng(5)
 KINDS = ("random", "few", "descending", "nan")
@@ -50,7 +52,7 @@ def test_some_places_are_as_in_a_sort(threads, kind, dtype, count, most):
     starts, ends = offsets[:-1], offsets[1:]
     middle = (starts + ends) // 2
     places = np.sort(np.concatenate([starts, middle, np.minimum(middle + 1, ends - 1), ends - 1]))
-    (found,), _ = kernels.segmented_sort(values, offsets=offsets, kth=lambda: places)
+    (found,), _ = kernels.sort_pairs(values, offsets=offsets, kth=lambda: places)
     for start, end in zip(starts, ends, strict=True):
         expected = np.sort(values[start:end])
         np.testing.assert_array_equal(np.sort(found[start:end]), expected)
@@ -67,12 +69,12 @@ def test_arrays_of_any_strides(threads, step):
     values, offsets = RNG.random(200)[::step], np.array([0, 40, 100])[:: abs(step)]
     offsets = np.append(offsets[:-1], len(values))
     places = offsets[:-1] + 3
-    (found,), _ = kernels.segmented_sort(values, offsets=offsets, kth=lambda: places)
+    (found,), _ = kernels.sort_pairs(values, offsets=offsets, kth=lambda: places)
     for start, end, place in zip(offsets[:-1], offsets[1:], places, strict=True):
         assert found[place] == np.sort(values[start:end])[place - start]
     words, ends = np.arange(10, dtype=np.uint64)[::step], np.array([0, 99, 3, 99, 10, 99])[::2]
     ends[-1] = len(words)
-    assert kernels.count_distinct(words, ends).tolist() == np.diff(ends).tolist()
+    assert count_distinct(words, ends).tolist() == np.diff(ends).tolist()
 
 
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
@@ -80,7 +82,7 @@ def test_arrays_of_any_strides(threads, step):
 def test_rows_are_brought_together(threads, count, groups, dtype):
     codes = RNG.integers(0, max(1, groups), count).astype(dtype)
     arrays = [np.arange(count)[::-1], RNG.random(count) < 0.5, RNG.random(count).astype("f4")]
-    starts, found = kernels.arrange_by_code(codes, groups, arrays)
+    starts, found = arrange_by_code(codes, groups, arrays)
     order = np.argsort(codes, kind="stable")
     assert starts.tolist() == np.searchsorted(codes[order], np.arange(groups)).tolist()
     for one, array in zip(found, arrays, strict=True):
@@ -98,7 +100,7 @@ def test_rows_are_sorted_by_code(threads, count, groups, dtype):
     if count:
         codes[-1] = groups - 1
     arrays = [np.arange(count)[::-1], RNG.random(count) < 0.5, RNG.random(count).astype("f4")]
-    found_codes, rows, found = kernels.sort_by_code(codes, groups, arrays)
+    found_codes, rows, found = sort_by_code(codes, groups, arrays)
     order = np.argsort(codes, kind="stable")
     assert found_codes.dtype == codes.dtype
     assert rows.tolist() == order.tolist()
@@ -111,10 +113,10 @@ def test_rows_are_sorted_by_code(threads, count, groups, dtype):
 def test_rows_that_are_not_brought_together():
     codes = np.zeros(3, np.int64)
     with pytest.raises(ValueError, match="groups must be at most 4096 of these arrays, found 4097"):
-        kernels.arrange_by_code(codes, 4097, [])
+        arrange_by_code(codes, 4097, [])
     for array in (np.zeros(2), np.zeros(3, complex)):
         with pytest.raises(ValueError, match="arrays must be as long as the codes"):
-            kernels.arrange_by_code(codes, 1, [array])
+            arrange_by_code(codes, 1, [array])
 
 
 @pytest.mark.parametrize("distinct", [1, 9, 4000])
@@ -124,15 +126,15 @@ def test_distinct_words_are_counted(threads, distinct, count, most):
     missing = RNG.random(count) < 0.4
     offsets = _offsets(count, most)
     pairs = list(pairwise(offsets))
-    found = kernels.count_distinct(words, offsets)
+    found = count_distinct(words, offsets)
     assert found.tolist() == [len(np.unique(words[a:b])) for a, b in pairs]
-    found = kernels.count_distinct(words, offsets, missing)
+    found = count_distinct(words, offsets, missing)
     assert found.tolist() == [len(np.unique(words[a:b][~missing[a:b]])) for a, b in pairs]
     with pytest.raises(TypeError, match="words must be a 1-d array of uint64"):
-        kernels.count_distinct(words.view(np.int64), offsets)
+        count_distinct(words.view(np.int64), offsets)
     with pytest.raises(TypeError, match="offsets must be a 1-d array of int64"):
-        kernels.count_distinct(words, offsets.astype(np.int32))
+        count_distinct(words, offsets.astype(np.int32))
     with pytest.raises(ValueError, match="end with the number of rows"):
-        kernels.count_distinct(words, offsets + 1)
+        count_distinct(words, offsets + 1)
     with pytest.raises(ValueError, match="words and missing"):
-        kernels.count_distinct(words, offsets, np.append(missing, True))
+        count_distinct(words, offsets, np.append(missing, True))

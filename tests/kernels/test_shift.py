@@ -1,5 +1,6 @@
 """Rows moved along, against pandas, by slices that threads share."""
 
+from functools import partial
 from importlib import import_module
 
 import numpy as np
@@ -8,14 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan.kernels import (
-    are_floats,
-    difference,
-    finds_rows_before,
-    rows_before,
-    shift,
-    subtract,
-)
+from dask_gpuscan.kernels import shift
+from dask_gpuscan.kernels.shift import are_floats, subtract
+from dask_gpuscan.kernels.windows_by_code import finds_rows_before, rows_before
 
 on_cpu = import_module("dask_gpuscan.kernels.cpu.windows.shift")
 
@@ -38,7 +34,7 @@ def test_rows_are_those_of_pandas(backend, dtype, items, periods):
     moved = backend.to_numpy(shift(backend.array(array), periods, array.dtype.type(7)))
     np.testing.assert_array_equal(moved, column.shift(near, fill_value=7))
     assert moved.dtype == dtype
-    changed = backend.to_numpy(difference(backend.array(array), periods, NAN))
+    changed = backend.to_numpy(shift(backend.array(array), periods, NAN, subtract=True))
     np.testing.assert_array_equal(changed, column.diff(near))
     assert changed.dtype == "float64"
 
@@ -49,7 +45,7 @@ def test_every_other_row_and_times():
     np.testing.assert_array_equal(shift(times[::2], -2, np.datetime64("NaT", "s")), expected)
 
 
-@pytest.mark.parametrize("move", [shift, difference])
+@pytest.mark.parametrize("move", [shift, partial(shift, subtract=True)])
 def test_what_are_no_rows_is_refused(move):
     with pytest.raises(TypeError, match="rows must be arrays"):
         move([1, 2], 1, NAN)
@@ -64,7 +60,7 @@ def test_what_are_no_rows_is_refused(move):
 @pytest.mark.parametrize("dtype", ["bool", "M8[s]", "m8[s]", "O"])
 def test_what_are_no_numbers_is_not_subtracted(dtype):
     with pytest.raises(TypeError, match="rows must be numbers to be subtracted, found dtype"):
-        difference(np.zeros(2, dtype), 1, NAN)
+        shift(np.zeros(2, dtype), 1, NAN, subtract=True)
 
 
 @given(codes=st.lists(st.integers(0, 3), max_size=20), periods=PERIODS.filter(bool))
@@ -140,11 +136,11 @@ def test_exact_answers(dtype, periods):
     for number in (0, 2**53, 2**53 + 1, -(2**53) - 1, 2**60, edges.max, edges.min):
         if edges.min <= number <= edges.max:
             rows = np.repeat(np.array([1, number, 0], dtype), 50_000)
-            for move in (shift, difference):
-                found = move(rows, periods, nan, exact=True)
+            for subtracts in (False, True):
+                found = shift(rows, periods, nan, subtract=subtracts, exact=True)
                 whole = rows.astype(object)
                 moved = np.roll(whole, periods)
-                right = whole - moved if move is difference else moved
+                right = whole - moved if subtracts else moved
                 right = right[max(periods, 0) : len(rows) + min(periods, 0)]
                 if any(int(float(x)) != x for x in set(right)):
                     assert found is None

@@ -8,20 +8,17 @@ from hypothesis import strategies as st
 
 from dask_gpuscan.kernels import (
     INT128,
-    NAT,
     InBand,
     argsort,
     bitmap,
     byte_mask,
     put,
-    segmented_sort,
     sort,
     sort_pairs,
-    sorted_quantiles,
     take,
-    takes_ranks,
-    tied_ranks,
 )
+from dask_gpuscan.kernels.nulls import NAT
+from dask_gpuscan.kernels.sorted_values import sorted_quantiles, takes_ranks, tied_ranks
 
 INTEGERS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "float32", "float64")
@@ -191,7 +188,7 @@ def test_segments(backend, drawn, data):
         {"within": [backend.array(segment // 2), backend.array(segment.astype(np.float32))]},
     ]
     for given_segments in within:
-        own, (rows,) = segmented_sort(arrays, positions=True, **given_segments, **options)
+        own, (rows,) = sort_pairs(arrays, positions=True, **given_segments, **options)
         np.testing.assert_array_equal(backend.to_numpy(rows), expected)
         same_bits(backend.to_numpy(own[0]), keys[0][0][expected])
 
@@ -250,7 +247,7 @@ def test_many_segments(backend, mean, poisoned):
     for key in (values, heavy):
         expected = np.lexsort([key, segment])
         offsets = np.flatnonzero(np.diff(segment, prepend=-1, append=-1))
-        own, (rows,) = segmented_sort(
+        own, (rows,) = sort_pairs(
             backend.array(key), offsets=backend.array(offsets), positions=True
         )
         np.testing.assert_array_equal(backend.to_numpy(rows), expected)
@@ -338,7 +335,7 @@ BAD = [
     (
         TypeError,
         "offsets must be a 1-d array of int64",
-        lambda x: segmented_sort(x, offsets=[0, 3]),
+        lambda x: sort_pairs(x, offsets=[0, 3]),
     ),
     (ValueError, "keys must be at least one array", lambda x: argsort([])),
     (ValueError, "keys must have one length", lambda x: argsort([x, x[1:]])),
@@ -350,15 +347,14 @@ BAD = [
     ),
     (ValueError, "nulls must have one entry a key", lambda x: argsort([x, x], nulls=[None])),
     (ValueError, "keys and values must have one length", lambda x: sort_pairs(x, x[1:])),
-    (ValueError, "either offsets or within", lambda x: segmented_sort(x)),
-    (ValueError, "either offsets or within", lambda x: segmented_sort(x, offsets=x, within=x)),
-    (ValueError, "keys and within must have one", lambda x: segmented_sort(x, within=x[:2])),
-    (ValueError, "begin with 0 and end with", lambda x: segmented_sort(x, offsets=x[:0])),
-    (ValueError, "begin with 0 and end with", lambda x: segmented_sort(x, offsets=x + 1)),
+    (ValueError, "either offsets or within", lambda x: sort_pairs(x, offsets=x, within=x)),
+    (ValueError, "keys and within must have one", lambda x: sort_pairs(x, within=x[:2])),
+    (ValueError, "begin with 0 and end with", lambda x: sort_pairs(x, offsets=x[:0])),
+    (ValueError, "begin with 0 and end with", lambda x: sort_pairs(x, offsets=x + 1)),
     (
         ValueError,
         "must not decrease",
-        lambda x: segmented_sort(x, offsets=x[[0, 2, 1, 2]] * 3 // 2),
+        lambda x: sort_pairs(x, offsets=x[[0, 2, 1, 2]] * 3 // 2),
     ),
 ]
 

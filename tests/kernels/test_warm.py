@@ -8,6 +8,7 @@ import pytest
 
 from dask_gpuscan import kernels
 from dask_gpuscan.kernels import BUILT_IN, InBand, Predicate
+from dask_gpuscan.kernels.scan import aggregating, carry_in_from, fold
 from dask_gpuscan.kernels.selection import counter_of
 
 ADD, FIRST = BUILT_IN["add"], BUILT_IN["first"]
@@ -30,9 +31,9 @@ COMPACT = {"compact", "cpu/columns/compact", "cpu/core/shared"} | ROWS
         (lambda: kernels.scan(ADD, X, nulls=InBand(), carry_in=STATES[0], mark_nulls=True), SCAN),
         (lambda: kernels.scan(FIRST, X, dtype=X.dtype), SCAN),
         (lambda: kernels.reduce(ADD, X), SCAN),
-        (lambda: kernels.aggregate(ADD, X), SCAN),
-        (lambda: kernels.fold(ADD, STATES), SCAN),
-        (lambda: kernels.carry_in_from(ADD, STATES[0], X.dtype, STATES[1]), SCAN),
+        (lambda: aggregating(ADD, X)[1](), SCAN),
+        (lambda: fold(ADD, STATES), SCAN),
+        (lambda: carry_in_from(ADD, STATES[0], X.dtype, STATES[1]), SCAN),
         (lambda: kernels.reduce_by_code(ADD, KEYS, X, 9, nulls=InBand()), BY_CODE),
         (lambda: kernels.scan_by_code(ADD, KEYS, X, 9, carry_in=X), BY_CODE),
         (lambda: kernels.reduce_by_key(ADD, [KEYS], X), BY_KEY),

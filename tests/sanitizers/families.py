@@ -10,8 +10,13 @@ import numpy as np
 
 from dask_gpuscan import kernels
 from dask_gpuscan.kernels import BUILT_IN, BoundWindows, RowWindows
+from dask_gpuscan.kernels.factorize import flags_at
+from dask_gpuscan.kernels.grids import box_filter, summed_area_table
+from dask_gpuscan.kernels.keys import factorize_words
 from dask_gpuscan.kernels.operators.compensated import SUM, UNCOUNTED_SUM
-from dask_gpuscan.kernels.options import Distinct, Quantile, Rank
+from dask_gpuscan.kernels.options import RANKS, Distinct, Quantile, Rank
+from dask_gpuscan.kernels.rolling import window_starts
+from dask_gpuscan.kernels.sorted_values import searchsorted_sorted, tied_ranks
 
 ROWS = 20_002
 
@@ -53,8 +58,8 @@ def _sorts(on: Any) -> Iterator[Any]:
     yield kernels.argsort(x)
     yield kernels.sort(x[:3000])
     yield kernels.sort(few)
-    _, first = kernels.factorize_words(few.view("u4"))
-    yield kernels.flags_at(first, len(few))
+    _, first = factorize_words(few.view("u4"))
+    yield flags_at(first, len(few))
 
 
 def _by_code(on: Any) -> Iterator[Any]:
@@ -67,7 +72,7 @@ def _by_code(on: Any) -> Iterator[Any]:
 
 def _searches(on: Any) -> Iterator[Any]:
     left, right = _runs(), _runs()[::7]
-    yield kernels.searchsorted_sorted(on(left), on(right))
+    yield searchsorted_sorted(on(left), on(right))
     yield kernels.asof(on(left), on(right))
     codes = on((left % 3).astype("i4")), on((right % 3).astype("i4"))
     yield kernels.asof(on(left), on(right), codes, 3, direction="nearest")
@@ -116,19 +121,19 @@ def _intervals(on: Any) -> Iterator[Any]:
     counts = rng.integers(0, 7, ROWS // 4)
     offsets, total = counts.cumsum() - counts, int(counts.sum())
     x = on(_values())
-    yield kernels.interval_expand(on(counts), x[: len(counts)])
-    yield kernels.interval_gather(on(offsets), on(counts), x)
+    yield from kernels.run_length_decode(on(counts), [x[: len(counts)]])
+    yield kernels.interval_move(on(counts), x, gather=on(offsets))
     out = on(np.zeros(total))
-    kernels.interval_scatter(on(offsets), on(counts), x[:total], out)
+    kernels.interval_move(on(counts), x[:total], scatter=on(offsets), out=out)
     yield out
 
 
 def _boxes(on: Any) -> Iterator[Any]:
     image = on(_values()[:20_000].reshape(100, 200))
-    yield kernels.box_filter(image, 3)
-    yield kernels.box_filter(image, 60)
-    yield kernels.box_filter(image, 3, axes=0)
-    yield kernels.box_filter(on(_values()), 60)
+    yield box_filter(image, 3)
+    yield box_filter(image, 60)
+    yield box_filter(image, 3, axes=0)
+    yield box_filter(on(_values()), 60)
 
 
 def _selections(on: Any) -> Iterator[Any]:
@@ -147,9 +152,9 @@ def _by_key(on: Any) -> Iterator[Any]:
 
 def _ranks(on: Any) -> Iterator[Any]:
     keys = on(_runs())
-    for how in kernels.RANKS:
-        yield kernels.tied_ranks(keys, how)
-        yield kernels.tied_ranks(keys, how, groups=keys // 3)
+    for how in RANKS:
+        yield tied_ranks(keys, how)
+        yield tied_ranks(keys, how, groups=keys // 3)
 
 
 FAMILIES: dict[str, Family] = {
@@ -174,13 +179,11 @@ FAMILIES: dict[str, Family] = {
     "by_code": _by_code,
     "rolling": _rolling,
     "window_starts": lambda on: iter(
-        [kernels.window_starts(on(_runs().astype("i8")), r) for r in (0, 9, 2000)]
+        [window_starts(on(_runs().astype("i8")), r) for r in (0, 9, 2000)]
     ),
     "interval_sums": _intervals,
     "intervals": _intervals,
-    "area_table": lambda on: iter(
-        [kernels.summed_area_table(on(_values()[:20_000].reshape(2, 100, 100)))]
-    ),
+    "area_table": lambda on: iter([summed_area_table(on(_values()[:20_000].reshape(2, 100, 100)))]),
     "box_image": _boxes,
     "box_line": _boxes,
     "wavelet": _order,

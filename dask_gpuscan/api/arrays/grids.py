@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import kernels
 from ...engines.run import array_engine_of, check_in_memory
+from ...kernels.arrays import is_array
 from ...kernels.grids import SUMS, check_axes, check_numbers
 from ...kernels.messages import shown
 
@@ -182,7 +182,7 @@ def _corners(boxes: Any, shape: tuple[int, ...], like: Any) -> tuple[Any, Any, b
 
 def _as_array(boxes: Any) -> Any:
     try:
-        return boxes if kernels.is_array(boxes) else np.asarray(boxes)
+        return boxes if is_array(boxes) else np.asarray(boxes)
     except ValueError:  # rows of different lengths
         raise ValueError(f"boxes must be of one length each, found {shown(boxes)}") from None
 

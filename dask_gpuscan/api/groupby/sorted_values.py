@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...kernels import INTERPOLATIONS
+from ...kernels.options import INTERPOLATIONS
 from ...ops.core.operation import Part
 from ...ops.groupby.sorted_values import (
     MEDIAN,

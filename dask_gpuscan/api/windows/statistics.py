@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, SupportsIndex, overload
 
-from ...kernels import INTERPOLATIONS, RANKS
+from ...kernels.options import INTERPOLATIONS, RANKS
 from ...ops.statistics.inputs import PAIR
 from ...ops.statistics.table import ORDER_STATISTICS, WINDOWS
 from ..arguments import check_choice, check_ddof, check_flags

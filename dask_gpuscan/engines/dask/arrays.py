@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 from dask.array import Array, from_array
 
-from ... import kernels
-from ...kernels import BUILT_IN
-from ...kernels.grids import added_as, box_ends, check_axes, check_radii, check_reach
+from ...kernels import BUILT_IN, grids
+from ...kernels.grids import (
+    added_as,
+    box_ends,
+    check_axes,
+    check_radii,
+    check_reach,
+)
 from ...kernels.options import edges_of
 from ...ops.arrays.grids import BoxEnds, BoxFilter
 from ...ops.arrays.groups import GroupedArrayScan
@@ -47,14 +52,14 @@ def scan(
 
 def summed_area_table(x: Array, axes: Any = None, *, dtype: Any = None) -> Array:
     """Return the sum of all elements up to each one along some axes: a scan along each axis that has several chunks."""
-    answer = kernels.summed_area_table(x._meta, axes, dtype=dtype)
-    state = kernels.summed_area_table(answer).dtype
+    answer = grids.summed_area_table(x._meta, axes, dtype=dtype)
+    state = grids.summed_area_table(answer).dtype
     found = check_axes(axes, x.ndim)
     table, options = x.astype(added_as(x.dtype, state)), ScanArguments(dtype=state, skipna=False)
     inside = tuple(axis for axis in found if table.numblocks[axis] == 1)
     if inside:
         table = table.map_blocks(
-            kernels.summed_area_table, inside, dtype=state, meta=answer.astype(state)
+            grids.summed_area_table, inside, dtype=state, meta=answer.astype(state)
         )
     for axis in set(found).difference(inside):
         carry = ArrayScan("summed-area-table", BUILT_IN["add"], axis, options)
@@ -82,7 +87,7 @@ def box_filter(
 ) -> Array:
     """Return the mean of the box around each element, block by block with the elements around each block."""
     options = {"mode": mode, "cval": cval, "dtype": dtype}
-    answer = kernels.box_filter(x._meta, radius, axes=axes, **options)
+    answer = grids.box_filter(x._meta, radius, axes=axes, **options)
     found = check_axes(axes, x.ndim)
     radii = dict(zip(found, check_radii(radius, len(found)), strict=True))
     halos = {axis: each for axis, each in radii.items() if each and x.numblocks[axis] > 1}

@@ -270,8 +270,8 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
 
     def _moved(self, array: ColumnBase, periods: int, less: bool = False) -> ColumnBase:
         """Return a plain array with its rows moved, or with `less` minus its moved rows, in one pass."""
-        values, move = view_of(array).values, kernels.difference if less else kernels.shift
-        out, none = move(values, periods, values.dtype.type(0)), min(abs(periods), array.size)
+        values, none = view_of(array).values, min(abs(periods), array.size)
+        out = kernels.shift(values, periods, values.dtype.type(0), subtract=less)
         valid = slice(none, array.size) if periods > 0 else slice(0, array.size - none)
         return LAYOUT.wrap_valid(out, valid, array.dtype)
 

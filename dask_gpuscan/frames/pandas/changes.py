@@ -13,6 +13,7 @@ from pandas.api.types import is_list_like
 
 from ... import kernels
 from ...kernels.options import Shifted
+from ...kernels.shift import subtract
 from ..types import DType, Values
 from .decimals import decimals_of, has_all_digits, limbs_of, whole_of
 from .layouts import (
@@ -117,7 +118,7 @@ class PandasChanges:
     def diff(self, array: PandasArray, periods: int) -> PandasArray:
         array = bare(array)
         if array.dtype in FLOATS:
-            return kernels.difference(array, periods, array.dtype.type("nan"))
+            return kernels.shift(array, periods, array.dtype.type("nan"), subtract=True)
         if _holds_integers(array):
             if MASKED.matches(array.dtype):
                 return self.subtract(array, self.shift(array, periods))
@@ -135,7 +136,7 @@ class PandasChanges:
             changed = values ^ kernels.shift(values, periods, np.False_)
             return with_nulls(changed, _rest(shifted, len(array)))
         dtype = _changes_of(values.dtype)
-        found = kernels.difference(values, periods, dtype.type("nan"), exact=True)
+        found = kernels.shift(values, periods, dtype.type("nan"), subtract=True, exact=True)
         if found is None:  # which is an error
             now, earlier = values[shifted.to], values[shifted.of]
             _subtract(now, earlier, np.empty(len(now), dtype))
@@ -223,10 +224,10 @@ def _changes_of(dtype: np.dtype) -> np.dtype:
 
 def _subtract(now: Values, earlier: Values, out: Values) -> None:
     """Write differences of NumPy's integers; raises an OverflowError for one that float64 does not hold."""
-    if kernels.subtract(now, earlier, out):
+    if subtract(now, earlier, out):
         return
     exact = np.empty(len(now), np.int64)
-    if not kernels.subtract(now, earlier, exact):
+    if not subtract(now, earlier, exact):
         _refuse_differences(np.dtype(np.int64))
     check_floats(exact)
 

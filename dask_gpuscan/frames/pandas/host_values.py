@@ -139,7 +139,7 @@ class PandasHostValues:
                 f"the strings take {size:,} bytes, and a column of {dtype} holds {MOST:,}; "
                 f"cast it to pandas.ArrowDtype(pyarrow.large_string())"
             )
-        data = kernels.interval_gather(begin, counts, texts.data)
+        data = kernels.interval_move(counts, texts.data, gather=begin)
         bits = pa.array(~missing).buffers()[1] if missing.any() else None
         buffers = [bits, pa.py_buffer(offsets), pa.py_buffer(data)]
         return pd.array(pa.Array.from_buffers(pa.large_string(), len(counts), buffers), dtype=dtype)

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.api.extensions import ExtensionDtype
 
-from ...kernels import NAT, InBand, bitmap, byte_mask
 from ...kernels.bounded_cache import BoundedCache
+from ...kernels.nulls import NAT, InBand, bitmap, byte_mask
 from ..types import Column, DType, Layout, Missing, NullStorage, Values, View
 from .native import arrow_storage, one_array
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ... import kernels
+from ...kernels.shift import are_floats
 from ..types import DType, Values
 from .layouts import MASKED, NUMPY, PandasArray, bare, holds_null, masked_parts
 
@@ -50,7 +51,7 @@ def with_nulls(values: Values, missing: Values | None = None) -> Values:
 
 def check_floats(values: Values) -> None:
     """Raise an OverflowError that names the first integer that float64 does not hold, if there is one."""
-    if kernels.are_floats(values):
+    if are_floats(values):
         return
     wrong = next(value for value in values.tolist() if int(float(value)) != value)
     raise OverflowError(

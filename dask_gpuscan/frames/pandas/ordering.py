@@ -10,7 +10,8 @@ import pandas as pd
 import pyarrow as pa
 
 from ... import kernels
-from ...kernels import INT128, NAT, Nulls, bitmap, byte_mask
+from ...kernels import INT128, Nulls, bitmap, byte_mask
+from ...kernels.nulls import NAT
 from ..key_values import Duration, Instant, key_value
 from ..messages import column_title, first_line
 from ..types import DType, Layout, Values

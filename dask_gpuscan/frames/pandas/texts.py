@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ... import kernels
+from ...kernels.keys import KeyTable, hash_texts, take_texts, text_words
 from ...kernels.late_dataclass import dataclass
 from ..types import GroupIds, Values
 from .layouts import OFFSETS, PandasArray, holds_text
@@ -38,13 +39,13 @@ class Texts:
 
     def ids(self) -> GroupIds:
         """Return the numbers of the texts, in no order, that of nulls above all others; some may have no row."""
-        codes, groups = kernels.hash_texts(self.offsets, self.data)
+        codes, groups = hash_texts(self.offsets, self.data)
         if self.null is None:
             return GroupIds(codes, groups)
         codes[self.null] = groups
         return GroupIds(codes, groups + 1)
 
-    def number(self, table: kernels.KeyTable) -> tuple[Values, Values]:
+    def number(self, table: KeyTable) -> tuple[Values, Values]:
         """Return the numbers of texts in a table, and the first rows of new ones; none may be null."""
         return table.number_texts(self.offsets, self.data)
 
@@ -54,7 +55,7 @@ class Texts:
         longest = int(lengths.max()) if len(lengths) else 0
         if longest > LONGEST:
             return None
-        keys = [*kernels.text_words(self.offsets, self.data, max(1, -(-longest // 8))), lengths]
+        keys = [*text_words(self.offsets, self.data, max(1, -(-longest // 8))), lengths]
         nulls = None if self.null is None else [kernels.byte_mask(self.null)] * len(keys)
         order: Values = kernels.argsort(keys, nulls=nulls)
         return order
@@ -68,7 +69,7 @@ class Texts:
         )
         if fills and null is None:
             null = rows < 0
-        return Texts(*kernels.take_texts(self.offsets, self.data, rows), null)
+        return Texts(*take_texts(self.offsets, self.data, rows), null)
 
     def as_array(self, dtype: Any) -> PandasArray | None:
         """Return an array of these texts; None if its dtype has offsets that are too narrow."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol
 
-from ...kernels import KeyTable, Nulls
+from ...kernels import Nulls
+from ...kernels.keys import KeyTable
 from ..types import Array, Column, DType, Frame, GroupIds, Values
 
 NumberKeys = Callable[[KeyTable], tuple[Values, Values]]

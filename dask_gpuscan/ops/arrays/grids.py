@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import kernels
-from ...kernels.grids import corner_differences
+from ...kernels.grids import box_filter, corner_differences
 from ...kernels.late_dataclass import dataclass
 
 
@@ -21,7 +20,7 @@ class BoxFilter:
     radii : dict of int to int
         By axis.
     options : dict
-        What else `kernels.box_filter` takes.
+        What else `kernels.grids.box_filter` takes.
     halos : dict of int to int
         How many elements around the block it comes with on either side, by axis.
     """
@@ -33,7 +32,7 @@ class BoxFilter:
     def apply(self, block: Any) -> Any:
         """Return the means of the block's own elements."""
         radius = list(self.radii.values())
-        out = kernels.box_filter(block, radius, axes=list(self.radii), **self.options)
+        out = box_filter(block, radius, axes=list(self.radii), **self.options)
         own = [slice(None)] * out.ndim
         for axis, halo in self.halos.items():
             own[axis] = slice(halo, out.shape[axis] - halo)

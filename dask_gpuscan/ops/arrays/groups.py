@@ -18,7 +18,9 @@ from ...forks import import_late
 from ...frames.keys import Keys
 from ...frames.types import GroupIds
 from ...kernels import Nulls, Operator
+from ...kernels.by_code import max_groups
 from ...kernels.late_dataclass import dataclass
+from ...kernels.scan import carry_in_from, carry_inputs
 from ..core.carry import Carry
 from ..core.groups import (
     AdjacentGroups,
@@ -112,7 +114,7 @@ class RowGroups(ReducibleGroups):
 
     @property
     def _are_few(self) -> bool:
-        most = kernels.max_groups(self.xp.empty(0, self._dtype))
+        most = max_groups(self.xp.empty(0, self._dtype))
         return most is None or self._groups <= most
 
     @cached_property
@@ -211,7 +213,7 @@ class GroupedArrayScan(Carry):
         inputs, codes = self._block(block)
         op, values, dtype = inputs.op, state_of(inputs.arrays), inputs.dtype
         if op.in_order:
-            op, values, dtype = kernels.carry_inputs(op, values, inputs.types.outputs[0], dtype)
+            op, values, dtype = carry_inputs(op, values, inputs.types.outputs[0], dtype)
         found, rows = np.unique(codes, return_inverse=True)
         groups = self._groups(inputs.arrays[0], rows, len(found))
         return RowStates(op, found, groups.reduce(op, values, nulls=inputs.nulls, dtype=dtype)())
@@ -236,7 +238,7 @@ class GroupedArrayScan(Carry):
             at = xp.asarray(here)
             carry_in = state_of(tuple([xp.take(s, at, axis=axis) for s in prefix.states]))
             if inputs.op.in_order:
-                carry_in = kernels.carry_in_from(inputs.op, carry_in, inputs.types.outputs[0])
+                carry_in = carry_in_from(inputs.op, carry_in, inputs.types.outputs[0])
         op, initial = inputs.op, self.scan.initial(inputs)
         if initial is not None:
             op = starting_from(op, initial, tuple(type(x) for x in fields_of(initial)))

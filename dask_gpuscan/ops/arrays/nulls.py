@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import BUILT_IN, NAT, InBand, Nulls, Operator
+from ...kernels import BUILT_IN, InBand, Nulls, Operator
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
+from ...kernels.nulls import NAT
 from ...kernels.operators.built_in import LAST_NUMBER, LAST_TIME
 from ...kernels.scalars import FLAG, is_number
 from ..scan.operator_traits import (

@@ -8,9 +8,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ... import kernels
-from ...kernels import NAT, Nulls, Operator, Signature
+from ...kernels import Nulls, Operator
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
+from ...kernels.nulls import NAT
+from ...kernels.operators.signature import Signature, user_state
+from ...kernels.scan import aggregating, carry_in_from, fold
 from ..core.carry import Carry
 from ..core.groups import fields_of
 from ..scan.kernel_scan import ScanArguments
@@ -86,11 +89,11 @@ class ArrayScan(Carry):
         if inputs.time is not None:
             initial = as_time(initial, inputs.time)
         dtypes = [a.dtype for a in inputs.arrays]
-        return kernels.state(inputs.op, initial, dtypes, inputs.dtype, "initial")
+        return user_state(inputs.op, initial, dtypes, inputs.dtype, "initial")
 
     def aggregate(self, block: Any) -> Any:
         inputs, options = self.inputs(block), self.options
-        return kernels.aggregate(
+        by, read = aggregating(
             inputs.op,
             inputs.arrays,
             nulls=inputs.nulls,
@@ -98,16 +101,17 @@ class ArrayScan(Carry):
             reverse=options.reverse,
             dtype=inputs.dtype,
         )
+        return by, read()
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
         carry_operator = aggregates[0][0]
-        return carry_operator, kernels.fold(carry_operator, [state for _, state in aggregates])
+        return carry_operator, fold(carry_operator, [state for _, state in aggregates])
 
     def apply(self, block: Any, prefix: Any) -> Any:
         inputs, options = self.inputs(block), self.options
         carry = self.initial(inputs)
         if prefix is not None:
-            carry = kernels.carry_in_from(inputs.op, prefix[1], inputs.types.outputs[0], carry)
+            carry = carry_in_from(inputs.op, prefix[1], inputs.types.outputs[0], carry)
         out, _ = kernels.scan(
             inputs.op,
             inputs.arrays,

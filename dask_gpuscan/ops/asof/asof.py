@@ -21,7 +21,8 @@ from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of_columns, stored_numbers
 from ...frames.types import Array, Column, Values
 from ...kernels.late_dataclass import dataclass
-from ...kernels.options import WAYS
+from ...kernels.options import WAYS, Unsorted
+from ...kernels.sorted_values import is_sorted
 from ..core.carry import Summary
 from ..sort.pieces import PartitionSlices
 from ..windows.exact import holds_decimals
@@ -148,7 +149,7 @@ class AsOf:
         }  # fmt: skip
         try:
             return kernels.asof(numbers(columns[0]), numbers(columns[1]), codes, groups, **how)
-        except kernels.Unsorted:
+        except Unsorted:
             for one in both:
                 in_order(*one)
             raise
@@ -205,7 +206,7 @@ def in_order(column: Column, side: str, place: str = "") -> Values:
         If they do, or one is null.
     """
     values = numbers(column)
-    if _has_outer_null(column) or not kernels.is_sorted(values):
+    if _has_outer_null(column) or not is_sorted(values):
         refuse(column, side, place)
     return values
 

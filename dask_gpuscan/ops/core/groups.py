@@ -22,8 +22,10 @@ from ...frames.keys import Keys
 from ...frames.types import GroupIds
 from ...kernels import BUILT_IN, Nulls, Operator
 from ...kernels.bounded_cache import BoundedCache
+from ...kernels.factorize import occurring
 from ...kernels.operators.product import product
 from ...kernels.options import Exclusive
+from ...kernels.scan import aggregating, fold
 
 INT64 = np.dtype(np.int64)
 
@@ -119,7 +121,7 @@ class OneGroup(ReducibleGroups):
     def reduce(
         self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
     ) -> Callable[[], States]:
-        _, read = kernels.aggregating(op, values, dtype=dtype, nulls=nulls, reverse=self.reverse)
+        _, read = aggregating(op, values, dtype=dtype, nulls=nulls, reverse=self.reverse)
         return lambda: fields_of(read())
 
     def borders(self, rows: int) -> tuple[Any, Any] | None:
@@ -318,7 +320,7 @@ class NumberedGroups(ReducibleGroups):
         """The codes that have rows, where there may be gaps."""
         if self._occurring is None:
             codes = self.codes
-            self._occurring = kernels.occurring(codes.array, codes.groups, check=False)
+            self._occurring = occurring(codes.array, codes.groups, check=False)
         return self._occurring
 
     @property
@@ -405,4 +407,4 @@ def merged(op: Operator, states: States, groups: ReducibleGroups) -> States:
 
 def folded(op: Operator, states: list[States]) -> States:
     """Combine states of neighbouring parts of one group, on the host."""
-    return fields_of(kernels.fold(op, [state_of(s) for s in states]))
+    return fields_of(fold(op, [state_of(s) for s in states]))

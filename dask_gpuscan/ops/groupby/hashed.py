@@ -21,6 +21,8 @@ from ...frames.keys import Keys, any_null, dense_ids, is_first_of_group, named_k
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, names_of, schema_of
 from ...frames.types import GroupIds
+from ...kernels.by_code import max_groups
+from ...kernels.factorize import most_arranged, occurring
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry, TreeReduction
 from ..core.columnwise import map_outputs, one_table
@@ -89,7 +91,7 @@ class NumberedRows:
     @property
     def are_few(self) -> bool:
         """Whether there is room for the states of all groups: then no row is moved, which takes longer."""
-        most = kernels.max_groups(self.ids.array)
+        most = max_groups(self.ids.array)
         return most is None or self.ids.groups <= most
 
     def reducible(
@@ -127,13 +129,13 @@ def with_gaps(ids: GroupIds, space: float = math.inf) -> NumberedGroups | None:
     Of NumPy arrays, there are many if they are too many to be reduced in chunks of rows, for then the bits are those of
     groups without gaps, and if there are no more than `space` numbers for each.
     """
-    few = kernels.most_arranged(ids.array)
+    few = most_arranged(ids.array)
     enough = max(few, ids.groups / space) if few else -1
     if ids.keys_of is None or min(len(ids.array), ids.groups) <= enough:
         return None
     if enough < 0:
         return NumberedGroups(ids, has_gaps=True)
-    found = kernels.occurring(ids.array, ids.groups, check=False)
+    found = occurring(ids.array, ids.groups, check=False)
     return NumberedGroups(ids, has_gaps=True, occurring=found) if len(found) > enough else None
 
 

@@ -20,7 +20,9 @@ from ...frames.protocol import Library
 from ...frames.protocol.keys import NumberKeys
 from ...frames.registry import common_schema, library_of, schema_of
 from ...frames.types import GroupIds
-from ...kernels import KeyTable, Nulls, Operator
+from ...kernels import Nulls, Operator
+from ...kernels.factorize import most_arranged, occurring
+from ...kernels.keys import KeyTable
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import NumberedGroups, States, fields_of, state_of
 from .hashed import NumberedRows, Table, TableScan, grouped, merged, merged_states, with_gaps
@@ -133,7 +135,7 @@ def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tab
     with library.acquire(partition):
         arrays = [library.array(c) for c in spec.by.series(partition)]
         before = len(prefix.keys[0])
-        if before <= kernels.most_arranged(np.empty(0, np.int32)):
+        if before <= most_arranged(np.empty(0, np.int32)):
             return None
         ways = _ways(library, arrays)
         numbers = None if ways is None else _numbers(prefix)
@@ -141,9 +143,9 @@ def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tab
             return None
         codes, new = numbers.number(ways)
         ids = GroupIds(codes, len(numbers))
-        met = kernels.occurring(codes, len(numbers), check=False)
+        met = occurring(codes, len(numbers), check=False)
         own = NumberedGroups(ids, has_gaps=True, occurring=met)
-        if len(met) <= kernels.most_arranged(codes):
+        if len(met) <= most_arranged(codes):
             own = NumberedGroups(dense_ids(ids))  # reduced in chunks of rows, as in a partition
         states = [prefix.states, _states(scan, partition, own)]
         met = met.astype(codes.dtype, copy=False)

@@ -16,8 +16,10 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import DType, View
 from ...kernels import BUILT_IN, Operator
+from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
 from ...kernels.nulls import missing_in_band
+from ...kernels.scan import aggregating, carry_inputs, carry_operator
 from ..core.groups import (
     INT64,
     ReducibleGroups,
@@ -73,7 +75,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
 
     def _carried(self, dtype: np.dtype) -> bool:
         """Return whether states are those of a carry operator, as plain states of many elements may overflow."""
-        return kernels.carry_operator(self.reduction.op, dtype) is not self.reduction.op
+        return carry_operator(self.reduction.op, dtype) is not self.reduction.op
 
     def _inputs(
         self, columns: Sequence[Any], views: list[View]
@@ -87,7 +89,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         if self.user:
             found = combined_plan(library, reduction.op, columns)
             values = tuple(v.values for v in views)
-            op, values, dtype = kernels.carry_inputs(found.meant, values, found.kernel_dtype, None)
+            op, values, dtype = carry_inputs(found.meant, values, found.kernel_dtype, None)
             return op, values, joint_nulls(views), dtype
         view, layout = views[0], library.layout(column.dtype)
         assert layout is not None
@@ -105,7 +107,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
                 dtype = FLOAT64 if dtype.kind == "f" else np.dtype(np.complex128)
             values = view.values
             if op.in_order:
-                op, values, dtype = kernels.carry_inputs(op, values, dtype, dtype)
+                op, values, dtype = carry_inputs(op, values, dtype, dtype)
             return op, values, view.nulls, dtype
         return op, view.values, view.nulls, None
 
@@ -121,7 +123,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
 
         def saw_nan(found: States) -> bool:
             shown = found[field]
-            total = kernels.reduce(BUILT_IN["add"], shown) if kernels.is_array(shown) else shown
+            total = kernels.reduce(BUILT_IN["add"], shown) if is_array(shown) else shown
             return bool(np.isnan(total))
 
         return library.assume_no_nan(
@@ -138,7 +140,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         if not groups.is_one:
             return groups.reduce(op, values, nulls=nulls, dtype=dtype)
         # the operator carries states already, and is its own carry operator
-        _, wait = kernels.aggregating(op, values, nulls=nulls, dtype=dtype)
+        _, wait = aggregating(op, values, nulls=nulls, dtype=dtype)
         return lambda: fields_of(wait())
 
     @property
@@ -192,7 +194,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         if over_nan is not None:
             return seeing(over_nan if states[0].dtype.kind == "f" else op)
         if op.in_order:
-            return kernels.carry_operator(op, states[0].dtype)
+            return carry_operator(op, states[0].dtype)
         if self.reduction.of_floats is not None and len(states) > 1:
             return self.reduction.of_floats[0]
         return operator_of(op, states) if self.user else op

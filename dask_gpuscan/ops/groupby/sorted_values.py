@@ -17,9 +17,11 @@ from ...frames.messages import HINT
 from ...frames.protocol import Library
 from ...frames.registry import library_of, stored_numbers
 from ...frames.types import GroupIds, Values
+from ...kernels.keys import count_distinct
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ...kernels.scalars import is_number
+from ...kernels.sorted_values import sorted_quantiles
 from ..core.groups import INT64
 from ..statistics.groups import FLOAT64
 from ..statistics.inputs import cast_to_answer
@@ -100,7 +102,7 @@ class SortedReduction(WholeGroupReduction):
             before = xp.append(xp.zeros(1, INT64), xp.cumsum(missing, dtype=INT64))[offsets]
             counts = counts - (before[1:] - before[:-1])
         if len(values):  # then each group has a row
-            (values,), _ = kernels.segmented_sort(
+            (values,), _ = kernels.sort_pairs(
                 values,
                 offsets=offsets,
                 nulls=[nulls],
@@ -140,7 +142,7 @@ class CountDistinct(SortedReduction):
             return super()._answers(column, array, starts)
         missing = library.missing(own)
         ends = np.append(starts, len(values))
-        distinct = kernels.count_distinct(words_of(values), ends, missing)
+        distinct = count_distinct(words_of(values), ends, missing)
         if missing is not None and not self.dropna:
             distinct += np.logical_or.reduceat(missing, starts)
         return self._wrapped([column], distinct, None)
@@ -220,7 +222,7 @@ class Quantiles(SortedReduction):
             return xp.zeros(len(starts), values.dtype)
         midpoint = self.interpolation == "midpoint"
         if self.interpolation in ("linear", "midpoint") and dtype.kind not in "mM":
-            return kernels.sorted_quantiles(values, starts, counts, q, midpoint=midpoint)
+            return sorted_quantiles(values, starts, counts, q, midpoint=midpoint)
         lower, part = _place(xp, counts, q)
         at = xp.minimum(starts + lower, len(values) - 1)
         behind = xp.minimum(at + (part > 0), len(values) - 1)

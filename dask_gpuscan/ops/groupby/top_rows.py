@@ -18,6 +18,7 @@ from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of
 from ...frames.types import Column, Values
 from ...kernels.late_dataclass import dataclass
+from ...kernels.sorted_values import searchsorted_sorted
 from ..core.carry import TreeReduction
 from ..core.groups import INT64
 from ..windows.exact import holds_decimals
@@ -125,7 +126,7 @@ class Top:
             return order, numbers[: len(order)] - begin
         # equal values have one place
         ties, lengths = kernels.run_length_encode([array[order] for array in tied])
-        begin = starts[kernels.searchsorted_sorted(ties, starts, "right") - 1]
+        begin = starts[searchsorted_sorted(ties, starts, "right") - 1]
         return order, kernels.run_length_decode(lengths, [ties - begin])[0]
 
 

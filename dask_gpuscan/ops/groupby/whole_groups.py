@@ -17,6 +17,7 @@ from ...frames.messages import name_columns
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of, stored_numbers
 from ...frames.types import GroupIds, Values
+from ...kernels.factorize import arrange_by_code, most_arranged, sort_by_code
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ..core.carry import TreeReduction
@@ -59,19 +60,19 @@ SPARSE = 1 << 18
 def together(numbered: NumberedRows, columns: Sequence[Any]) -> GroupedRows:
     """Return columns with the rows of each group together."""
     library, ids = numbered.library, numbered.ids
-    most = kernels.most_arranged(ids.array)
+    most = most_arranged(ids.array)
     flat, arrays = flat_columns(columns) if most else ([], [])
     names = [column.name for column in columns]
     if most and all(c.layout is not None for c in flat) and all(a.itemsize <= 8 for a in arrays):
         dense = dense_ids(ids) if ids.groups <= SPARSE else None
         if dense is not None and dense.groups <= most:
             codes, met = dense.array, dense.first_rows
-            starts, arrays = kernels.arrange_by_code(codes, dense.groups, arrays, check=False)
+            starts, arrays = arrange_by_code(codes, dense.groups, arrays, check=False)
             moved = [
                 library.as_column(c.wrapped(arrays), n) for c, n in zip(flat, names, strict=True)
             ]
             return GroupedRows(moved, AdjacentGroups.at(starts, len(codes)), met)
-        codes, rows, arrays = kernels.sort_by_code(ids.array, ids.groups, arrays, check=False)
+        codes, rows, arrays = sort_by_code(ids.array, ids.groups, arrays, check=False)
         moved = [library.as_column(c.wrapped(arrays), n) for c, n in zip(flat, names, strict=True)]
         groups = AdjacentGroups(Keys([codes], [None]))
         return GroupedRows(moved, groups, rows[groups.first_rows].astype(INT64, copy=False))

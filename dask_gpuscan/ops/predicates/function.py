@@ -23,6 +23,7 @@ from ...kernels.compiler.frozen_functions import freeze
 from ...kernels.compiler.function_fingerprint import fingerprint
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import hint, not_among
+from ...kernels.operators.inference import Endless
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +115,7 @@ def answer_dtype(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> np.
     try:
         lifts = kernels.Operator(_first_but_zero, False, function, name=title, inputs=len(dtypes))
         found = kernels.signature(lifts, dtypes)
-    except (kernels.Endless, ImportError):  # of the compiler
+    except (Endless, ImportError):  # of the compiler
         raise
     except Exception as error:  # whatever Python or Numba raises for code that is no arithmetic
         reason = str(error).removeprefix(f"{title}: ").partition(" File ")[0].strip(" .")

@@ -17,6 +17,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Layout, View
 from ...kernels import BUILT_IN, InBand, Operator
+from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
 from ...kernels.nulls import missing_in_band
 from ...kernels.operators.built_in import LAST_NUMBER, LAST_TIME
@@ -213,7 +214,7 @@ class Fill:
         library, count = library_of(column), len(column)
         xp, array = library.xp, library.array(column)
         values, seen, since = (None, None, None) if prior is None else prior
-        known = kernels.is_array(seen)
+        known = is_array(seen)
         number = self._as_numbers(library, array, column.dtype)
         if number is not None:
             carry = None

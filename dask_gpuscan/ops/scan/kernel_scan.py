@@ -20,8 +20,12 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Array, Missing, Values, View
 from ...kernels import InBand, Mask, Operator, byte_mask
+from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
+from ...kernels.operators.clamped import clamped_add
+from ...kernels.operators.signature import user_state
+from ...kernels.scan import carry_in_from, carry_inputs, carry_operator
 from ..core.groups import (
     ANY,
     Groups,
@@ -135,7 +139,7 @@ class KernelScan(Planned, ScanBase):
                 raise TypeError(f"initial must be a scalar or a state, found {shown(value)}")
         if self.bounds is not None:
             value = (0, value, value)  # whatever was before
-        state = kernels.state(plan.op, value, plan.storages, plan.kernel_dtype, "initial")
+        state = user_state(plan.op, value, plan.storages, plan.kernel_dtype, "initial")
         return self.plans.store("initial", state)
 
     # --- states in addition to the operator's -----------------------------------------------------
@@ -214,7 +218,7 @@ class KernelScan(Planned, ScanBase):
         op, values = plan.op, inputs.values
         dtype: np.dtype | None = answer
         if op.in_order:
-            op, values, dtype = kernels.carry_inputs(op, values, answer, answer)
+            op, values, dtype = carry_inputs(op, values, answer, answer)
         return groups.reduce(op, values, nulls=inputs.nulls, dtype=dtype)
 
     def combine(self, states: Sequence[States]) -> States:
@@ -237,9 +241,9 @@ class KernelScan(Planned, ScanBase):
         if dtype is None:  # an integer of 128 bits
             return self.op
         if self.bounds is not None:
-            return kernels.clamped_add(dtype)
+            return clamped_add(dtype)
         if self.op.in_order:
-            return kernels.carry_operator(self.op, dtype)
+            return carry_operator(self.op, dtype)
         traits = TRAITS.get(self.op.token, PLAIN)
         if dtype.kind == "f" and traits.over_nan is not None:
             return traits.over_nan
@@ -251,7 +255,7 @@ class KernelScan(Planned, ScanBase):
         """Array of the answer after all rows of each group, given arrays of states."""
         plan, parts = self._plan(columns), self._parts(states)
         initial = self.initial_state(plan)
-        state = kernels.carry_in_from(plan.op, state_of(parts.fields), plan.kernel_dtype, initial)
+        state = carry_in_from(plan.op, state_of(parts.fields), plan.kernel_dtype, initial)
         values = lowered(plan.library, plan.op, fields_of(state))
         missing = parts.null
         if plan.has_nulls and plan.op.null_identity and initial is None:
@@ -274,7 +278,7 @@ class KernelScan(Planned, ScanBase):
         if before.fields:
             carry_in = state_of(before.fields)
             if plan.op.in_order:
-                carry_in = kernels.carry_in_from(plan.op, carry_in, plan.kernel_dtype)
+                carry_in = carry_in_from(plan.op, carry_in, plan.kernel_dtype)
         op = plan.op
         if initial is not None:
             op = starting_from(op, initial, tuple(type(x) for x in fields_of(initial)))
@@ -335,7 +339,7 @@ class KernelScan(Planned, ScanBase):
         if before.fields:
             carry_in = state_of(before.fields)
             if start is not None or self.op.in_order:
-                carry_in = kernels.carry_in_from(plan.op, carry_in, plan.kernel_dtype, start)
+                carry_in = carry_in_from(plan.op, carry_in, plan.kernel_dtype, start)
 
         def scan(views: list[View]) -> Callable[[], tuple[Inputs, Any, Any]]:
             inputs = Inputs(views)
@@ -395,7 +399,7 @@ class KernelScan(Planned, ScanBase):
         null = xp.ones(count, np.bool_) if found is None else ~found
         if missing is None:
             return null
-        return null | (missing if kernels.is_array(missing) else missing.missing())
+        return null | (missing if is_array(missing) else missing.missing())
 
 
 class Parts(NamedTuple):
@@ -470,7 +474,7 @@ def _writes_nulls(plan: ScanPlan, nulls: kernels.Nulls) -> bool:
 
 def _flag(flag: Any) -> Any:
     """A flag as a state on the host, or an array of flags as it is."""
-    return flag if flag is None or kernels.is_array(flag) else np.bool_(flag)
+    return flag if flag is None or is_array(flag) else np.bool_(flag)
 
 
 @lru_cache(maxsize=256)

@@ -16,8 +16,9 @@ import pyarrow as pa
 from ... import kernels
 from ...frames.messages import column_title
 from ...frames.types import DType, Missing, Values, View
-from ...kernels import NAT, InBand, Operator
+from ...kernels import InBand, Operator
 from ...kernels.late_dataclass import dataclass
+from ...kernels.nulls import NAT
 
 
 @dataclass(frozen=True)

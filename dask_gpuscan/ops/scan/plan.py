@@ -19,6 +19,8 @@ from ...frames.types import DType, Layout
 from ...kernels import Operator
 from ...kernels.bounded_cache import BoundedCache
 from ...kernels.late_dataclass import dataclass
+from ...kernels.operators.clamped import clamped_add
+from ...kernels.operators.signature import user_state
 from .operator_traits import (
     SIGNED_SUMS,
     OperatorTraits,
@@ -170,7 +172,7 @@ def scan_plan(
     if bounds is None:
         meant = operator_for(op, kernel_dtype)
     else:
-        meant = kernels.clamped_add(kernel_dtype, *bounds)
+        meant = clamped_add(kernel_dtype, *bounds)
     traits = traits_of(meant)
     kernels.signature(meant, storages, kernel_dtype)
     passes = own.groups_pass_over_nan if in_groups else own.passes_over_nan
@@ -182,7 +184,7 @@ def scan_plan(
         writer = traits_of(writer).over_rows or writer  # Arrow's sums begin with 0.0
     zero = None
     if writer in SIGNED_SUMS:
-        zero = kernels.state(writer, kernel_dtype.type(0), storages, kernel_dtype, "initial")
+        zero = user_state(writer, kernel_dtype.type(0), storages, kernel_dtype, "initial")
     held_by = None
     looked_at = any(s.kind == "f" for s in storages) or _is_checked(library, answers)
     if asked is not None and is_integer and looked_at:

@@ -19,6 +19,8 @@ from ...frames.protocol import Library
 from ...frames.registry import columns_of, library_of
 from ...frames.types import Values
 from ...kernels.late_dataclass import dataclass
+from ...kernels.options import RANKS
+from ...kernels.sorted_values import takes_ranks, tied_ranks
 from ..core.columnwise import numeric_columns
 from ..core.groups import INT64
 
@@ -214,7 +216,7 @@ class RankOptions:
             positions="narrow",
         )
         if self._takes_ranks(values.dtype, nulls, missing, groups):
-            ranks = kernels.tied_ranks(keys[-1], self.method, keys[0] if outer else None)
+            ranks = tied_ranks(keys[-1], self.method, keys[0] if outer else None)
             return kernels.put(ranks / count if self.pct else ranks, order, check=False)
         if values.dtype.kind == "V":  # of 128 bits, which only codes compare
             keys[-1] = library.dense_group_ids([library.array(column)]).array[order]
@@ -226,14 +228,14 @@ class RankOptions:
     def _takes_ranks(
         self, dtype: np.dtype, nulls: kernels.Nulls, missing: Values | None, groups: Values | None
     ) -> bool:
-        """Return whether `kernels.tied_ranks` gives the ranks of all values that are not null."""
+        """Return whether `kernels.sorted_values.tied_ranks` gives the ranks of all values that are not null."""
         if missing is not None and (
             self.pct or self.nulls != "keep" or isinstance(nulls, kernels.Mask)
         ):
             return False
         if groups is not None and self.pct:
             return False
-        return self.method in kernels.RANKS and kernels.takes_ranks(dtype)
+        return self.method in RANKS and takes_ranks(dtype)
 
     def runs_of_sorted(self, library: Library, column: Any, groups: Values | None) -> SortedRuns:
         """Return the runs of rows that are sorted already, by group and value; at least one row."""

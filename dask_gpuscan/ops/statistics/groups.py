@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import kernels
 from ...kernels import BUILT_IN, Operator
 from ...kernels.late_dataclass import dataclass
+from ...kernels.scan import carry_in_from
 from ..core.groups import States
 
 FLOAT64 = np.dtype(np.float64)
@@ -139,7 +139,7 @@ def sum_of_times(numbers: Any, s: States) -> Any:
 
 def product(numbers: Any, s: States) -> Any:
     """Return the products, given them or the states of their carry operator."""
-    return (kernels.carry_in_from(BUILT_IN["multiply"], s, FLOAT64) if len(s) > 1 else s[0]), None
+    return (carry_in_from(BUILT_IN["multiply"], s, FLOAT64) if len(s) > 1 else s[0]), None
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import kernels
 from ...frames.messages import HINT, column_title, first_line
 from ...frames.registry import library_of, stored_numbers
 from ...frames.types import DType
 from ...kernels import Operator
+from ...kernels.scan import aggregating
 
 Inputs = tuple[tuple[int, str], ...]
 """For each input of an operator, the number of a column and what is taken of it, a key of `READ`."""
@@ -80,7 +80,7 @@ _FINITE = Operator(lambda a, b: a + b, 0.0, lambda x: x - x, name="finite")
 def all_finite(arrays: tuple[Any, ...], inputs: Inputs) -> Callable[[], bool]:
     """Begin to ask whether all values are finite, and every row counts for `min_periods`; what is returned waits."""
     pairs = zip(arrays, inputs, strict=True)
-    reads = [kernels.aggregating(_FINITE, a)[1] for a, (_, what) in pairs if what == "values"]
+    reads = [aggregating(_FINITE, a)[1] for a, (_, what) in pairs if what == "values"]
     return lambda: sum([float(read()) for read in reads]) == 0.0
 
 

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from ...kernels import BUILT_IN, Distinct, Operator, OrderStatistic, Quantile, Rank
+from ...kernels import BUILT_IN, Distinct, Operator, Quantile, Rank
 from ...kernels.late_dataclass import dataclass
 from ...kernels.operators import compensated, reproducible
+from ...kernels.options import OrderStatistic
 from ..scan.operator_traits import LARGEST_NUMBER, SMALLEST_NUMBER
 from . import ewm, ewm_pairs, groups, windows
 from .groups import CHANGES, COUNT, Reduction, if_counted, if_seen, itself, spread

@@ -24,6 +24,7 @@ from ...frames.types import DType, Values
 from ...kernels.arrays import check_memory
 from ...kernels.cpu.core.limits import available
 from ...kernels.late_dataclass import dataclass
+from ...kernels.sorted_values import is_sorted
 from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
 from .time_column import TimeColumn, decrease, numbers_of, times_at, zone_of
@@ -94,7 +95,7 @@ def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None) -> 
     pair = None
     if last is not None and len(times) > 0 and times[0].item() < last:
         pair = last, times[0].item()
-    elif not kernels.is_sorted(times):
+    elif not is_sorted(times):
         at = int((times[1:] < times[:-1]).argmax())
         pair = times[at].item(), times[at + 1].item()
     if pair is not None:

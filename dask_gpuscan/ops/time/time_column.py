@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ... import kernels
 from ...frames.registry import column_of, library_of, stored_numbers
 from ...frames.types import Column, DType, Values
 from ...kernels.late_dataclass import dataclass
+from ...kernels.sorted_values import is_sorted
 from ..core.groups import INT64
 
 
@@ -108,7 +108,7 @@ def times_of(column: Any, stored: Any) -> Any:
 
 def check_order(time_column: TimeColumn, frame: Any, times: Values, heads: Values | None) -> None:
     """Raise a ValueError if times decrease, or do so within groups, whose first rows `heads` marks."""
-    if kernels.is_sorted(times, heads):
+    if is_sorted(times, heads):
         return
     late = times[1:] < times[:-1]
     at = int((late if heads is None else late & ~heads[1:]).argmax())

@@ -17,6 +17,7 @@ from ...frames.registry import library_of, stored_numbers
 from ...frames.types import Array, DType, Values
 from ...kernels import BUILT_IN, Operator
 from ...kernels.late_dataclass import dataclass
+from ...kernels.windows import Windows
 from ..core.groups import INT64
 from ..groupby.decimals import rounded_means
 from ..scan.operator_traits import traits_of
@@ -139,7 +140,7 @@ def decimal_answers(
         ) from error
 
 
-def median_of_times(column: Any, windows: kernels.Windows, least: int) -> Array:
+def median_of_times(column: Any, windows: Windows, least: int) -> Array:
     """Return the medians of times in windows, rounded towards zero: between the two in the middle."""
     # cuDF has means of durations, and no medians
     library, column = (

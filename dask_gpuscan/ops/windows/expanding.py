@@ -16,7 +16,8 @@ from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import View
-from ...kernels import BUILT_IN, Operator, is_array
+from ...kernels import BUILT_IN, Operator
+from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, lowered, merged, state_of
 from ..core.operation import Needs

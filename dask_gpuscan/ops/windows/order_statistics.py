@@ -10,8 +10,9 @@ import numpy as np
 from ... import kernels
 from ...frames.registry import library_of, stored_numbers
 from ...frames.types import DType, GroupIds, Values
-from ...kernels import Distinct, OrderStatistic, Rank
+from ...kernels import Distinct, Rank
 from ...kernels.late_dataclass import dataclass
+from ...kernels.options import OrderStatistic
 from ..scan.overflow import are_exact
 from ..statistics.inputs import VALUES, check_columns, holds_integers
 from ..statistics.table import ORDER_STATISTICS

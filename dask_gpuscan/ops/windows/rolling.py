@@ -14,9 +14,13 @@ from ...frames.keys import missing_in
 from ...frames.messages import name_columns, naming
 from ...frames.registry import columns_of, library_of
 from ...frames.types import DType, GroupIds, Values
-from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
+from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows
 from ...kernels.compiler.pack import written
 from ...kernels.late_dataclass import dataclass
+from ...kernels.operators.segments import segmented
+from ...kernels.rolling import window_starts
+from ...kernels.windows import Windows
+from ...kernels.windows_by_code import rolling_by_code, rolls_by_code
 from ..core.groups import INT64
 from ..core.plans import PlannedOperation
 from ..scan.kernel_scan import wrapped
@@ -52,7 +56,7 @@ class Shape(Protocol):
     def has_row(self) -> bool:
         """Whether each window has its own row."""
 
-    def windows(self, rows: WindowRows) -> kernels.Windows:
+    def windows(self, rows: WindowRows) -> Windows:
         """Return the windows of the rows that are asked for."""
 
 
@@ -86,7 +90,7 @@ class RowShape:
     def has_row(self) -> bool:
         return self.before >= 0 and self.after >= 0
 
-    def windows(self, rows: WindowRows) -> kernels.Windows:
+    def windows(self, rows: WindowRows) -> Windows:
         if rows.groups is None:
             return RowWindows(self.before, self.after, rows.first, rows.count)
         return BoundWindows(*rows.groups.bounds, self.before, self.after)
@@ -121,23 +125,23 @@ class TimeShape:
     def extent(self) -> TimeExtent:
         return TimeExtent(self.time_column, self.back, self.ahead)
 
-    def windows(self, rows: WindowRows) -> kernels.Windows:
+    def windows(self, rows: WindowRows) -> Windows:
         assert rows.times is not None
         xp, times, wanted = rows.library.xp, rows.times, rows.wanted
         first, last = (None, None) if rows.groups is None else rows.groups.bounds
-        starts = kernels.window_starts(times, self.back, starts=first)
+        starts = window_starts(times, self.back, starts=first)
         if self.ahead is None and self.itself:
             return BoundWindows(starts[wanted], None, after=rows.first)
         if self.ahead is None:  # rows of the same time are left out, too
-            stops = kernels.window_starts(times, 0, starts=first)
+            stops = window_starts(times, 0, starts=first)
         else:  # the same from behind
             ends = None if last is None else xp.ascontiguousarray(rows.length - last[::-1])
-            behind = kernels.window_starts(-times[::-1], self.ahead, starts=ends)
+            behind = window_starts(-times[::-1], self.ahead, starts=ends)
             stops = rows.length - behind[::-1]
         return BoundWindows(starts[wanted], xp.ascontiguousarray(stops[wanted]))
 
 
-def filled(shape: Shape, windows: kernels.Windows, rows: WindowRows, least: int) -> slice | None:
+def filled(shape: Shape, windows: Windows, rows: WindowRows, least: int) -> slice | None:
     """Return which windows, of the rows that are asked for, have so many rows at least; None if bounds say so."""
     if least <= shape.has_row:
         return slice(0, rows.count)
@@ -162,7 +166,7 @@ class Windowed(PlannedOperation):
         return self.shape.extent
 
     def takes_group_ids(self, codes: GroupIds) -> bool:
-        return isinstance(self.shape, RowShape) and kernels.rolls_by_code(
+        return isinstance(self.shape, RowShape) and rolls_by_code(
             codes.array, codes.groups, self.shape.of_group
         )
 
@@ -212,13 +216,9 @@ class RollingStatistic(Windowed):
         values = inputs if op.inputs > 1 else inputs[0]
         if rows.group_ids is not None:
             assert isinstance(self.shape, RowShape)
-            counted, codes = (
-                _counted(op, statistic.inputs, self.min_periods, counts),
-                rows.group_ids,
-            )
-            own = self.shape.of_group
-            out = kernels.rolling_by_code(counted, codes.array, values, codes.groups, own)
-            return rows.floats(out)
+            codes, own = rows.group_ids, self.shape.of_group
+            counted = _counted(op, statistic.inputs, self.min_periods, counts)
+            return rows.floats(rolling_by_code(counted, codes.array, values, codes.groups, own))
         if rows.groups is not None and self.shape.until_row is not None:
             # a window that would reach into the group before begins at the head that is in it
             counted = _counted_from_heads(op, statistic.inputs, self.min_periods, counts)
@@ -333,7 +333,7 @@ class RollingOperator(Windowed):
             return kernels.rolling(op, values, self.shape.windows(rows), **options)
         assert isinstance(self.shape, RowShape)
         codes, own = rows.group_ids, self.shape.of_group
-        return kernels.rolling_by_code(op, codes.array, values, codes.groups, own, **options)
+        return rolling_by_code(op, codes.array, values, codes.groups, own, **options)
 
     def _missing(self, rows: WindowRows, valid: Values | None) -> Values:
         """Return which windows have too few observations; `valid` says which rows are observations, None if all are."""

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ... import kernels
 from ...frames.messages import HINT, column_title, first_line, naming, refusing
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Array, Column, DType, GroupIds
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
+from ...kernels.windows_by_code import finds_rows_before
 from ..core.groups import INT64
 from ..core.plans import PlannedOperation
 from .exact import holds_decimals
@@ -47,7 +47,7 @@ class Shift(PlannedOperation):
 
     def takes_group_ids(self, codes: GroupIds) -> bool:
         given = codes.array, codes.groups, self.periods
-        return bool(self.periods) and kernels.finds_rows_before(*given)
+        return bool(self.periods) and finds_rows_before(*given)
 
     @property
     def extent(self) -> RowExtent:

@@ -16,6 +16,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Array, GroupIds, Values
 from ...kernels.late_dataclass import dataclass
+from ...kernels.windows_by_code import rows_before
 from ..core.carry import OverlapCarry
 from ..core.columnwise import EachColumn, FrameColumns, NamedColumns, one_table
 from ..core.groups import INT64
@@ -98,15 +99,15 @@ class WindowRows:
     def _find_before(self, periods: int) -> Values:
         if self.group_ids is not None:
             codes, groups = self.group_ids.array, self.group_ids.groups
-            return kernels.rows_before(codes, groups, periods, check=False)
+            return rows_before(codes, groups, periods, check=False)
         assert self.groups is not None
         xp = self.library.xp
         found = xp.arange(-periods, self.length - periods, dtype=INT64)
         starts, lengths = self.groups.runs
         without = xp.minimum(lengths, abs(periods))  # rows at one end of a group
         ends = starts if periods > 0 else starts + lengths - without
-        return kernels.interval_scatter(
-            ends, without, xp.full(int(without.sum()), -1, INT64), found
+        return kernels.interval_move(
+            without, xp.full(int(without.sum()), -1, INT64), scatter=ends, out=found
         )
 
     def returned(self, array: Array) -> Array:

@@ -41,14 +41,14 @@ DIGIT = 12
 def arrange(
     codes: np.ndarray, groups: int, arrays: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return where each group starts, and arrays with the rows of each together; see `kernels.arrange_by_code`."""
+    """Bring the rows of each group together; see `kernels.factorize.arrange_by_code`."""
     return _arranged(codes, 0, groups, arrays)
 
 
 def sort_by_code(
     codes: np.ndarray, groups: int, arrays: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Return codes in order, where their rows were, and arrays in their order; see `kernels.sort_by_code`."""
+    """Return codes in order, where their rows were, and arrays along; see `kernels.factorize.sort_by_code`."""
     length = len(codes)
     if helpers_for(length) >= TEAM:
         codes, *found, rows = sort([SortKey(codes)], [codes, *arrays], None, positions=True)

@@ -285,7 +285,7 @@ def reduce_by_key(
         one = states[0] if work.scalar_state else tuple(states)
         return space_for(tile, LIST, states=one)
 
-    count, *_ = walk(known, op, visitor, (0, *work.start), length, make_space=make_space)
+    count, *_ = walk(known, op, visitor, (0, *work.start), length, make_space)
     first = None if firsts is None else shrink(firsts, count)
     found = [shrink(out, count) for out in outs]
     return first, found[0] if scalar else tuple(found)
@@ -318,7 +318,7 @@ def scan_by_key(
         runs.last,
     )
     make_space = partial(space_for, uses=LIST)
-    _, *end = walk(known, op, visitor, (0, *start), length, make_space=make_space)
+    _, *end = walk(known, op, visitor, (0, *start), length, make_space)
     if saw_null is not None and isinstance(options.nulls, InBand):
         saw_null[0] |= any(missing_in_band(v).any() for v in values)
     return out, None if not carry_out else end[0] if work.scalar_state else tuple(end)

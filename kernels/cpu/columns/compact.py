@@ -72,7 +72,7 @@ def compact(
     work = compiled.Compact(args, columns, in_place, move, place)
     make_space = partial(space_for, uses=COUNT_AND_LIST, bytes_a_row=bytes_a_row)
     user = selection.counter if isinstance(selection, Predicate) else ADD
-    (count,) = walk(_compact_walk(kind), user, work, (0,), length, make_space=make_space)
+    (count,) = walk(_compact_walk(kind), user, work, (0,), length, make_space)
     for i, out in enumerate(kept):
         kept[i] = out[:count] if in_place and i < len(arrays) else shrink(out, count)
     if rest is not None:
@@ -112,7 +112,7 @@ def run_lengths(runs: Runs, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     starts, lengths = make(length, dtype), make(length, dtype)
     work = compiled.Lengths(args, starts, lengths, length)
     make_space = partial(space_for, uses=LIST)
-    count, _ = walk(_lengths_walk(dtype), LATEST, work, (0, 0), length, make_space=make_space)
+    count, _ = walk(_lengths_walk(dtype), LATEST, work, (0, 0), length, make_space)
     return shrink(starts, count), shrink(lengths, count)
 
 
@@ -154,15 +154,11 @@ def _check_in_place(arrays: list[np.ndarray], selection: Any) -> None:
 # --- kernels ----------------------------------------------------------------------------------------
 
 
-def _counting(work: types.Type, space: types.Type = SPACE) -> TileWalk:
-    """Return the walk of a visitor whose state is a count."""
-    return TileWalk(tiles_kernel(ADD, COUNT, work, space), ADD, 0, COUNT.fields)
-
-
 @lru_cache(maxsize=4096)
 def _compact_walk(selection: SelectionKind) -> TileWalk:
     words = dict.fromkeys(compiled.Compact._fields, types.int64)
-    return _counting(types.record_type(compiled.Compact, **{**words, "selection": selection.type}))
+    work = types.record_type(compiled.Compact, **{**words, "selection": selection.type})
+    return TileWalk(tiles_kernel(ADD, COUNT, work, SPACE), ADD, 0, COUNT.fields)
 
 
 @lru_cache(maxsize=4096)

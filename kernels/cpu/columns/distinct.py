@@ -16,7 +16,7 @@ from ..core.shares import hash_of, segments_at_once
 
 
 def count_distinct(words: np.ndarray, ends: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
-    """Return how many distinct words each segment has; see `kernels.count_distinct`."""
+    """Return how many distinct words each segment has; see `kernels.keys.count_distinct`."""
     words, ends = (np.require(array, requirements=["C", "A"]) for array in (words, ends))
     count = len(ends) - 1
     left_out = np.empty(0, np.uint8) if missing is None else np.ascontiguousarray(missing)

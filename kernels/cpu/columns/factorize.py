@@ -30,7 +30,7 @@ SLICE = 1 << 16
 
 
 def value_range(values: np.ndarray) -> tuple[int, int]:
-    """Return the least and the greatest of some integers; see `kernels.value_range`."""
+    """Return the least and the greatest of some integers; see `kernels.factorize.value_range`."""
     if len(values) < PARALLEL:
         return int(values.min()), int(values.max())
     waiting = iter(np.array_split(values, helpers_for(len(values)) + 1))
@@ -70,12 +70,12 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
 
 
 def occurring(codes: np.ndarray, groups: int) -> np.ndarray:
-    """Return the codes that have a row; see `kernels.occurring`."""
+    """Return the codes that have a row; see `kernels.factorize.occurring`."""
     return np.flatnonzero(flags_at(codes, groups))
 
 
 def flags_at(rows: np.ndarray, length: int) -> np.ndarray:
-    """Return whether each row is among some; see `kernels.flags_at`.
+    """Return whether each row is among some; see `kernels.factorize.flags_at`.
 
     Each thread has flags of its own: two that write to one line of the cache wait for each other.
     """
@@ -89,7 +89,7 @@ def flags_at(rows: np.ndarray, length: int) -> np.ndarray:
 
 
 def first_met(codes: np.ndarray, groups: int) -> np.ndarray:
-    """Return whether each row is the first one of its code; see `kernels.first_met`."""
+    """Return whether each row is the first one of its code; see `kernels.factorize.first_met`."""
     codes = np.require(codes, requirements=["C", "A"])
     found = empty(len(codes), np.dtype(np.bool_))
     tables = tables_for(len(codes), groups)

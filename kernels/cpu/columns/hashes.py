@@ -62,17 +62,17 @@ RARE = 8
 
 
 def hash_codes(words: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return codes that are equal where words are, and a number above all of them; see `kernels.hash_codes`."""
+    """Return codes that are equal where words are, and a number above all of them; see `kernels.keys.hash_codes`."""
     return numbered(np.require(words, requirements=["C", "A"]), None)
 
 
 def factorize_words(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return codes of words, and the first row of each; see `kernels.factorize_words`."""
+    """Return codes of words, and the first row of each; see `kernels.keys.factorize_words`."""
     return factorize(*hash_codes(words.astype(np.uint64, copy=False)), check=False)
 
 
 def hash_texts(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return codes that are equal where texts are, and a number above all of them; see `kernels.hash_texts`."""
+    """Return codes that are equal where texts are, and a number above all of them; see `kernels.keys.hash_texts`."""
     data = np.ascontiguousarray(data)
     texts = as_texts(offsets, data)
     return numbered(hashes_of(texts, len(data)), texts)

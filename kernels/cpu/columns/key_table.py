@@ -31,7 +31,7 @@ class KnownTexts:
 
 
 class KeyTable:
-    """Distinct words or texts of several arrays, numbered as they are met; see `kernels.KeyTable`."""
+    """Distinct words or texts of several arrays, numbered as they are met; see `kernels.keys.KeyTable`."""
 
     def __init__(self) -> None:
         self.known = 0
@@ -39,7 +39,7 @@ class KeyTable:
         self._slots = np.zeros(4 * SPACE, np.uint64)
 
     def number_words(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number of each word, and the rows of those that are new; see `kernels.KeyTable`."""
+        """Return the number of each word, and the rows of those that are new; see `kernels.keys.KeyTable`."""
         words = np.require(words, requirements=["C", "A"])
         codes, rest = self._looked_up(words, None)
         if not len(rest):
@@ -49,7 +49,7 @@ class KeyTable:
         return codes, first
 
     def number_texts(self, offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number of each text, and the rows of those that are new; see `kernels.KeyTable`."""
+        """Return the number of each text, and the rows of those that are new; see `kernels.keys.KeyTable`."""
         data = np.ascontiguousarray(data)
         texts = as_texts(offsets, data)
         words = hashes_of(texts, len(data))
@@ -101,8 +101,3 @@ def _with_room(array: np.ndarray, count: int) -> np.ndarray:
     larger = np.empty(len(array) << (-(-count // len(array)) - 1).bit_length(), array.dtype)
     larger[: len(array)] = array
     return larger
-
-
-def key_table() -> KeyTable:
-    """Return a table of no words or texts; see `kernels.KeyTable`."""
-    return KeyTable()

@@ -264,10 +264,7 @@ def walk(
     visitor: Any,
     start: tuple[Any, ...],
     length: int,
-    *,
-    tile: int = TILE,
-    cost: int | None = None,
-    make_space: Callable[[int], Any] | None = None,
+    make_space: Callable[[int], Any],
 ) -> list[Any]:
     """Let a visitor walk `length` rows from a state; return the fields of the state after them.
 
@@ -280,15 +277,11 @@ def walk(
     start : tuple
         The fields of the state before the rows.
     length : int
-    tile : int
-        Rows a tile.
-    cost : int, optional
-        How many elements the walk is worth, where that is not its length.
-    make_space : callable, optional
+    make_space : callable
         Makes a thread's scratch memory for tiles of so many rows.
     """
     kernel, op, identity, fields, sequential = known
-    number = max(-(-length // tile), 1)
+    number = max(-(-length // TILE), 1)
     carries = [np.array([part], d) for part, d in zip(start, fields, strict=True)]
     aggregates = [np.empty(number, d) for d in fields]
     single = not isinstance(identity, tuple)
@@ -299,18 +292,16 @@ def walk(
         aggregates[0] if single else tuple(aggregates),
     )
     control = np.zeros(STATUS + number, np.int64)
-    tiles = Tiles(0, length, tile, sequential)
+    tiles = Tiles(0, length, TILE, sequential)
 
     def run(leader: bool) -> None:
-        space = None if make_space is None else make_space(min(tile, length))
-        kernel(visitor, space, states, tiles, control, leader)
+        kernel(visitor, make_space(min(TILE, length)), states, tiles, control, leader)
 
-    cost = 0 if sequential else length if cost is None else cost
     try:
-        if cost < PARALLEL:
+        if sequential or length < PARALLEL:
             run(True)
         else:
-            run_team(cost, control, run)
+            run_team(length, control, run)
     except IndexError as error:
         raise outside(user, error) from error
     return [field[0] for field in carries]

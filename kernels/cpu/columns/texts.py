@@ -46,7 +46,7 @@ def hashes_of(texts: Texts, size: int) -> np.ndarray:
 
 
 def text_words(offsets: np.ndarray, data: np.ndarray, count: int) -> np.ndarray:
-    """Return the first bytes of texts as words that are in their order; see `kernels.text_words`."""
+    """Return the first bytes of texts as words that are in their order; see `kernels.keys.text_words`."""
     data = np.ascontiguousarray(data)
     texts = as_texts(offsets, data)
     words = np.empty((count, len(offsets) - 1), np.uint64)
@@ -57,7 +57,7 @@ def text_words(offsets: np.ndarray, data: np.ndarray, count: int) -> np.ndarray:
 def take_texts(
     offsets: np.ndarray, data: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the texts of these rows, and an empty one for negative rows; see `kernels.take_texts`."""
+    """Return the texts of these rows, and an empty one for negative rows; see `kernels.keys.take_texts`."""
     data = np.ascontiguousarray(data)
     texts, rows = as_texts(offsets, data), np.require(rows, requirements=["C", "A"])
     measuring, copying = _taking(offsets.dtype)

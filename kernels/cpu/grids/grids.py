@@ -36,7 +36,7 @@ STRIP, STRIPS = 2048, 8
 
 
 def summed_area_table(values: np.ndarray, dtype: np.dtype, state: np.dtype) -> np.ndarray:
-    """Return the tables of images, which are the last two axes of three; see `kernels.summed_area_table`."""
+    """Return the tables of images, which are the last two axes of three; see `kernels.grids.summed_area_table`."""
     images, rows, columns = values.shape
     out = empty(values.size, dtype).reshape(values.shape)
     above = np.zeros((images, columns), state)
@@ -130,7 +130,7 @@ class Panels(NamedTuple):
 
 
 def box_filter(values: np.ndarray, box: Box) -> np.ndarray:
-    """Return the mean of the box around each element; see `kernels.box_filter`."""
+    """Return the mean of the box around each element; see `kernels.grids.box_filter`."""
     outside, last = box.state.type(box.outside), box.radii[-1]
     for each in box.radii:
         values = _along(values, each, box, outside, each is last)

@@ -26,7 +26,7 @@ FLOAT64 = np.dtype(np.float64)
 
 
 def tied_ranks(keys: np.ndarray, method: str, groups: np.ndarray | None) -> np.ndarray:
-    """Return the ranks of sorted keys; see `kernels.tied_ranks`."""
+    """Return the ranks of sorted keys; see `kernels.sorted_values.tied_ranks`."""
     out = empty(len(keys), FLOAT64)
     kernel = _kernel(keys.dtype, None if groups is None else groups.dtype)
     run_kernel(len(keys), kernel, keys, groups, *RANKS[method], out)
@@ -36,7 +36,7 @@ def tied_ranks(keys: np.ndarray, method: str, groups: np.ndarray | None) -> np.n
 def sorted_quantiles(
     values: np.ndarray, starts: np.ndarray, counts: np.ndarray, q: float, *, midpoint: bool
 ) -> np.ndarray:
-    """Return a quantile of each segment of sorted values; see `kernels.sorted_quantiles`."""
+    """Return a quantile of each segment of sorted values; see `kernels.sorted_values.sorted_quantiles`."""
     none = counts == 0
     if not len(values):
         return np.full(len(starts), np.nan)
@@ -113,7 +113,7 @@ def _kernel(dtype: np.dtype, group: np.dtype | None) -> Kernel:
 
 
 def is_sorted(values: np.ndarray, heads: np.ndarray | None) -> bool:
-    """Return whether values never decrease; see `kernels.is_sorted`."""
+    """Return whether values never decrease; see `kernels.sorted_values.is_sorted`."""
     if not len(values):
         return True
     kernel = _comparing(values.dtype, heads is not None)
@@ -155,7 +155,7 @@ AHEAD_OF_TIMES = np.uint64((1 << 63) - 1)
 
 
 def searchsorted_sorted(needles: np.ndarray, haystack: np.ndarray, *, right: bool) -> np.ndarray:
-    """Return where needles would be inserted; see `kernels.searchsorted_sorted`."""
+    """Return where needles would be inserted; see `kernels.sorted_values.searchsorted_sorted`."""
     out = empty(len(needles), WORD)
     sides = [_ordered(side) for side in (needles, haystack)]
     run_kernel(len(needles) + len(haystack), _merging(sides[0].dtype), *sides, right, out)

@@ -169,7 +169,7 @@ def rolling_by_code(
     windows: RowWindows,
     options: ScanOptions,
 ) -> Any:
-    """Combine the elements of windows of each group; see `kernels.rolling_by_code`."""
+    """Combine the elements of windows of each group; see `kernels.windows_by_code.rolling_by_code`."""
     work, source = _begin(op, arrays, options, codes.dtype)
     signature, count = work.signature, windows.count or 0
     outs, (codes,) = _empty(signature.output_form, count), _side_by_side(codes)
@@ -361,7 +361,7 @@ ROWS = array_type(WORD, readonly=True)
 
 
 def window_starts(values: np.ndarray, reach: int, starts: np.ndarray | None) -> np.ndarray:
-    """Return the first row within reach of each row; see `kernels.window_starts`."""
+    """Return the first row within reach of each row; see `kernels.rolling.window_starts`."""
     out = empty(len(values), WORD)
     kernel = _kernel(starts is not None)
     run_kernel(WORK * len(values), kernel, values, np.uint64(reach), starts, out)

@@ -55,7 +55,7 @@ def shift(
 
 
 def subtract(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
-    """Write exact differences of integers, and tell whether all fit; see `kernels.subtract`."""
+    """Write exact differences of integers, and tell whether all fit; see `kernels.shift.subtract`."""
     return _all_written(lambda part: _subtracted(now[part], earlier[part], out[part]), len(out))
 
 
@@ -70,7 +70,7 @@ def _convert(integers: np.ndarray, out: np.ndarray) -> bool:
 
 
 def are_floats(integers: np.ndarray) -> bool:
-    """Tell whether float64 holds integers exactly; see `kernels.are_floats`."""
+    """Tell whether float64 holds integers exactly; see `kernels.shift.are_floats`."""
     if integers.dtype.itemsize < 8:
         return True
     return _all_written(lambda part: _are_floats(integers[part]), len(integers))
@@ -118,7 +118,7 @@ def finds_rows_before(groups: int, periods: int) -> bool:
 
 
 def rows_before(codes: np.ndarray, groups: int, periods: int, *, check: bool) -> np.ndarray:
-    """Return the row of its group so many rows before each row, always checked; see `kernels.rows_before`."""
+    """Return the row of its group so many rows before each, checked; see `kernels.windows_by_code.rows_before`."""
     codes, out = np.require(codes, requirements=["C", "A"]), empty(len(codes), WORD)
     tables, width = tables_for(len(codes), groups), abs(periods)
     rings = np.full((groups, width + tables.gap - 1), -1, WORD)

@@ -11,11 +11,9 @@ from ..core.closure_constants import numbers_size
 from ..core.plan import (
     NO_CARRY,
     Capability,
-    Extent,
     Form,
     Geometry,
     OfOperator,
-    Tickets,
     TypedOperator,
     state_dtype,
 )
@@ -94,14 +92,6 @@ class CodePass(OfOperator):
         pointers = len(of.inputs) + len(of.outputs) + 2 * len(of.state) + 10
         return f"={pointers}Q9q0s{numbers_size(of.op, of.inputs)}s"
 
-    def sized(self, capability: Capability) -> "CodePass":
-        """Return the pass: its chunks have one size on every GPU."""
-        return self
-
-    def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
-        """Return the one way in which chunks are handed out."""
-        return "classic"
-
     def warps(self, capability: Capability) -> int:
         """Return the warps of a block."""
         if self.step == "scan table":
@@ -124,10 +114,7 @@ class CodePass(OfOperator):
             # a launch over parts goes over as many items
             items, shared = warps * (1 if self.parted else self.chunk), warps * self.bytes
             blocks = max(1, self._resident(warps, capability))
-        return Geometry(
-            threads=32 * warps, shared=shared, items=items, lines=1, blocks=blocks, descriptor=0,
-            described_from=1, tickets=Tickets.NEVER,
-        )  # fmt: skip
+        return Geometry(threads=32 * warps, shared=shared, items=items, blocks=blocks)
 
 
 def group_bytes(state: Form) -> int:

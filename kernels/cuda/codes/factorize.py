@@ -60,7 +60,7 @@ def _first_rows(codes: Any, groups: int) -> Any:
 
 
 def first_met(codes: Any, groups: int) -> Any:
-    """Return whether each row is the first one of its code; see `kernels.first_met`."""
+    """Return whether each row is the first one of its code; see `kernels.factorize.first_met`."""
     return _is_first()(codes, _first_rows(codes, groups))
 
 
@@ -84,29 +84,14 @@ def most_arranged() -> int:
     return 0
 
 
-def arrange(codes: Any, groups: int, arrays: Any) -> tuple[Any, list[Any]]:
-    """Raise a TypeError: rows are sorted by their codes."""
-    raise TypeError("arrange_by_code takes NumPy arrays; sort others by their codes")
-
-
 def sort_by_code(codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, Any, list[Any]]:
-    """Return codes in order, where their rows were, and arrays in their order; see `kernels.sort_by_code`."""
+    """Return codes in order, where their rows were, and arrays along; see `kernels.factorize.sort_by_code`."""
     codes, *found, rows = sort([SortKey(codes)], [codes, *arrays], None, positions="narrow")
     return codes, rows, found
 
 
-def count_distinct(words: Any, ends: Any, missing: Any) -> Any:
-    """Raise a TypeError: the values of segments are sorted."""
-    raise TypeError("count_distinct takes NumPy arrays; sort the segments of others")
-
-
-def hash_codes(words: Any) -> tuple[Any, int]:
-    """Raise a TypeError: words are sorted."""
-    raise TypeError("hash_codes takes NumPy arrays; use factorize_words for others")
-
-
 def factorize_words(words: Any) -> tuple[Any, Any]:
-    """Return the places of words among the distinct ones in order; see `kernels.factorize_words`."""
+    """Return the places of words among the distinct ones in order; see `kernels.keys.factorize_words`."""
     dtype = np.dtype(np.int32 if len(words) < 1 << 31 else np.int64)
     if not len(words):
         return cupy.empty(0, dtype), cupy.empty(0, np.int64)
@@ -125,7 +110,7 @@ def factorize_words(words: Any) -> tuple[Any, Any]:
 
 
 def occurring(codes: Any, groups: int) -> Any:
-    """Return the codes that have a row; see `kernels.occurring`."""
+    """Return the codes that have a row; see `kernels.factorize.occurring`."""
     there = cupy.zeros(groups, np.bool_)
     step = len(codes) // (SAMPLED * groups) if len(codes) >= SAMPLED_FROM else 0
     if step > 1:
@@ -148,32 +133,12 @@ def flagged(there: Any, arrays: list[Any]) -> tuple[Any, list[Any]]:
 
 
 def flags_at(rows: Any, length: int) -> Any:
-    """Return whether each row is among some; see `kernels.flags_at`."""
+    """Return whether each row is among some; see `kernels.factorize.flags_at`."""
     flags = cupy.zeros(length, np.bool_)
     if len(rows) >= PLACED_FROM:
         rows = Partition(rows, length).codes
     flags[rows] = True
     return flags
-
-
-def hash_texts(offsets: Any, data: Any) -> tuple[Any, int]:
-    """Raise a TypeError: cuDF numbers the keys of its columns."""
-    raise TypeError("hash_texts takes NumPy arrays; cuDF numbers the keys of its columns")
-
-
-def key_table() -> Any:
-    """Raise a TypeError: tables of keys are NumPy's."""
-    raise TypeError("KeyTable takes NumPy arrays; number those of CuPy together")
-
-
-def text_words(offsets: Any, data: Any, count: int) -> Any:
-    """Raise a TypeError: cuDF sorts its columns of strings."""
-    raise TypeError("text_words takes NumPy arrays; cuDF sorts its columns of strings")
-
-
-def take_texts(offsets: Any, data: Any, rows: Any) -> tuple[Any, Any]:
-    """Raise a TypeError: cuDF takes rows of its columns of strings."""
-    raise TypeError("take_texts takes NumPy arrays; cuDF takes rows of its columns of strings")
 
 
 def check_range(codes: Any, groups: int) -> None:
@@ -189,6 +154,6 @@ def no_group(groups: int, code: Any) -> str:
 
 
 def value_range(values: Any) -> tuple[int, int]:
-    """Return the least and the greatest of some integers; see `kernels.value_range`."""
+    """Return the least and the greatest of some integers; see `kernels.factorize.value_range`."""
     low, high = cupy.stack([values.min(), values.max()]).get()
     return int(low), int(high)

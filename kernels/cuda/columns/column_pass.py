@@ -284,9 +284,9 @@ class ColumnPass(KernelPass):
         pipelined, words = schedule == "pipelined", self.words(schedule)
         return Geometry(
             threads=32 * (self.shape[0] + 3 * pipelined),
-            shared=self.shared(schedule, capability), items=self.tile, lines=1,
+            shared=self.shared(schedule, capability), items=self.tile,
             blocks=1 if pipelined else COLUMN_LIMITS.blocks,
-            descriptor=8 * (words + words % 2), described_from=1, tickets=Tickets.ALWAYS,
+            descriptor=8 * (words + words % 2), tickets=Tickets.ALWAYS,
         )  # fmt: skip
 
 

@@ -3,19 +3,18 @@
 `make cubins` writes it (pack/cubins.py). An archive is for the sources that it was made of, and for no others.
 """
 
-import io
 import logging
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
 
-from ....forks import import_late
+from ...compiler import archives
 
 PACKAGE = "dask_gpuscan_cubins"
 
 ENDING = ".zip"
-"""How the names of archives end. Entries have the names of kernels, the comment is the digest of the sources."""
+"""How the names of archives end, whose comment is the digest of the sources."""
 
 
 def is_there(architecture: str, sources: str) -> bool:
@@ -25,11 +24,8 @@ def is_there(architecture: str, sources: str) -> bool:
 
 def read(name: str, architecture: str, sources: str) -> bytes | None:
     """Return the cubin of this name; None without a whole one that is made of these sources."""
-    archive = _opened(architecture, sources)
-    if archive is None or name not in archive.NameToInfo:
-        return None
     try:
-        return archive.read(name)
+        return archives.entry(_opened(architecture, sources), name)
     except Exception as error:  # ZipFile raises a dozen kinds
         _pass_over(f"one in {architecture}{ENDING} is damaged: {error}")
         return None
@@ -44,13 +40,12 @@ def folder() -> Path | None:
 
 @lru_cache(maxsize=8)
 def _opened(architecture: str, sources: str) -> ZipFile | None:
-    """Return an archive, which is kept in memory: forked processes would share a place in its file."""
+    """Return the archive for an architecture."""
     place = folder()
     if place is None:
         return None
     try:
-        import_late("lzma")  # which not every Python has
-        archive = ZipFile(io.BytesIO(place.joinpath(f"{architecture}{ENDING}").read_bytes()))
+        archive = archives.opened(place.joinpath(f"{architecture}{ENDING}"))
         if archive.comment.decode() != sources:
             raise ValueError("they are of other sources")
     except FileNotFoundError:

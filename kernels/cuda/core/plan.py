@@ -46,19 +46,19 @@ class Geometry:
     """The size of a kernel's blocks, and of what they take in scratch space."""
 
     threads: int
-    shared: int
-    """Bytes of dynamic shared memory of a block."""
     items: int
     """Items of a line that a block takes at once; 0 where it takes whole lines."""
-    lines: int
-    """Lines that a block takes at once."""
     blocks: int
     """Blocks on a multiprocessor at most."""
-    descriptor: int
+    shared: int = 0
+    """Bytes of dynamic shared memory of a block."""
+    lines: int = 1
+    """Lines that a block takes at once."""
+    descriptor: int = 0
     """Bytes that a tile publishes its state in."""
-    described_from: int
+    described_from: int = 1
     """Tiles of a line from which on they are described."""
-    tickets: Tickets
+    tickets: Tickets = Tickets.NEVER
     """Whether blocks take their tiles by ticket."""
 
 
@@ -114,7 +114,15 @@ class Plan:
 
 
 class KernelPass:
-    """What all passes have in common."""
+    """What all passes have in common: unless they say more, one schedule, and tiles of one size."""
+
+    def sized(self, capability: Capability) -> Self:
+        """Return the pass itself."""
+        return self
+
+    def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
+        """Return the one way in which tiles are handed out."""
+        return "classic"
 
     @cached_property
     def alone(self) -> Plan:
@@ -217,7 +225,7 @@ NO_CARRY = np.dtype([])
 
 
 class PlainPass(KernelPass):
-    """A pass without an operator, of one schedule and size and, unless it says more, without a carry."""
+    """A pass without an operator and, unless it says more, without a carry."""
 
     operator: ClassVar[TypedOperator | None] = None
     token = ""
@@ -227,17 +235,6 @@ class PlainPass(KernelPass):
         """What is left after the last row: nothing that is read."""
         return NO_CARRY
 
-    def sized(self, capability: Capability) -> Self:
-        """Return the pass itself: its tiles have one size."""
-        return self
-
-    def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
-        """Return the one way in which tiles are handed out."""
-        return "classic"
-
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
-        return Geometry(
-            threads=PLAIN_THREADS, shared=0, items=PLAIN_THREADS * PLAIN_ITEMS, lines=1, blocks=4,
-            descriptor=0, described_from=1, tickets=Tickets.NEVER,
-        )  # fmt: skip
+        return Geometry(threads=PLAIN_THREADS, items=PLAIN_THREADS * PLAIN_ITEMS, blocks=4)

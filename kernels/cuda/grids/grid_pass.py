@@ -92,8 +92,8 @@ class AreaTablePass(GridPass):
         column = 32 * warps * vector
         sums, read = 2 * self.state.itemsize, 2 * rows * self.values.itemsize
         return Geometry(
-            threads=32 * warps, shared=column * (sums + read), items=32 * vector, lines=1,
-            blocks=blocks, descriptor=8 * state_words((self.state,)), described_from=1, tickets=Tickets.ALWAYS,
+            threads=32 * warps, shared=column * (sums + read), items=32 * vector, blocks=blocks,
+            descriptor=8 * state_words((self.state,)), tickets=Tickets.ALWAYS,
         )  # fmt: skip
 
 
@@ -163,9 +163,8 @@ class BoxImagePass(BoxPass):
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
         return Geometry(
-            threads=self.columns, shared=self.shared, items=self.columns, lines=1, blocks=BOX_BLOCKS,
-            descriptor=0, described_from=1, tickets=Tickets.NEVER,
-        )  # fmt: skip
+            threads=self.columns, shared=self.shared, items=self.columns, blocks=BOX_BLOCKS
+        )
 
 
 class ImageTile(NamedTuple):
@@ -239,10 +238,7 @@ class BoxLinePass(BoxPass):
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
-        return Geometry(
-            threads=BOX_THREADS, shared=0, items=BOX_THREADS, lines=1, blocks=BOX_LINE_BLOCKS,
-            descriptor=0, described_from=1, tickets=Tickets.NEVER,
-        )  # fmt: skip
+        return Geometry(threads=BOX_THREADS, items=BOX_THREADS, blocks=BOX_LINE_BLOCKS)
 
 
 def grid_source(

@@ -23,7 +23,7 @@ from .tuning import BOX_BANDS, BOX_BLOCKS, BOX_ROWS, TABLE_BUSY
 
 
 def summed_area_table(values: Any, dtype: np.dtype, state: np.dtype) -> Any:
-    """Return the tables of images, which are the last two axes of three; see `kernels.summed_area_table`."""
+    """Return the tables of images, which are the last two axes of three; see `kernels.grids.summed_area_table`."""
     images, rows, columns = values.shape
     each = AreaTablePass(values.dtype, dtype, state)
     strip = 32 * each.shape.vector
@@ -45,7 +45,7 @@ def _by_scans(values: Any, state: np.dtype) -> Any:
 
 
 def box_filter(values: Any, box: Box) -> Any:
-    """Return the mean of the box around each element; see `kernels.box_filter`."""
+    """Return the mean of the box around each element; see `kernels.grids.box_filter`."""
     values, radii = readable(values), {axis: radius for axis, radius in box.radii if radius}
     below, last = values.ndim - 2, values.ndim - 1
     lines = [axis for axis in radii if axis not in (below, last)]

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from ...late_dataclass import dataclass
-from ..core.plan import Capability, Geometry, PlainPass, Tickets
+from ..core.plan import Capability, Geometry, PlainPass
 from ..core.source import constants_source, include
 from ..core.visitors import INTERVAL_SUMS, INTERVALS, VisitorSpec
 from .tuning import (
@@ -61,10 +61,7 @@ class IntervalPass(PlainPass):
 
 
 def _geometry(items: int) -> Geometry:
-    return Geometry(
-        threads=INTERVAL_THREADS, shared=0, items=items, lines=1, blocks=INTERVAL_BLOCKS,
-        descriptor=0, described_from=1, tickets=Tickets.NEVER,
-    )  # fmt: skip
+    return Geometry(threads=INTERVAL_THREADS, items=items, blocks=INTERVAL_BLOCKS)
 
 
 def interval_source(

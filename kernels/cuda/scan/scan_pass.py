@@ -168,10 +168,6 @@ class ScanPass(OfOperator):
         fit = SCAN_LIMITS.shared_on(capability) // self.stage
         return max(STAGES_AT_LEAST, min(SCAN_LIMITS.stages, fit))
 
-    def sized(self, capability: Capability) -> "ScanPass":
-        """Return the pass: its tiles have one size on every GPU."""
-        return self
-
     def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
         """Return how tiles are handed out: by the shape of the lines, then by the GPU and the number of tiles."""
         items = self.tile.items

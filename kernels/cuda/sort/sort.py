@@ -90,7 +90,7 @@ def _falls(has_heads: bool) -> Any:
 
 
 def is_sorted(values: Any, heads: Any) -> bool:
-    """Return whether values never decrease; see `kernels.is_sorted`."""
+    """Return whether values never decrease; see `kernels.sorted_values.is_sorted`."""
     return are_sorted([values], heads)
 
 
@@ -107,7 +107,7 @@ def are_sorted(arrays: Sequence[Any], heads: Any = None) -> bool:
 
 
 def tied_ranks(keys: Any, method: str, groups: Any) -> Any:
-    """Return the ranks of sorted keys; see `kernels.tied_ranks`."""
+    """Return the ranks of sorted keys; see `kernels.sorted_values.tied_ranks`."""
     out = cupy.ndarray(len(keys), np.float64)
     if len(keys):
         keys = readable(keys)
@@ -145,7 +145,7 @@ def _quantiles() -> Any:
 
 
 def sorted_quantiles(values: Any, starts: Any, counts: Any, q: float, *, midpoint: bool) -> Any:
-    """Return a quantile of each segment of sorted values; see `kernels.sorted_quantiles`."""
+    """Return a quantile of each segment of sorted values; see `kernels.sorted_values.sorted_quantiles`."""
     out = cupy.ndarray(len(starts), np.float64)
     if len(starts):
         _quantiles()(values, starts, counts, q, midpoint, out)
@@ -257,7 +257,7 @@ def searchsorted_sorted(
     beyond: int | None = None,
     unsorted: Any = None,
 ) -> Any:
-    """Return where needles would be inserted; see `kernels.searchsorted_sorted`.
+    """Return where needles would be inserted; see `kernels.sorted_values.searchsorted_sorted`.
 
     To each place `shift` is added, but those from `beyond` on are -1. An array of one bool becomes True if a side is
     `unsorted`, or holds NaN; both have rows then.

@@ -244,8 +244,8 @@ class DigitPass(PlainPass):
         tile = threads * rows
         return Geometry(
             threads=threads, shared=tile * max(self.code.size, self.value) + threads // 32 * 3 * 4 * BINS,
-            items=tile, lines=1, blocks=resident, descriptor=BINS * (8 if self.wide else 4),
-            described_from=1, tickets=Tickets.ALWAYS,
+            items=tile, blocks=resident, descriptor=BINS * (8 if self.wide else 4),
+            tickets=Tickets.ALWAYS,
         )  # fmt: skip
 
 

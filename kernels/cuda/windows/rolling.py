@@ -15,7 +15,7 @@ from ...nulls import Mask
 from ...operators.operator import Operator
 from ...operators.signature import Signature, signature_of
 from ...options import ScanOptions
-from ...windows import BoundWindows, RowWindows, Windows
+from ...windows import BoundWindows, Windows
 from ..core import launch
 from ..core.closure_constants import shared_code
 from ..core.device_arrays import kind_of_nulls, mask_buffer, readable
@@ -84,18 +84,6 @@ def most_ring_rows() -> int:
     return 0
 
 
-def rolling_by_code(
-    op: Operator,
-    codes: Any,
-    arrays: tuple[Any, ...],
-    groups: int,
-    windows: RowWindows,
-    options: ScanOptions,
-) -> Any:
-    """Raise a TypeError: `most_ring_rows` says that it is not for CuPy arrays."""
-    raise TypeError("rolling_by_code takes NumPy arrays; bring rows of CuPy arrays together by key")
-
-
 def _level_sizes(rows: int) -> list[int]:
     """Return how many states each level has: one for each group of rows, then of states, until they are one group."""
     sizes = [-(-rows // LEVEL_GROUP)] if rows else []
@@ -131,7 +119,7 @@ PLAN = WindowStartsPass().alone
 
 
 def window_starts(values: Any, reach: int, starts: Any) -> Any:
-    """Return the first row within reach of each row; see `kernels.window_starts`."""
+    """Return the first row within reach of each row; see `kernels.rolling.window_starts`."""
     out = cupy.ndarray(len(values), np.int64)
     if not len(values):
         return out

@@ -63,16 +63,6 @@ def shift(array: Any, shifted: Shifted, fill: np.generic, *, subtracts: bool, ex
     return out
 
 
-def subtract(now: Any, earlier: Any, out: Any) -> bool:
-    """Raise a TypeError: cuDF has its own differences of integers."""
-    raise TypeError("subtract takes NumPy arrays")
-
-
-def are_floats(integers: Any) -> bool:
-    """Raise a TypeError: cuDF's integers have nulls."""
-    raise TypeError("are_floats takes NumPy arrays")
-
-
 @lru_cache(maxsize=1)
 def _before() -> Any:
     text = """
@@ -85,7 +75,7 @@ def _before() -> Any:
 
 
 def rows_before(codes: Any, groups: int, periods: int, *, check: bool) -> Any:
-    """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
+    """Return the row of its group so many rows before each row; see `kernels.windows_by_code.rows_before`."""
     count = len(codes)
     found = cupy.ndarray(count, np.int64)
     if not count:

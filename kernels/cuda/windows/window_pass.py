@@ -11,11 +11,9 @@ from ...late_dataclass import dataclass
 from ..core.closure_constants import numbers_size
 from ..core.plan import (
     Capability,
-    Extent,
     Geometry,
     OfOperator,
     PlainPass,
-    Tickets,
     TypedOperator,
     state_words,
 )
@@ -95,14 +93,6 @@ class WindowPass(OfOperator):
         pointers = len(of.inputs) + len(of.outputs) + 7
         return f"={pointers}Q10q0s{numbers_size(of.op, of.inputs)}s"
 
-    def sized(self, capability: Capability) -> "WindowPass":
-        """Return the pass: its tiles have one size on every GPU."""
-        return self
-
-    def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
-        """Return the one way in which tiles are handed out."""
-        return "classic"
-
     @cached_property
     def shared(self) -> int:
         """Bytes of shared memory of a block."""
@@ -133,9 +123,8 @@ class WindowPass(OfOperator):
         """Return the size of the blocks."""
         items = self.items if self.step in TILED else 1
         return Geometry(
-            threads=WINDOW_THREADS, shared=self.shared, items=WINDOW_THREADS * items, lines=1,
-            blocks=SPAN_BLOCKS if self.step in SPANS else WINDOW_BLOCKS, descriptor=0,
-            described_from=1, tickets=Tickets.NEVER,
+            threads=WINDOW_THREADS, shared=self.shared, items=WINDOW_THREADS * items,
+            blocks=SPAN_BLOCKS if self.step in SPANS else WINDOW_BLOCKS,
         )  # fmt: skip
 
 
@@ -219,8 +208,8 @@ class WindowStartsPass(PlainPass):
         tile = STARTS_THREADS * STARTS_ITEMS
         held = STARTS_HALO + 2 * tile  # of values, and of rows
         return Geometry(
-            threads=STARTS_THREADS, shared=8 * (held + held // STARTS_ITEMS), items=tile, lines=1,
-            blocks=STARTS_BLOCKS, descriptor=0, described_from=1, tickets=Tickets.NEVER,
+            threads=STARTS_THREADS, shared=8 * (held + held // STARTS_ITEMS), items=tile,
+            blocks=STARTS_BLOCKS,
         )  # fmt: skip
 
 

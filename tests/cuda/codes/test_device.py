@@ -4,20 +4,13 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from dask_gpuscan import kernels
-from dask_gpuscan.kernels import (
-    BUILT_IN,
-    InBand,
-    bitmap,
-    byte_mask,
-    factorize_words,
-    max_groups,
-    operator,
-    reduce_by_code,
-    scan_by_code,
-)
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import BUILT_IN, InBand, bitmap, byte_mask, reduce_by_code, scan_by_code
+from dask_gpuscan.kernels.by_code import max_groups
 from dask_gpuscan.kernels.cuda.codes import by_code, factorize
 from dask_gpuscan.kernels.cuda.sort import partition
+from dask_gpuscan.kernels.factorize import flags_at, occurring, sort_by_code
+from dask_gpuscan.kernels.keys import factorize_words
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("poison")]
 
@@ -185,9 +178,7 @@ def test_first_rows_of_many_groups():
     _, rows, numbers = np.unique(codes, return_index=True, return_inverse=True)
     np.testing.assert_array_equal(found.get(), numbers)
     np.testing.assert_array_equal(first.get(), rows)
-    np.testing.assert_array_equal(
-        kernels.occurring(cp.asarray(codes), 1 << 21).get(), np.unique(codes)
-    )
+    np.testing.assert_array_equal(occurring(cp.asarray(codes), 1 << 21).get(), np.unique(codes))
 
 
 @pytest.mark.parametrize("length", [1, 1000, 9_000_000])
@@ -196,7 +187,7 @@ def test_flags_at_many_rows(length, dtype):
     rows = np.random.default_rng().permutation(length)[: length * 3 // 4].astype(dtype)
     expected = np.zeros(length, bool)
     expected[rows] = True
-    np.testing.assert_array_equal(kernels.flags_at(cp.asarray(rows), length).get(), expected)
+    np.testing.assert_array_equal(flags_at(cp.asarray(rows), length).get(), expected)
 
 
 @pytest.mark.parametrize("missing", [[], [0], [3, 99]])
@@ -206,7 +197,7 @@ def test_groups_that_occur_are_found_in_some_rows_or_in_all(monkeypatch, missing
     codes = np.random.default_rng(len(missing)).integers(0, 100, 50_000).astype("i4")
     codes = np.sort(codes) if is_sorted else codes
     codes = codes[~np.isin(codes, missing)]
-    found = kernels.occurring(cp.asarray(codes), 100)
+    found = occurring(cp.asarray(codes), 100)
     np.testing.assert_array_equal(found.get(), np.unique(codes))
 
 
@@ -217,7 +208,7 @@ def test_rows_are_sorted_by_code(count, dtype):
     codes, values = rng.integers(0, 70_000, count).astype(dtype), rng.random(count)
     flags = rng.random(count) < 0.5
     arrays = [cp.asarray(values), cp.asarray(flags)]
-    found, rows, moved = kernels.sort_by_code(cp.asarray(codes), 70_000, arrays)
+    found, rows, moved = sort_by_code(cp.asarray(codes), 70_000, arrays)
     order = np.argsort(codes, kind="stable")
     assert found.dtype == codes.dtype
     assert rows.get().tolist() == order.tolist()

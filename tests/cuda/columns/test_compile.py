@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import BUILT_IN, INT128, Predicate, carry_operator, operator
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import BUILT_IN, INT128, Predicate
 from dask_gpuscan.kernels.cuda.columns.by_key import reducing, scanning
 from dask_gpuscan.kernels.cuda.columns.column_pass import ColumnPass, Gathered
 from dask_gpuscan.kernels.cuda.columns.compact import POSITIONS, gathering, measuring
@@ -19,6 +20,7 @@ from dask_gpuscan.kernels.cuda.core.plan import Nullness
 from dask_gpuscan.kernels.cuda.core.tuning import STAGES_AT_LEAST
 from dask_gpuscan.kernels.cuda.core.visitors import HEAD_FLAGS, SELECT, UNIQUE, VISITORS
 from dask_gpuscan.kernels.operators.compensated import MEAN, SUM
+from dask_gpuscan.kernels.scan import carry_operator
 from helpers.architectures import builds, marks
 
 I4, I8, F8, BOOL = (np.dtype(d) for d in ("i4", "i8", "f8", "?"))

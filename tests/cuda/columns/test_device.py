@@ -4,6 +4,7 @@ import cupy as cp
 import numpy as np
 import pytest
 
+from dask_gpuscan import operator
 from dask_gpuscan.kernels import (
     BUILT_IN,
     InBand,
@@ -11,7 +12,6 @@ from dask_gpuscan.kernels import (
     bitmap,
     byte_mask,
     head_flags,
-    operator,
     partition,
     reduce_by_key,
     run_length_decode,

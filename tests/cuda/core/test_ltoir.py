@@ -5,7 +5,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import BUILT_IN, operator, segmented, signature
+from dask_gpuscan import operator, segmented
+from dask_gpuscan.kernels import BUILT_IN, signature
 from dask_gpuscan.kernels.cuda.core import link, ltoir
 from dask_gpuscan.kernels.cuda.core.plan import typed
 from dask_gpuscan.kernels.cuda.core.requirements import package

@@ -5,12 +5,14 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
-from zipfile import ZIP_LZMA, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import BUILT_IN, operator, signature
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import BUILT_IN, signature
+from dask_gpuscan.kernels.compiler import archives
 from dask_gpuscan.kernels.cuda.core import build, packed
 from dask_gpuscan.kernels.cuda.core.plan import typed
 from dask_gpuscan.kernels.cuda.scan.scan_pass import ScanPass
@@ -116,10 +118,7 @@ def test_of_an_archive_with_any_byte_changed_entries_are_whole_or_not_there(tmp_
     monkeypatch.setattr(packed, "folder", lambda: tmp_path)
     path = tmp_path / f"{ARCHITECTURE}{packed.ENDING}"
     codes = {f"kernel{k}": random.Random(k).randbytes(99) for k in range(2)}
-    with ZipFile(path, "w", ZIP_LZMA) as archive:
-        archive.comment = b"sources"
-        for name, code in codes.items():
-            archive.writestr(name, code)
+    archives.write(path, codes, "sources")
     content = path.read_bytes()
     found = set()
     for at, flips in product(range(len(content)), (1, 8, 128, 255)):

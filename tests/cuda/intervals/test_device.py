@@ -4,13 +4,8 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import (
-    interval_expand,
-    interval_gather,
-    interval_move,
-    interval_scatter,
-    searchsorted_sorted,
-)
+from dask_gpuscan.kernels import interval_move, run_length_decode
+from dask_gpuscan.kernels.sorted_values import searchsorted_sorted
 
 pytestmark = pytest.mark.gpu
 
@@ -34,16 +29,16 @@ def test_many_items(mean, dtype):
     ranks = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
     of_places, to_places = np.repeat(of, counts) + ranks, np.repeat(to, counts) + ranks
     on, reads, writes, items = (cp.asarray(a) for a in (counts, of, to, source))
-    found = interval_expand(on, cp.asarray(values))
+    (found,) = run_length_decode(on, [cp.asarray(values)])
     np.testing.assert_array_equal(found.get(), np.repeat(values, counts))
-    found = interval_gather(reads, on, items)
+    found = interval_move(on, items, gather=reads)
     np.testing.assert_array_equal(found.get(), source[of_places])
     expected = np.zeros(total, dtype)
     expected[to_places] = source[:total]
-    found = interval_scatter(writes, on, items[:total], cp.zeros(total, dtype))
+    found = interval_move(on, items[:total], scatter=writes, out=cp.zeros(total, dtype))
     np.testing.assert_array_equal(found.get(), expected)
     expected[to_places] = source[of_places]
-    found = interval_move(reads, writes, on, items, cp.zeros(total, dtype))
+    found = interval_move(on, items, gather=reads, scatter=writes, out=cp.zeros(total, dtype))
     np.testing.assert_array_equal(found.get(), expected)
 
 
@@ -51,14 +46,15 @@ def test_more_than_two_to_the_31(room):
     length = 2**31 + 1000
     room(5 * length)
     counts = cp.asarray([0, length - 107, 0, 3, 104])
-    out = interval_expand(counts, cp.arange(5, dtype="i1"))
+    (out,) = run_length_decode(counts, [cp.arange(5, dtype="i1")])
     at = cp.asarray([0, length - 108, length - 107, length - 105, length - 104, length - 1])
     assert out[at].tolist() == [1, 1, 3, 3, 4, 4]
     out[length - 9] = 77
-    found = interval_gather(cp.asarray([5, 0]), cp.asarray([length - 5, 5]), out)
+    starts, counts = cp.asarray([5, 0]), cp.asarray([length - 5, 5])
+    found = interval_move(counts, out, gather=starts)
     at = cp.asarray([0, length - 14, length - 13, length - 6, length - 5, length - 1])
     assert found[at].tolist() == [1, 77, 4, 4, 1, 1]
-    moved = interval_scatter(cp.asarray([5, 0]), cp.asarray([length - 5, 5]), found, out)
+    moved = interval_move(counts, found, scatter=starts, out=out)
     assert moved[cp.asarray([0, 4, length - 9, length - 8])].tolist() == [1, 1, 77, 4]
 
 
@@ -67,9 +63,9 @@ def test_slices_that_are_not_aligned():
     total, offsets = int(counts.sum()), np.cumsum(counts) - counts
     on, to = (cp.asarray(np.append(0, a))[1:] for a in (counts, offsets))
     source = cp.arange(total + 1, dtype="u1")[1:]
-    np.testing.assert_array_equal(interval_gather(to, on, source).get(), source.get())
+    np.testing.assert_array_equal(interval_move(on, source, gather=to).get(), source.get())
     out = cp.zeros(total + 3, "u1")
-    interval_scatter(to, on, source, out[3:])
+    interval_move(on, source, scatter=to, out=out[3:])
     np.testing.assert_array_equal(out.get(), np.append(np.zeros(3, "u1"), source.get()))
 
 
@@ -77,7 +73,7 @@ def test_on_a_stream():
     with cp.cuda.Stream(non_blocking=True):  # which does not wait for what another one fills
         counts = cp.full(100_000, 3)
         values = cp.arange(100_000)
-        found = interval_expand(counts, values)
+        (found,) = run_length_decode(counts, [values])
         assert int(found.sum()) == 3 * int(values.sum())
 
 

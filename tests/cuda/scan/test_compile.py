@@ -8,17 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dask_gpuscan import operator, segmented
 from dask_gpuscan.api.frame.operator_scans import scan_parts
-from dask_gpuscan.kernels import (
-    BUILT_IN,
-    INT128,
-    Operator,
-    carry_operator,
-    clamped_add,
-    operator,
-    segmented,
-    signature,
-)
+from dask_gpuscan.kernels import BUILT_IN, INT128, Operator, signature
 from dask_gpuscan.kernels.compiler import cache as kernel_cache
 from dask_gpuscan.kernels.cuda.core import build as build_module
 from dask_gpuscan.kernels.cuda.core import closure_constants as captured_numbers
@@ -29,7 +21,9 @@ from dask_gpuscan.kernels.cuda.scan.scan_pass import ScanPass
 from dask_gpuscan.kernels.cuda.scan.sequential_product import stable_product
 from dask_gpuscan.kernels.cuda.scan.table_pass import TablePass, table_of
 from dask_gpuscan.kernels.cuda.sort.sort_pass import MovePass
+from dask_gpuscan.kernels.operators.clamped import clamped_add
 from dask_gpuscan.kernels.operators.compensated import SUM
+from dask_gpuscan.kernels.scan import carry_operator
 from dask_gpuscan.ops.arrays.nulls import last_within
 from dask_gpuscan.ops.scan.kernel_scan import ScanArguments
 from dask_gpuscan.ops.statistics.table import window_operator

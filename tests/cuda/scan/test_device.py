@@ -10,22 +10,11 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import (
-    BUILT_IN,
-    INT128,
-    InBand,
-    aggregate,
-    aggregating,
-    bitmap,
-    byte_mask,
-    fold,
-    operator,
-    reduce,
-    scan,
-    segmented,
-)
+from dask_gpuscan import operator, segmented
+from dask_gpuscan.kernels import BUILT_IN, INT128, InBand, bitmap, byte_mask, reduce, scan
 from dask_gpuscan.kernels.cuda.core import build, launch
 from dask_gpuscan.kernels.cuda.scan.tuning import tile_for
+from dask_gpuscan.kernels.scan import aggregating, fold
 from dask_gpuscan.ops.statistics.table import window_operator
 
 pytestmark = pytest.mark.gpu
@@ -370,7 +359,7 @@ def test_128_bit_integers_between_pieces_and_in_lines(schedule):
     values = [(-1) ** i * 3**i % 2**127 for i in range(3000)]
     x = cp.asarray(as_int128(values))
     add = BUILT_IN["add"]
-    pieces = [aggregate(add, piece)[1] for piece in (x[:1001], x[1001:1002], x[1002:])]
+    pieces = [aggregating(add, piece)[1]() for piece in (x[:1001], x[1001:1002], x[1002:])]
     assert fold(add, pieces) == reduce(add, x)
     out, carry = scan(add, x[1001:], carry_in=pieces[0])
     assert integers(out) == integers(scan(add, x)[0])[1001:]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dask_gpuscan.kernels import BUILT_IN, segmented, signature
+from dask_gpuscan import segmented
+from dask_gpuscan.kernels import BUILT_IN, signature
 from dask_gpuscan.kernels.cuda.scan import sequential_product
 
 ON_THE_HOST = SimpleNamespace(

@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import BUILT_IN, operator
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import BUILT_IN
 from dask_gpuscan.kernels.cuda.codes.by_code import _steps, chunk_rows
 from dask_gpuscan.kernels.cuda.core import source as source_module
 from dask_gpuscan.kernels.cuda.core.build import build, source

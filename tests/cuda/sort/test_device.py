@@ -4,16 +4,8 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import (
-    BUILT_IN,
-    argsort,
-    max_groups,
-    put,
-    scan_by_code,
-    sort,
-    sort_pairs,
-    take,
-)
+from dask_gpuscan.kernels import BUILT_IN, argsort, put, scan_by_code, sort, sort_pairs, take
+from dask_gpuscan.kernels.by_code import max_groups
 from dask_gpuscan.kernels.cuda.sort import permute
 from dask_gpuscan.kernels.cuda.sort.tuning import FEW
 

@@ -4,8 +4,9 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import Unsorted, asof
+from dask_gpuscan.kernels import asof
 from dask_gpuscan.kernels.cuda.core.tuning import PLAIN_ITEMS, PLAIN_THREADS
+from dask_gpuscan.kernels.options import Unsorted
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("poison")]
 

@@ -4,6 +4,7 @@ import cupy as cp
 import numpy as np
 import pytest
 
+from dask_gpuscan import operator
 from dask_gpuscan.kernels import (
     BUILT_IN,
     BoundWindows,
@@ -11,10 +12,9 @@ from dask_gpuscan.kernels import (
     RowWindows,
     bitmap,
     byte_mask,
-    operator,
     rolling,
-    window_starts,
 )
+from dask_gpuscan.kernels.rolling import window_starts
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("poison")]
 

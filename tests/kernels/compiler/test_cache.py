@@ -16,7 +16,8 @@ import numba
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import operator, reduce
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import reduce
 from dask_gpuscan.kernels.compiler import cache as kernel_cache
 from dask_gpuscan.kernels.compiler import jit
 from dask_gpuscan.kernels.compiler.function_fingerprint import fingerprint

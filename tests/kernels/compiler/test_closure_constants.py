@@ -14,24 +14,16 @@ import numba
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import (
-    Endless,
-    Predicate,
-    fold,
-    operator,
-    reduce_by_key,
-    scan,
-    segmented,
-    select,
-    signature,
-)
+from dask_gpuscan import operator, segmented
+from dask_gpuscan.kernels import Predicate, reduce_by_key, scan, select, signature
 from dask_gpuscan.kernels.compiler import closure_constants as captured
 from dask_gpuscan.kernels.compiler.closure_constants import extract_constants
 from dask_gpuscan.kernels.compiler.frozen_functions import freeze
 from dask_gpuscan.kernels.compiler.function_fingerprint import fingerprint
 from dask_gpuscan.kernels.cpu.core import engine
 from dask_gpuscan.kernels.operators import inference
-from dask_gpuscan.kernels.operators.inference import probe_combine, probe_lift, probe_lower
+from dask_gpuscan.kernels.operators.inference import Endless, probe_combine, probe_lift, probe_lower
+from dask_gpuscan.kernels.scan import fold
 from helpers.programs import run
 
 TABLE = np.array([1.0, 20.0, 3.0])

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import dask_gpuscan
+from dask_gpuscan import operator
 from dask_gpuscan.kernels import (
     InBand,
     RowWindows,
-    operator,
     reduce,
     reduce_by_code,
     reduce_by_key,

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan.kernels import clamped_add, fold, reduce, scan
+from dask_gpuscan.kernels import reduce, scan
+from dask_gpuscan.kernels.operators.clamped import clamped_add
+from dask_gpuscan.kernels.scan import fold
 
 FLOATS = [0.0, 1.0, -2.0, 0.5, 3.0, np.inf, -np.inf, np.nan]
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dask_gpuscan.kernels import BUILT_IN, Operator, operator, scan
+from dask_gpuscan import operator
+from dask_gpuscan.kernels import BUILT_IN, Operator, scan
 from dask_gpuscan.kernels.operators.calls import is_own
 from dask_gpuscan.kernels.operators.signature import _try, signature_of
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan.kernels import BUILT_IN, aggregate, carry_in_from, fold, scan
+from dask_gpuscan.kernels import BUILT_IN, scan
+from dask_gpuscan.kernels.scan import aggregating, carry_in_from, fold
 
 MULTIPLY = BUILT_IN["multiply"]
 
@@ -34,9 +35,10 @@ def test_a_seed_is_what_a_walk_comes_to(dtype, data, from_end):
     with np.errstate(all="ignore"):
         whole = x if initial is None else np.concatenate([np.array([initial], dtype), x])
         expected = np.multiply.accumulate(whole)[-1]
-    states = [aggregate(MULTIPLY, piece) for piece in np.split(x, cuts)]
-    op, state = states[-1] if from_end else states[0]
-    for _, other in states[-2::-1] if from_end else states[1:]:
+    pieces = [aggregating(MULTIPLY, piece) for piece in np.split(x, cuts)]
+    op, states = pieces[0][0], [read() for _, read in pieces]
+    state = states[-1] if from_end else states[0]
+    for other in states[-2::-1] if from_end else states[1:]:
         state = fold(op, [other, state] if from_end else [state, other])
     found = carry_in_from(MULTIPLY, state, np.dtype(dtype), initial)
     np.testing.assert_array_equal(found, expected)
@@ -61,6 +63,6 @@ def test_the_largest_number_is_no_overflow(dtype):
         with np.errstate(all="ignore"):
             expected = np.multiply.accumulate(x)
         for at in range(1, len(x)):
-            _, state = aggregate(MULTIPLY, x[:at])
+            state = aggregating(MULTIPLY, x[:at])[1]()
             out, _ = scan(MULTIPLY, x[at:], carry_in=carry_in_from(MULTIPLY, state, x.dtype))
             np.testing.assert_allclose(out, expected[at:], rtol=1e-6)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dask_gpuscan.kernels import BUILT_IN, InBand, bitmap, fold, reduce, scan
+from dask_gpuscan.kernels import BUILT_IN, InBand, bitmap, reduce, scan
 from dask_gpuscan.kernels.cpu.scan.digit_sums import BLOCK, HIGHEST, LOWEST
 from dask_gpuscan.kernels.operators.reproducible import MEAN, ORIGIN, WIDTH, bin_of
+from dask_gpuscan.kernels.scan import fold
 
 ADD = BUILT_IN["add_reproducible"]
 LARGEST = np.finfo(np.float64).max

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from .... import kernels
-from ....kernels import NAT, Operator
+from ....kernels import Operator
 from ....kernels.late_dataclass import dataclass
+from ....kernels.nulls import NAT
 
 Function = Callable[..., Any]
 

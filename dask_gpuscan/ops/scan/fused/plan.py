@@ -15,10 +15,11 @@ import numpy as np
 
 from ....frames.messages import HINT
 from ....frames.registry import column_of, library_of
-from ....kernels import NAT, Operator
+from ....kernels import Operator
 from ....kernels.bounded_cache import BoundedCache
 from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
+from ....kernels.nulls import NAT
 from ...core.groups import fields_of
 from ...core.operation import GroupScan, MultiOutput, Part
 from ..column_scan import Scan

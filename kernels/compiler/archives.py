@@ -1,0 +1,26 @@
+"""Archives of compiled code: entries have the names of kernels, and the comment says what they were made of."""
+
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZIP_LZMA, ZipFile
+
+from ...forks import import_late
+
+
+def write(path: Path, entries: dict[str, bytes], made_of: str) -> None:
+    """Write an archive."""
+    with ZipFile(path, "w", ZIP_LZMA) as archive:
+        archive.comment = made_of.encode()
+        for name, content in sorted(entries.items()):
+            archive.writestr(name, content)
+
+
+def opened(path: Path) -> ZipFile:
+    """Return an archive, which is kept in memory: forked processes would share a place in its file."""
+    import_late("lzma")  # which not every Python has
+    return ZipFile(BytesIO(path.read_bytes()))
+
+
+def entry(archive: ZipFile | None, name: str) -> bytes | None:
+    """Return an entry of an archive, if there is one."""
+    return None if archive is None or name not in archive.NameToInfo else archive.read(name)
