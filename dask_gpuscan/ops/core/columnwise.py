@@ -39,10 +39,7 @@ class FrameColumns:
     def planned(
         self, frame: Any, checks: bool = True
     ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
-        """Return each operation as it is planned, with its columns of a frame, and the dtypes of the answers.
-
-        Unless it `checks`, what cannot be planned has no dtype.
-        """
+        """Return planned operations with their columns, and dtypes of answers; without checks, None for what has no plan."""
         pairs, dtypes, inputs = [], [], self.inputs(frame)
         for operation, columns in zip(self.operations(len(inputs)), inputs, strict=True):
             if isinstance(operation, PlannedOperation):

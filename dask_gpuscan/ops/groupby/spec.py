@@ -75,10 +75,7 @@ class GroupBySpec:
         self.planned(frame)
 
     def planned(self, frame: Any, checks: bool = True) -> list[tuple[list[Any], Any, Any]]:
-        """Return the columns of each part, its operation as it is planned, and the dtype of its answer.
-
-        Unless it `checks`, what cannot be planned has no dtype.
-        """
+        """Return the columns, planned operation and dtype of each part; without checks, None for what has no plan."""
         found = []
         for part in self.parts:
             columns, operation = self.columns(frame, part), part.operation
