@@ -39,7 +39,7 @@ class FrameColumns:
     def planned(
         self, frame: Any, checks: bool = True
     ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
-        """Return planned operations with their columns, and dtypes of answers; without checks, None for what has no plan."""
+        """Return planned operations with columns, and dtypes of answers; without checks, None for what has no plan."""
         pairs, dtypes, inputs = [], [], self.inputs(frame)
         for operation, columns in zip(self.operations(len(inputs)), inputs, strict=True):
             if isinstance(operation, PlannedOperation):
