@@ -1,9 +1,9 @@
-"""What runs inside one partition: scans, reductions, compaction and group-by of arrays by any operator, on any backend.
+"""Primitives inside one partition: scans, reductions, compaction and group-by by any operator, on any backend.
 
-The names here are those that most callers need: one function for each primitive, and the records that it takes. What
-fewer need is imported from its module: ``from dask_gpuscan.kernels.keys import hash_codes``. Data stays where it
-lives: the type of the arrays chooses the backend. This package knows arrays, null masks and operators, and must never
-import Dask, pandas or cuDF.
+The names here are those that most callers need: one function for each primitive, and the records that it takes. Import
+other names from their modules: ``from dask_gpuscan.kernels.keys import hash_codes``. Data stays where it lives: the
+type of the arrays chooses the backend. This package knows arrays, null masks and operators, and must never import Dask,
+pandas or cuDF.
 
 The modules in this folder are front doors: each checks its arguments and calls the backend. Read `arrays`, `nulls` and
 ``operators/`` first, then a front door, then the module of its name in ``cpu/`` or ``cuda/``.

@@ -1,4 +1,4 @@
-"""What counts as an array, and checks that say what is wrong with other arguments."""
+"""The arrays that kernels take, and checks that say what is wrong with other arguments."""
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
@@ -26,7 +26,7 @@ DTYPE: Callable[[Any], Any] = attrgetter("dtype")
 
 
 class Array(Protocol):
-    """What the kernels ask of arrays, of NumPy and of CuPy alike."""
+    """The attributes of arrays that kernels use, of NumPy and of CuPy alike."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -90,7 +90,7 @@ def is_int128(dtype: Any) -> bool:
 
 
 def brief(obj: Any) -> str:
-    """Return what a message or a repr says of an argument: of an array its dtype and shape, else its repr.
+    """Return an argument as messages show it: the dtype and shape of an array, else its repr.
 
     Examples
     --------
@@ -134,16 +134,16 @@ def check_one_length(name: str, arrays: Sequence[Array]) -> None:
 
 
 MOST = (1 << 63) - 1
-"""The most rows that can be counted; a count of so many stands for any that are more."""
+"""The most rows that can be counted; this count stands for any larger one."""
 
 
 def check_size(rows: int, bytes_a_row: int, available: float) -> None:
-    """Refuse an answer that does not fit the memory there is, before any of it is made.
+    """Raise if an answer does not fit the available memory, before any of it is made.
 
     Raises
     ------
     MemoryError
-        That says how many rows and bytes would be needed.
+        Says how many rows and bytes would be needed.
 
     Examples
     --------
@@ -163,11 +163,11 @@ def check_size(rows: int, bytes_a_row: int, available: float) -> None:
 
 
 SMALL = 1 << 20
-"""Bytes below which nobody asks how much memory there is, which takes CPUs 0.1 ms."""
+"""Bytes below which the available memory is not looked up, which takes 0.1 ms on CPUs."""
 
 
 def check_memory(rows: int, bytes_a_row: int, available: Callable[[], float]) -> None:
-    """Refuse what `check_size` refuses, asking how much memory there is only where an answer is not small."""
+    """Raise as `check_size`, looking up the available memory only for answers that are not small."""
     if rows * max(bytes_a_row, 1) >= SMALL:
         check_size(rows, bytes_a_row, available())
 

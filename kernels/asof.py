@@ -29,12 +29,12 @@ def asof(
     left, right : array
         1-d, of one dtype: integers, or floats of 32 or 64 bits. Neither may decrease, or hold NaN.
     codes : pair of arrays of int32 or int64, optional
-        The groups of the rows of both sides, from 0 to `groups` - 1: rows match in their group alone.
+        The groups of the rows of both sides, from 0 to `groups` - 1: rows match only within their group.
     groups : int, default 0
         Needed with `codes`.
     direction : {"backward", "forward", "nearest"}, default "backward"
         Match the last row whose value is not greater, the first whose value is not less, or the nearer of both: the
-        former, if both are as near.
+        former if both are equally near.
     exact : bool, default True
         Whether equal values match.
     tolerance : number, optional
@@ -52,8 +52,8 @@ def asof(
     TypeError
         For other arrays.
     ValueError
-        For another direction, a negative tolerance, codes of no group, and for arrays that are not 1-d; `Unsorted`,
-        which is one, for arrays that decrease.
+        For another direction, a negative tolerance, codes out of range, and arrays that are not 1-d; `Unsorted`, a
+        ValueError, for arrays that decrease.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""What a backend is, and which one works on which arrays: the type of the arrays chooses it, and nothing else does.
+"""The functions of a backend, and the choice of one: only the type of the arrays decides.
 
 Data stays where it lives: nothing is copied between host and device.
 """
@@ -49,7 +49,7 @@ class Backend(Protocol):
         -------
         out : array, tuple of arrays or None
         read : callable
-            Waits for the carry-out and returns it, on the host. To be called if `waits`, and only then.
+            Waits for the carry-out and returns it, on the host. To be called if and only if `waits`.
         """
 
     def compact(
@@ -113,8 +113,8 @@ class Backend(Protocol):
     ) -> list[Any]:
         """Return arrays in the order of keys; see `kernels.sort_pairs`.
 
-        Arrays may be the values of keys. `starts` are the first rows of segments that are sorted each by itself, or
-        None. With `positions`, those of the rows come last, as int64 or, if "narrow", in a dtype that holds them.
+        Arrays may be the values of keys. `starts` are the first rows of segments that are sorted separately, or
+        None. With `positions`, the rows' positions come last, as int64 or, if "narrow", in a dtype that holds them.
         `kth` returns the only positions that matter.
         """
 
@@ -138,19 +138,19 @@ class Backend(Protocol):
     def shift(
         self, array: Any, shifted: Shifted, fill: Any, *, subtracts: bool, exact: bool
     ) -> Any:
-        """Return rows moved along or, if it `subtracts`, what changed since; see `kernels.shift`."""
+        """Return shifted rows or, if it `subtracts`, the changes since; see `kernels.shift`."""
 
     def subtract(self, now: Any, earlier: Any, out: Any) -> bool:
-        """Write exact differences of integers, and tell whether all fit; see `kernels.shift.subtract`."""
+        """Write exact differences of integers, and return whether all fit; see `kernels.shift.subtract`."""
 
     def are_floats(self, integers: Any) -> bool:
-        """Tell whether float64 holds integers exactly; see `kernels.shift.are_floats`."""
+        """Return whether float64 holds integers exactly; see `kernels.shift.are_floats`."""
 
     def rows_before(self, codes: Any, groups: int, periods: int, *, check: bool) -> Any:
-        """Return the row of its group so many rows before each row; see `kernels.windows_by_code.rows_before`."""
+        """Return the row `periods` rows before each row in its group; see `kernels.windows_by_code.rows_before`."""
 
     def finds_rows_before(self, groups: int, periods: int) -> bool:
-        """Return whether `rows_before` is faster than to bring the rows of groups together."""
+        """Return whether `rows_before` is faster than bringing the rows of groups together."""
 
     def by_code(
         self,
@@ -168,19 +168,19 @@ class Backend(Protocol):
     ) -> tuple[Answer, Answer, Any]:
         """Scan, or without `write` reduce, groups of rows in any order; see `kernels.scan_by_code`.
 
-        With `occurring`, states are those of groups that have a row, and what is returned third are their codes.
+        With `occurring`, states are those of groups that have a row, and the third result is their codes.
         """
 
     def max_groups(self, length: int) -> int | None:
-        """Return how many groups of so many rows `by_code` takes at most; None if any number."""
+        """Return the most groups that `by_code` takes for this many rows; None if any number."""
 
     def rolling(
         self, op: Operator, arrays: tuple[Any, ...], windows: Windows, options: ScanOptions
     ) -> Answer:
         """Combine the elements of each window; see `kernels.rolling`.
 
-        Row windows have a count, and bounds within the number of rows; of bounds that are arrays, nothing is known but
-        their dtype and length.
+        Row windows have a count, and bounds within the number of rows; of bounds that are arrays, only the dtype and
+        the length have been checked.
         """
 
     def rolling_by_code(
@@ -198,7 +198,7 @@ class Backend(Protocol):
         """
 
     def most_ring_rows(self) -> int:
-        """Return below how many rows of windows, of all groups together, `rolling_by_code` is fast."""
+        """Return the rows of the windows of all groups together below which `rolling_by_code` is fast."""
 
     def order_statistics(
         self, statistic: OrderStatistic, values: Any, windows: Windows, least: int
@@ -221,7 +221,7 @@ class Backend(Protocol):
         """Return whether each row is the first one of its code; see `kernels.factorize.first_met`."""
 
     def most_arranged(self) -> int:
-        """Return how many groups `arrange` takes at most."""
+        """Return the most groups that `arrange` takes."""
 
     def arrange(self, codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
         """Bring the rows of each group together; see `kernels.factorize.arrange_by_code`."""
@@ -229,7 +229,7 @@ class Backend(Protocol):
     def sort_by_code(
         self, codes: Any, groups: int, arrays: Sequence[Any]
     ) -> tuple[Any, Any, list[Any]]:
-        """Return codes in order, where their rows were, and arrays along; see `kernels.factorize.sort_by_code`."""
+        """Return sorted codes, where rows were, and arrays in this order; see `kernels.factorize.sort_by_code`."""
 
     def count_distinct(self, words: Any, ends: Any, missing: Any) -> Any:
         """Return how many distinct words each segment has; see `kernels.keys.count_distinct`."""
@@ -304,7 +304,7 @@ def _of_kind(kind: type) -> Backend | None:
 
 
 def _cuda() -> Backend:
-    """Import the CUDA backend, which nothing but the first CuPy array does."""
+    """Import the CUDA backend, which only the first CuPy array does."""
     try:
         with importing:
             from . import cuda

@@ -38,7 +38,7 @@ def check_codes(codes: Any, name: str = "codes") -> None:
 
 
 def check_range(codes: Array, groups: int, name: str = "codes", *, negative: bool = False) -> None:
-    """Check that codes are of some groups, or `negative`, for which a GPU is waited for."""
+    """Check that codes are below `groups` and, unless `negative` ones may be, not negative; waits for a GPU."""
     if not len(codes):
         return
     low, high = backend_of([codes]).value_range(codes)
@@ -91,15 +91,15 @@ def scan_by_code(
     codes : array of int32 or int64
         The group of each row, from 0 to `groups` - 1.
     groups : int
-        CuPy arrays may be in `max_groups` groups.
+        At most `max_groups` for CuPy arrays.
     exclusive, mark_nulls : bool, default False
         As for `scan`.
     carry_in : array of states, optional
         States of groups before the first row; default the identity.
     carry_codes : array of integers, optional
-        Which groups these are of; default the first ones.
+        The groups of these states; default the first ones.
     check : bool, default True
-        Look for codes of no group, for which a GPU is waited for. Without, there must be none.
+        Raise for codes out of range, which waits for a GPU. Without, there must be none.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def scan_by_code(
     Raises
     ------
     TypeError, ValueError
-        As `reduce_by_key`; for codes of no group.
+        As `reduce_by_key`; for codes out of range.
 
     See Also
     --------
@@ -162,7 +162,7 @@ def reduce_by_code(
     op, codes, values, groups, nulls, carry_in, dtype, check
         As for `scan_by_code`.
     occurring : bool, default False
-        Ask for groups that have a row alone; on GPUs this takes no further pass over the rows.
+        Return only groups that have a row; on GPUs this takes no further pass over the rows.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def reduce_by_code(
 
 
 def options_of(nulls: Nulls, dtype: Any) -> ScanOptions:
-    """Return the options of a reduction, which are checked."""
+    """Return the checked options of a reduction."""
     if dtype is not None and not isinstance(dtype, np.dtype):
         dtype = numpy_dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
@@ -228,7 +228,7 @@ def _by_code(
 
 
 def _check_carries(carry_in: Any, carry_codes: Any, groups: int, check: bool) -> None:
-    """Check that there are as many states as groups that they are of; with `check`, that there are such groups."""
+    """Check that there is one state for each of their groups; with `check`, that these groups exist."""
     fields = carry_in if isinstance(carry_in, tuple) else (carry_in,)
     lengths = {np.shape(field) for field in fields}
     if carry_codes is None:

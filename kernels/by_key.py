@@ -1,7 +1,7 @@
 """Ordered group-by: reductions and scans by an operator that restart at each run of equal keys.
 
 Heads of runs are found in the same pass and never written. The engine's state is the number of heads and the
-operator's state of the open run, which is again an operator (`counted_segments`).
+operator's state of the open run; an operator combines such pairs (`counted_segments`).
 """
 
 from collections.abc import Sequence
@@ -179,7 +179,7 @@ def scan_by_key(
 def _begin_runs(
     op: Operator, found: RunEnds, values: Array | tuple[Array, ...], nulls: Nulls
 ) -> tuple[Backend, tuple[Array, ...]]:
-    """Return the backend of what is done by key, and the values; raises as `grouped_values`."""
+    """Return the backend of a call by key, and the values; raises as `grouped_values`."""
     if not isinstance(found, Segments):
         return grouped_values(op, "keys", found.keys, values, nulls)
     backend, arrays = grouped_values(op, "offsets", (), values, nulls, found.arrays)

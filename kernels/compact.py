@@ -1,8 +1,8 @@
 """Compaction: keeping some rows, splitting rows in two, one row a run, and runs as starts and lengths.
 
-Each function is one pass of the engine whose state is a count (of kept rows, of runs): what a tile writes goes
-where the counts of the tiles before it end. After Merrill and Garland, *Single-pass Parallel Prefix Scan with
-Decoupled Look-back* (NVR-2016-002), section 5.2, and in place section 4.4.
+Each function is one pass of the engine whose state is a count (of kept rows, of runs): a tile writes where the counts
+of the tiles before it end. After Merrill and Garland, *Single-pass Parallel Prefix Scan with Decoupled Look-back*
+(NVR-2016-002), section 5.2, and in place section 4.4.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def select(
     See Also
     --------
     partition : The other rows too.
-    flags : Only tell which rows.
+    flags : Which rows, without moving them.
 
     Notes
     -----
@@ -108,7 +108,7 @@ def partition(
 
 
 def head_flags(keys: Array | Sequence[Array], *, nulls: Sequence[Nulls] | None = None) -> Any:
-    """Tell where runs of equal keys start.
+    """Return where runs of equal keys start.
 
     Parameters
     ----------
@@ -138,13 +138,13 @@ def head_flags(keys: Array | Sequence[Array], *, nulls: Sequence[Nulls] | None =
 
 
 def flags(keep: Predicate, *, out: Array | None = None) -> Any:
-    """Tell for which rows a predicate is true.
+    """Return for which rows a predicate is true.
 
     Parameters
     ----------
     keep : Predicate
     out : array of bool, optional
-        Where the answer goes: contiguous, of the length of what the predicate reads. By default a new array.
+        The array to write to: contiguous, as long as the predicate's inputs. By default a new one.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def unique(
     keys, nulls
         As for `head_flags`.
     arrays : sequence of arrays, optional
-        What is compacted; the keys may be among them.
+        Arrays to compact; the keys may be among them.
     keep : {"first", "last"}, default "first"
         Which row of a run.
     positions : bool, default True

@@ -15,7 +15,7 @@ def factorize(codes: Array, groups: int, *, check: bool = True) -> tuple[Any, An
     codes : array of int32 or int64
         The group of each row, from 0 to `groups` - 1.
     groups : int
-        CuPy arrays may be in `max_groups` groups.
+        At most `max_groups` for CuPy arrays.
     check : bool, default True
         As for `scan_by_code`.
 
@@ -89,7 +89,7 @@ def occurring(codes: Array, groups: int, *, check: bool = True) -> Any:
 
 
 def flags_at(rows: Array, length: int, *, check: bool = True) -> Any:
-    """Return whether each of `length` rows is among some.
+    """Return whether each of `length` rows is among `rows`.
 
     Parameters
     ----------
@@ -172,9 +172,9 @@ def first_met(codes: Array, groups: int, *, check: bool = True) -> Any:
 
 
 def most_arranged(codes: Array) -> int:
-    """Return how many groups `arrange_by_code` takes at most for arrays like these codes: of CuPy none.
+    """Return the most groups that `arrange_by_code` takes for arrays like these codes; 0 for CuPy arrays.
 
-    Of NumPy arrays, more groups than these are never reduced in chunks of rows.
+    More groups than these of NumPy arrays are never reduced in chunks of rows.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def arrange_by_code(
 def sort_by_code(
     codes: Array, groups: int, arrays: list[Any], *, check: bool = True
 ) -> tuple[Any, Any, list[Any]]:
-    """Return codes in order, where their rows were, and arrays in the order of the codes.
+    """Return sorted codes, where their rows were, and arrays in the order of the codes.
 
     Rows of a group stay in their order.
 
@@ -245,7 +245,7 @@ def sort_by_code(
     -------
     codes : array
     positions : array of integers
-        Of each row before.
+        The old position of each row.
     arrays : list of arrays
 
     Raises
@@ -273,7 +273,7 @@ def sort_by_code(
 
 
 def _check_arranged(codes: Any, groups: Any, arrays: list[Any], few: bool, check: bool) -> Backend:
-    """Return the backend of rows that are brought together, which are checked; groups may have to be few."""
+    """Check the arguments of `arrange_by_code` and, unless `few`, of `sort_by_code`; return the backend."""
     check_codes(codes)
     backend = backend_of([codes, *arrays])
     check_groups(groups, backend, backend.most_arranged() if few else None)

@@ -23,7 +23,7 @@ SUMS = "iufc"
 """The kinds of dtypes of sums."""
 
 STATES = {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}
-"""What sums are kept in, by the kind of a dtype."""
+"""The dtypes that sums are kept in, by the kind of a dtype."""
 
 
 def summed_area_table(
@@ -38,8 +38,8 @@ def summed_area_table(
     axes : int or sequence of int, optional
         By default all.
     dtype : dtype, optional
-        Of the answer. By default int64, uint64, float64 or complex128, as the values' kind is. Sums are kept in these
-        whatever it is, and those of integers in float64 if it is a float.
+        Of the answer. By default int64, uint64, float64 or complex128, by the values' kind. Sums are always kept in
+        these, those of integers in float64 if `dtype` is a float.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def window_sum(
     Parameters
     ----------
     table : array
-        What `summed_area_table` returns.
+        The answer of `summed_area_table`.
     lows, highs : array of integers
         Of shape (boxes, axes) and of the table's own library: the first element of each box along each axis, and the
         one behind its last. They are within the table, which is not checked.
@@ -150,21 +150,21 @@ def window_sum(
 
 
 def box_ends(lows: Any, highs: Any) -> list[Any]:
-    """Return where a table has the sums before the ends of boxes, by axis; each has an axis of two for each axis."""
+    """Return, for each axis, where a table has the sums before the ends of boxes, with an axis of two for each axis."""
     before: Any = np.stack([lows, highs], axis=-1).astype(np.int64) - 1
     axes = range(lows.shape[1])
     return [before[:, k].reshape(-1, *(2 if k == i else 1 for i in axes)) for k in axes]
 
 
 def corner_differences(found: Any, count: int) -> Any:
-    """Return differences of the ends of boxes along so many last axes; an empty box is 0, however that rounds."""
+    """Return differences of the ends of boxes along the last `count` axes; an empty box is 0, however that rounds."""
     for _ in range(count):
         found = found[..., 1] - found[..., 0]
     return found
 
 
 def added_as(given: np.dtype, state: np.dtype) -> np.dtype:
-    """Return the dtype in which values of one are added to sums: their own, where a sum with one of them is a sum."""
+    """Return the dtype in which values are added to sums: their own, where sums with such values keep their dtype."""
     keeps = given != np.float16 and np.result_type(given, state) == state
     return given if keeps else state
 
@@ -213,7 +213,7 @@ def check_number_dtype(dtype: Any) -> np.dtype:
 
 
 def is_listed(given: Any) -> bool:
-    """Return whether an argument is several in an order, rather than one."""
+    """Return whether an argument is an ordered collection, rather than one value."""
     is_array = isinstance(given, np.ndarray) and given.ndim > 0
     return is_array or (isinstance(given, Sequence) and not isinstance(given, str))
 
@@ -272,9 +272,9 @@ def box_filter(
     axes : int or sequence of int, optional
         Those that a box extends along. By default all.
     mode : {"reflect", "mirror", "nearest", "wrap", "constant"}
-        Which elements stand beyond the ends, as in SciPy.
+        Which elements continue lines beyond their ends, as in SciPy.
     cval : number
-        What stands there if the mode is "constant".
+        The value there if the mode is "constant".
     dtype : dtype, optional
         Of the answer. By default that of the values; of bool float64.
 
@@ -293,11 +293,11 @@ def box_filter(
     See Also
     --------
     kernels.rolling : Windows of one axis, by any operator.
-    summed_area_table : What sums of boxes of many sizes are read from.
+    summed_area_table : The table from which sums of boxes of many sizes are read.
 
     Notes
     -----
-    Nothing is subtracted, so no window holds anything of what is outside it. The cost does not grow with the radius on
+    Nothing is subtracted, so elements outside a window leave no trace in it. The cost does not grow with the radius on
     CPUs. Algorithm: van Herk, Pattern Recognition Letters 13, 1992; Gil and Werman, IEEE PAMI 15, 1993.
 
     Examples
@@ -356,11 +356,11 @@ def check_radii(radius: Any, count: int) -> tuple[int, ...]:
 
 
 NEAR = 1024
-"""How far boxes reach along any axis, however short it is."""
+"""The reach of boxes that is accepted along any axis, however short it is."""
 
 
 def check_reach(radii: Mapping[int, int], shape: Sequence[int]) -> None:
-    """Raise a ValueError for a radius beyond the length of its axis: time and memory would grow with it alone."""
+    """Raise a ValueError for a radius beyond the length of its axis: time and memory would grow with it."""
     for axis, radius in radii.items():
         if radius > max(shape[axis], NEAR):
             raise ValueError(
@@ -370,13 +370,13 @@ def check_reach(radii: Mapping[int, int], shape: Sequence[int]) -> None:
 
 
 def _state(dtype: np.dtype, count: int) -> np.dtype:
-    """Return what sums of so many values are kept in: of integers in float64, which is faster, where it is exact."""
+    """Return the dtype that sums of `count` values are kept in: for integers the faster float64, where it is exact."""
     exact = dtype.kind in "biu" and 8 * dtype.itemsize + count.bit_length() <= FLOAT64_BITS
     return np.dtype(float if exact else STATES[dtype.kind])
 
 
 def _fits(values: Any, outside: Any, count: int, state: np.dtype) -> bool:
-    """Return whether sums of so many values fit integers; of CuPy arrays, this waits for the device."""
+    """Return whether sums of `count` values fit integers; for CuPy arrays, this waits for the device."""
     if 8 * values.dtype.itemsize + count.bit_length() < 8 * state.itemsize:
         return True
     ends = int(values.min()), int(values.max()), int(outside)
@@ -385,7 +385,7 @@ def _fits(values: Any, outside: Any, count: int, state: np.dtype) -> bool:
 
 
 def _not_half(dtype: np.dtype) -> np.dtype:
-    """Return the dtype that kernels take for another: they take no float16."""
+    """Return the dtype that kernels use for another: they take no float16."""
     return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 

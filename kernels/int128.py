@@ -17,7 +17,7 @@ _LOWEST, _HIGHEST = -(1 << 127), (1 << 127) - 1
 
 
 class Int128(int):
-    """A 128-bit integer on the host: a carry of INT128 data, or what it is combined from."""
+    """A 128-bit integer on the host: a carry of INT128 data, or a part of one."""
 
     __slots__ = ()
 

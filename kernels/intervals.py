@@ -1,7 +1,7 @@
-"""Intervals: neighbouring items of an array, as many at a time as counts say, repeated, gathered, scattered or moved.
+"""Intervals, runs of neighbouring items of an array given by counts: repeated, gathered, scattered or moved.
 
-All are one walk over the items, and a load-balancing search finds where each thread begins: it does not matter how long
-intervals are. The search is merge path (Green, McColl, Bader, *GPU Merge Path*, ICS 2012), the functions are those of
+All are one walk over the items, and a load-balancing search finds where each thread begins, however long intervals
+are. The search is merge path (Green, McColl, Bader, *GPU Merge Path*, ICS 2012), the functions are those of
 Baxter's *Modern GPU*.
 """
 
@@ -36,7 +36,7 @@ def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 
     arrays : sequence of arrays
         1-d, as long as `lengths`, of any fixed-width dtypes.
     beside : int, default 0
-        Bytes a row of what the caller makes of the answer, for which there must be memory as well.
+        Bytes a row that the caller needs for its own results, for which there must be memory as well.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 
     Raises
     ------
     MemoryError
-        If the answer is larger than the memory there is, before any of it is made.
+        If the answer is larger than the available memory, before any of it is made.
     TypeError
         If lengths are no int64 array, or an array is not of a fixed width.
     ValueError
@@ -97,7 +97,7 @@ def interval_move(
     Parameters
     ----------
     counts : array of int64
-        1-d, not negative: how many items each interval has. Offsets of an empty interval are not looked at.
+        1-d, not negative: how many items each interval has. Offsets of empty intervals are ignored.
     source : array
         1-d, of any fixed-width dtype. Without `gather`, of ``counts.sum()`` items.
     gather : array of int64, optional
@@ -119,10 +119,10 @@ def interval_move(
     TypeError
         For other arrays, and unless `scatter` and `out` are given together.
     ValueError
-        If a count is negative, an interval is not within `source` or `out`, `source` is not as long as the counts add
-        up to, offsets and counts are not of one length, or `out` is read-only or shares memory with another array.
+        If a count is negative, an interval is not within `source` or `out`, `source` is not as long as the sum of the
+        counts, offsets and counts are not of one length, or `out` is read-only or shares memory with another array.
     MemoryError
-        If there are more items than fit the memory there is, before any memory is taken for them.
+        If there are more items than fit the available memory, before any memory is taken for them.
 
     See Also
     --------
@@ -211,7 +211,7 @@ def _refuse_counts(name: str, counts: Any) -> None:
 
 
 def _refuse_offsets(name: str, offsets: Any, counts: Any, length: int, within: str) -> None:
-    """Raise an error for the first interval that is not within so many items, if there is one."""
+    """Raise an error for the first interval that is not within `length` items, if there is one."""
     wrong = (counts > 0) & ((offsets < 0) | (offsets > length - counts))
     if not wrong.any():
         return

@@ -1,4 +1,4 @@
-"""Keys as words of 8 bytes, and as texts: their numbers, their order, and some of them."""
+"""Keys as words of 8 bytes, and as texts: their numbers, their order, and texts by position."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def hash_codes(words: Array) -> tuple[Any, int]:
     Notes
     -----
     Threads part the rows by the hashes of their words, and make a table of each part. Numbers depend on how many
-    threads there are; which rows have equal ones does not.
+    threads there are, but not which rows have equal ones.
 
     Examples
     --------
@@ -73,8 +73,8 @@ def factorize_words(words: Array) -> tuple[Any, Any]:
 
     Notes
     -----
-    By hash tables on CPUs, in no order. On GPUs words are sorted, and numbered in their order: a hash table of more
-    words than fit into the cache waits for memory at each row.
+    On CPUs numbers come from hash tables, in no order. On GPUs words are sorted, and numbered in their order: a hash
+    table of more words than fit into the cache waits for memory at each row.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class KeyTable:
     Notes
     -----
     All threads look words up in one hash table. Those that are not known are numbered as in one array, and added by
-    one thread. A table takes 40 to 80 bytes a word, and as many as a text has.
+    one thread. A table takes 40 to 80 bytes a word, and the bytes of texts.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class KeyTable:
         -------
         codes : array of int32
         first_rows : array of int64
-            Where each word that was not known is met first, in the order of their numbers.
+            The first row of each word that was not known, in the order of their numbers.
 
         Raises
         ------
@@ -220,7 +220,7 @@ def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -
     ----------
     words : array of uint64
     offsets : array of int64
-        Where segments start, from 0 on and not decreasing, and at last where the last one ends.
+        Where segments start, from 0 on and not decreasing; the last item is the end of the last one.
     missing : array of bool, optional
         Which words are left out.
 
@@ -308,7 +308,7 @@ def take_texts(offsets: Array, data: Array, rows: Array) -> tuple[Any, Any]:
     TypeError, ValueError
         As `hash_texts`; for rows of another dtype.
     IndexError
-        For a row beyond the texts, or whose text is not within `data`.
+        For a row beyond the texts, or a text that is not within `data`.
 
     See Also
     --------

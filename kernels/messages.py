@@ -16,7 +16,7 @@ _LONGEST_LIST = 160
 
 
 def shown(value: object) -> str:
-    """Show a value in a message, on one line: a long one in short, of frames and arrays their type.
+    """Show a value in a message, on one line: a long one shortened, a frame or an array by its type.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def shown(value: object) -> str:
 
 
 def name_list(names: Collection[Hashable]) -> str:
-    """List names for a message, of many the first."""
+    """List names for a message; if there are many, the first ones."""
     listed, length = [], 0
     for name in names:
         listed.append(shown(name))
@@ -44,7 +44,7 @@ def name_list(names: Collection[Hashable]) -> str:
 
 
 def hint(name: object, known: Collection[Hashable]) -> str:
-    """Return what a message ends with: the one of some names that was meant, if there is one like it.
+    """Return the end of a message about an unknown name: the known name that was meant, if there is one like it.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def not_among(
     kind: str = "a column",
     kinds: str = "columns",
 ) -> str:
-    """Return what is wrong with a name that is not known, which ones are, and what was meant.
+    """Return a message about an unknown name: the names that are known, and the one that was meant.
 
     Examples
     --------

@@ -16,7 +16,7 @@ class InBand:
     """Missing elements are NaN in floating-point data and NaT in 64-bit integer data."""
 
     args: ClassVar[bool] = True
-    """What kernels of the CPU take for it."""
+    """Its form in kernels of the CPU."""
 
 
 def missing_in_band(values: Any) -> Any:
@@ -60,7 +60,7 @@ class Mask:
 
     @property
     def args(self) -> tuple[Any, int, int, int]:
-        """What kernels of the CPU take for it."""
+        """Its form in kernels of the CPU."""
         return (self.buffer, self.offset, self.shift, self.null)
 
     def __post_init__(self) -> None:
@@ -81,7 +81,7 @@ class Mask:
         there = (self.buffer.nbytes << self.shift) - self.offset
         if there < length:
             raise ValueError(
-                f"nulls: the mask of {name} must tell of {length} elements, found {max(there, 0)}"
+                f"nulls: the mask of {name} must have {length} elements, found {max(there, 0)}"
             )
 
     def __repr__(self) -> str:

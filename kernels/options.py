@@ -63,7 +63,7 @@ class ScanOptions:
 
 
 def check_exclusive(exclusive: Exclusive, outputs: int) -> None:
-    """Raise a ValueError if `exclusive` is a tuple that has not one flag for each of so many outputs."""
+    """Raise a ValueError if `exclusive` is a tuple that does not have one flag for each of `outputs` outputs."""
     if isinstance(exclusive, tuple) and len(exclusive) != outputs:
         raise ValueError(
             f"exclusive must be True, False or a tuple of {outputs}, one for each output, found {exclusive}"
@@ -71,11 +71,11 @@ def check_exclusive(exclusive: Exclusive, outputs: int) -> None:
 
 
 WAYS = {"backward": (False,), "forward": (True,), "nearest": (False, True)}
-"""Whether an as-of match looks forward; "nearest" takes the nearer of two, the earlier one if both are as near."""
+"""Whether an as-of match looks forward; "nearest" takes the nearer of two, the earlier one if both are equally near."""
 
 
 class Unsorted(ValueError):
-    """What must not decrease does, or holds NaN."""
+    """Raised for values that decrease but must not, or hold NaN."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class AsOfOptions:
 
     @property
     def ways(self) -> tuple[bool, ...]:
-        """Which ways are looked, each as whether it is forward."""
+        """The ways to look, each as whether it is forward."""
         return WAYS[self.direction]
 
     def limit(self, dtype: np.dtype) -> Any:
@@ -111,11 +111,11 @@ class AsOfOptions:
 
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
-"""What a quantile is that lies between two values; kernels know each by its number."""
+"""Rules for quantiles that lie between two values; kernels know each by its number."""
 
 
 RANKS = {"average": (0.5, 0.5), "min": (1.0, 0.0), "max": (0.0, 1.0)}
-"""What equal values get: to how many values come before them, a number is added, and a share of how many they are."""
+"""The ranks of equal values: the number of values before them, plus a number, plus a share of how many they are."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Quantile:
 
     @property
     def way(self) -> int:
-        """How kernels know the interpolation."""
+        """The number of the interpolation in kernels."""
         return INTERPOLATIONS.index(self.interpolation)
 
 
@@ -161,10 +161,10 @@ class Rank:
     Parameters
     ----------
     method : str, default "average"
-        What equal values get, a key of `RANKS`.
+        The rank of equal values, a key of `RANKS`.
     ascending : bool, default True
     pct : bool, default False
-        Divide by how many values there are.
+        Divide by the number of values.
 
     Raises
     ------
@@ -187,7 +187,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Distinct:
-    """How many values differ.
+    """The number of distinct values.
 
     Examples
     --------
@@ -197,10 +197,10 @@ class Distinct:
 
 
 OrderStatistic = Quantile | Rank | Distinct
-"""What is asked of the values of a window in order."""
+"""Statistics of the values of a window in order."""
 
 QUANTILE, RANK, DISTINCT = range(3)
-"""How kernels know the kinds of order statistics."""
+"""The numbers of the kinds of order statistics in kernels."""
 
 
 def as_numbers(statistic: OrderStatistic) -> tuple[int, float, float, int, bool, bool]:
@@ -210,7 +210,7 @@ def as_numbers(statistic: OrderStatistic) -> tuple[int, float, float, int, bool,
     -------
     kind : int
     first, second : float
-        The share of the way of a quantile; for a rank, what equal values get.
+        The share of the way of a quantile; for a rank, the item of `RANKS`.
     way : int
         Of a quantile.
     ascending, pct : bool
@@ -237,7 +237,7 @@ def _check_choice(name: str, found: str, accepted: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True)
 class Shifted:
-    """Which rows of an array get those so many rows before.
+    """Which rows of an array get the rows `periods` before them.
 
     Parameters
     ----------
@@ -254,17 +254,17 @@ class Shifted:
 
     @property
     def to(self) -> slice:
-        """The rows that get one."""
+        """The rows that get another row."""
         return self._inner(self.periods)
 
     @property
     def of(self) -> slice:
-        """The rows that they get."""
+        """The other rows that they get."""
         return self._inner(-self.periods)
 
     @property
     def rest(self) -> slice:
-        """The rows that get none."""
+        """The rows that get no other row."""
         none = min(abs(self.periods), self.rows)
         return slice(0, none) if self.periods > 0 else slice(self.rows - none, self.rows)
 
@@ -287,7 +287,7 @@ class Intervals(NamedTuple):
 
 
 def _folded(at: np.ndarray, period: int) -> np.ndarray:
-    """Return the positions on a line whose mirror images repeat with a period."""
+    """Return positions on a line that continues by its mirror images, with a period."""
     return np.minimum(at % period, -at % period) if period else at * 0
 
 
@@ -298,11 +298,11 @@ EDGES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "wrap": lambda at, length: at % length,
     "constant": lambda at, length: np.full_like(at, -1),
 }
-"""Which element stands for one beyond the ends of a line, by the modes of SciPy; -1 where a constant does."""
+"""Which element continues a line beyond its ends, by the modes of SciPy; -1 for a constant."""
 
 
 def edges_of(mode: str, radius: int, length: int) -> np.ndarray:
-    """Return which elements stand before a line of this length, and which behind it, in the order of their places.
+    """Return which elements continue a line of this length before and behind it, in the order of their places.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def edges_of(mode: str, radius: int, length: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Box:
-    """The box around each element whose mean is asked for.
+    """The box around each element, over which the mean is taken.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ class Box:
     mode : str
         One of `EDGES`.
     outside : number
-        What stands beyond the ends if the mode is "constant".
+        The value beyond the ends if the mode is "constant".
     dtype : dtype
         Of the answer.
     state : dtype
@@ -362,7 +362,7 @@ class SortKey:
     values : array
         1-d, of bool, integers, floats of 16 to 64 bits, `INT128`, datetime64 or timedelta64.
     nulls : InBand, Mask or None
-        Which elements are null. NaN and NaT are found without it; `InBand` says of int64 that they are times.
+        Which elements are null. NaN and NaT are found without it; `InBand` marks int64 as times.
     descending : bool, default False
     nulls_first : bool, default False
         Whether nulls, and NaN and NaT, come before all values rather than after, whatever the direction. NaN is

@@ -33,8 +33,8 @@ def order_statistics(
     Returns
     -------
     array of float64
-        One answer a window; NaN where it has fewer than `least` values. Of no values, ``Distinct()`` is 0 and all
-        others are NaN.
+        One answer a window; NaN where it has fewer than `least` values. For windows without values, ``Distinct()`` is 0
+        and all others are NaN.
 
     Raises
     ------
@@ -51,17 +51,17 @@ def order_statistics(
     Notes
     -----
     The values of windows of at most 512 rows, on GPUs 32, are kept in order: from row to row one leaves and one
-    enters, by a pass without branches. For distinct values GPUs keep up to 256 rows in order.
+    enters, in a pass without branches. For distinct values GPUs keep up to 256 rows in order.
 
     For longer windows each value becomes its place among the distinct values, and the bits of these places become a
-    *wavelet matrix*: for each bit, from the highest on, one bit a row and how many rows before each word have a 0, the
-    rows being parted by that bit for the next. Any range of rows is then followed down the bits to its k-th smallest
-    value, or to how many values are less than one: two look-ups a bit, and 2 bits a row and bit of memory. On GPUs
-    windows of at most 2,560 rows ask such a matrix of a tile of rows, which is made in shared memory. After
-    Claude, Navarro and Ordonez, *The wavelet matrix: an efficient wavelet tree for large alphabets* (Information
-    Systems 47, 2015). Windows are answered in pieces that see little more than all rows together: the matrix of a
-    piece is small enough for a cache, and on CPUs each thread takes one at a time. Distinct values are counted as rows
-    enter windows and leave them.
+    *wavelet matrix*: for each bit, from the highest on, one bit a row and how many rows before each word have a 0; then
+    the rows are parted by that bit for the next one. Any range of rows is followed down the bits to its k-th smallest
+    value, or to the number of values that are less than one: two look-ups a bit, and 2 bits of memory a row and bit. On
+    GPUs, windows of at most 2,560 rows use such a matrix of a tile of rows, made in shared memory. After Claude,
+    Navarro and Ordonez, *The wavelet matrix: an efficient wavelet tree for large alphabets* (Information Systems 47,
+    2015). Windows are answered in pieces that see little more than all rows together: the matrix of a piece is small
+    enough for a cache, and on CPUs each thread takes one at a time. Distinct values are counted as rows enter windows
+    and leave them.
 
     Examples
     --------

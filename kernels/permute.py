@@ -10,7 +10,7 @@ from .by_code import check_range
 from .messages import shown
 
 NARROW = tuple(map(np.dtype, ("int64", "uint32", "uint64")))
-"""What positions of CuPy rows may be: the unsigned ones are those of sorted rows."""
+"""The dtypes of positions of CuPy rows: the unsigned ones are those of sorted rows."""
 
 
 def take(array: Array, positions: Array, fill: Any = None, *, check: bool = True) -> Any:
@@ -23,9 +23,9 @@ def take(array: Array, positions: Array, fill: Any = None, *, check: bool = True
     positions : array of int64, or as `sort_pairs` gives them
         From 0 to ``len(array)`` - 1.
     fill : scalar, optional
-        What is at negative positions; by default there are none.
+        The value for negative positions; by default there are none.
     check : bool, default True
-        Look for positions of no row, for which a GPU is waited for. Without, there must be none.
+        Raise for positions of no row, which waits for a GPU. Without, there must be none.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def put(rows: Array, positions: Array, *, check: bool = True) -> Any:
     rows : array
         1-d, of any fixed-width dtype.
     positions : array of int64, or as `sort_pairs` gives them
-        Each number from 0 to ``len(rows)`` - 1 once. What no position names is not written.
+        Each number from 0 to ``len(rows)`` - 1 once. Places that no position names are not written.
     check : bool, default True
         As for `take`.
 
@@ -92,7 +92,7 @@ def put(rows: Array, positions: Array, *, check: bool = True) -> Any:
 
     Notes
     -----
-    On a GPU many rows are first brought near to where they go, by one digit of a radix sort: then neighbours are
+    On a GPU many rows are first brought near to their places, by one digit of a radix sort: then neighbours are
     written together, in a third of the time.
 
     Examples

@@ -51,14 +51,14 @@ def rolling(
     Returns
     -------
     out : array or tuple of arrays
-        One answer a window: the lowered state, for a window without elements that of the identity.
+        One answer a window: the lowered state; for a window without elements, the lowered identity.
 
     Raises
     ------
     TypeError, ValueError
         For operators that cannot be compiled for these dtypes, arrays that do not fit, and bounds of NumPy arrays that
-        decrease or name rows that there are not. Those of CuPy arrays are not checked, which would wait for the GPU:
-        windows are cut to rows that there are, and where bounds decrease have no rows before those of neighbours.
+        decrease or name rows that do not exist. Those of CuPy arrays are not checked, which would wait for the GPU:
+        windows are cut to the rows that exist, and where bounds decrease, have no rows before those of neighbours.
 
     See Also
     --------
@@ -67,11 +67,11 @@ def rolling(
     Notes
     -----
     About three combinations a row, whatever the window: the suffix of one block of rows joins the prefix of the next.
-    Nothing is ever subtracted, so what has left a window leaves no trace in it. The association depends on lengths and
-    windows alone: the same input gives the same bits with any number of threads. Algorithms: for windows of one length,
-    van Herk, *A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels* (Pattern
-    Recognition Letters 13, 1992), and Gil and Werman, *Computing 2-D min, median, and max filters* (IEEE PAMI 15,
-    1993); for others, a queue of two stacks (Tangwongsan, Hirzel and Schneider, *Low-Latency Sliding-Window
+    Nothing is ever subtracted, so elements that have left a window leave no trace in it. The association depends on
+    lengths and windows alone: the same input gives the same bits with any number of threads. Algorithms: for windows of
+    one length, van Herk, *A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels*
+    (Pattern Recognition Letters 13, 1992), and Gil and Werman, *Computing 2-D min, median, and max filters* (IEEE PAMI
+    15, 1993); for others, a queue of two stacks (Tangwongsan, Hirzel and Schneider, *Low-Latency Sliding-Window
     Aggregation in Worst-Case Constant Time*, DEBS 2017, section 3). On a GPU, others are combined from suffixes of
     short blocks, whole blocks, and single rows, and windows of many rows from a tree of them, at two combinations a
     level. States of parts of a window are combined, so a product of floating-point numbers may overflow where one in

@@ -1,4 +1,4 @@
-"""What counts as a flag, an integer and a number among arguments."""
+"""Checks whether arguments are flags, integers or numbers."""
 
 import operator
 from numbers import Real

@@ -1,7 +1,7 @@
-"""Scans and reductions of arrays, in one pass along an axis; and what pieces of a longer scan hand on.
+"""Scans and reductions of arrays, in one pass along an axis; and the states between pieces of a longer scan.
 
 A scan over pieces reduces each to a state, folds the states of earlier pieces and starts from the result. These are
-states of the scan's operator or, where such would overflow, of another: a trait of an operator (`built_in.Traits`).
+states of the scan's operator or, where they would overflow, of another one, a trait of the first (`built_in.Traits`).
 """
 
 from collections.abc import Callable, Sequence
@@ -125,7 +125,7 @@ def reduce(
     See Also
     --------
     scan : The state at each element.
-    kernels.scan.aggregating : What later pieces of a longer scan need.
+    kernels.scan.aggregating : The state that later pieces of a longer scan need.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def aggregating(
     reverse: bool = False,
     dtype: Any = None,
 ) -> tuple[Operator, Callable[[], Any]]:
-    """Reduce a piece of a longer scan by `op` to what later pieces need to know of it, without waiting for a GPU.
+    """Reduce a piece of a longer scan by `op` to the state that later pieces need, without waiting for a GPU.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def aggregating(
     Returns
     -------
     carry_operator : Operator
-        Which combines such states (`fold`); another than `op` where plain states would overflow.
+        It combines such states (`fold`); another one than `op` where plain states would overflow.
     read : callable
         Waits for the state of that operator and returns it: for `carry_in_from`, once it is combined with the earlier
         ones.
@@ -246,7 +246,7 @@ def aggregating(
 def fold(op: Operator, states: Sequence[Any]) -> Any:
     """Combine states in order into one.
 
-    States are small host values wherever the data lives, so this always runs on the CPU.
+    States are small values on the host, wherever the data lives, so this always runs on the CPU.
 
     Raises
     ------
@@ -285,7 +285,7 @@ def carry_operator(op: Operator, dtype: np.dtype) -> Operator:
 def carry_inputs(
     op: Operator, values: Array | tuple[Array, ...], answer: np.dtype, dtype: np.dtype | None
 ) -> tuple[Operator, Any, np.dtype | None]:
-    """Return what reduces values to states of the carry operator of a scan by `op` with answers of a dtype.
+    """Return the arguments of a reduction to states of the carry operator of a scan by `op` with answers of a dtype.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def carry_inputs(
 
 
 def carry_in_from(op: Operator, state: Any, dtype: np.dtype, initial: Any = None) -> Any:
-    """Return the carry-in of a scan by `op` for a state of its carry operator: what a walk in order would come to.
+    """Return the carry-in of a scan by `op` for a state of its carry operator: the state of a walk in order.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def carry_in_from(op: Operator, state: Any, dtype: np.dtype, initial: Any = None
     dtype : dtype
         Of the scan's answer.
     initial : state of `op`, optional
-        What comes before `state`.
+        The state before `state`.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """Which rows are selected: where a bool array or a fused predicate is true, or where runs start or end.
 
-These are descriptions; a backend finds the selected rows of a tile as it works on the tile, and no array of flags is
-written.
+These are descriptions; a backend finds the selected rows of a tile as it works on it, and writes no array of flags.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +25,7 @@ from .nulls import Mask, Nulls
 from .operators.operator import Operator
 
 SCALARS = (int, float, complex, np.generic)
-"""What is known to be no array without a look at its module."""
+"""Types that are known to be no arrays without a look at their modules."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +37,11 @@ class Predicate:
     function : callable or Operator
         ``function(x, ...) -> bool``, a Python function of scalars, one parameter an input. It may use
         what an operator's functions may (see `Operator`) and is frozen as they are. Or the `counter` of
-        one, for those who evaluate the same function often.
+        another predicate, to evaluate the same function often.
     inputs : sequence of arrays and scalars
-        What it reads: 1-d arrays of bool or numbers, of one length. A scalar is handed to every call.
+        Its arguments: 1-d arrays of bool or numbers, of one length. A scalar is handed to every call.
     nulls : sequence of InBand, Mask or None, optional
-        Which elements of each input are missing: a row with one is not kept.
+        Which elements of each input are missing; a row with a missing one is not kept.
 
     Raises
     ------
@@ -68,7 +67,7 @@ class Predicate:
     inputs: Sequence[Any]
     nulls: Sequence[Nulls] | None = None
     counter: Operator = field(init=False, repr=False)
-    """The operator that counts the rows that are kept: it lifts a row to whether it is."""
+    """The operator that counts the rows that are kept; its lift says whether a row is."""
     arrays: list[Array] = field(init=False, repr=False)
     """The inputs that are arrays."""
 
@@ -154,7 +153,7 @@ class Runs:
 
     @property
     def arrays(self) -> tuple[Array, ...]:
-        """The arrays that tell the type of all."""
+        """The arrays, which choose the backend."""
         return self.keys
 
     @property
@@ -170,19 +169,19 @@ class Runs:
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """The first rows of segments, or the last ones: what stands in for keys where it is known where their runs start.
+    """The first rows of segments, or the last ones: they replace keys where it is known where runs start.
 
     Parameters
     ----------
     offsets : array of int32 or int64
-        Where segments start, from 0 on and not decreasing, and at last where the last one ends. A segment may have no
-        rows: it is no run.
+        Where segments start, from 0 on and not decreasing; the last item is the end of the last one. A segment without
+        rows is no run.
     length : int
         Rows of all segments.
     last : bool, default False
         Select the last row of each segment rather than the first.
     check : bool, default True
-        Look for offsets that decrease or are of no row, for which a GPU is waited for. Without, there must be none.
+        Raise for offsets that decrease or are of no row, which waits for a GPU. Without, there must be none.
 
     Raises
     ------
@@ -226,7 +225,7 @@ class Segments:
 
     @property
     def arrays(self) -> tuple[Array, ...]:
-        """The arrays that tell the type of all."""
+        """The arrays, which choose the backend."""
         return (self.offsets,)
 
     @property
@@ -255,7 +254,7 @@ def run_ends(
     Raises
     ------
     TypeError, ValueError
-        As `runs`; if segments are to go on with what is before them.
+        As `runs`; if segments are to go on with a run before them.
     """
     if not isinstance(keys, Segments):
         return runs(keys, nulls, last=last, continues=continues)
@@ -321,7 +320,7 @@ Selection = Array | Predicate | Runs
 
 
 def check_keep(keep: Selection, arrays: Sequence[Array]) -> list[Array]:
-    """Return all arrays of a compaction, to choose the backend by.
+    """Return all arrays of a compaction, which choose the backend.
 
     Raises
     ------

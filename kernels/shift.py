@@ -1,4 +1,4 @@
-"""Rows moved along an array, and what changed since."""
+"""Rows shifted along an array, and the changes since."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ NUMBERS = "iufc"
 def shift(
     array: Array, periods: int, fill: np.generic, *, subtract: bool = False, exact: bool = False
 ) -> Any:
-    """Return each row's value so many rows before, or what changed since; for a negative number, behind.
+    """Return each row's value `periods` rows before, or the change since; for negative `periods`, rows behind.
 
     Parameters
     ----------
@@ -24,10 +24,10 @@ def shift(
         1-d, of any fixed-width dtype; of numbers to `subtract`.
     periods : int
     fill : NumPy scalar
-        What stands where there is no such row. The answer is of its dtype.
+        The value where there is no such row. The answer is of its dtype.
     subtract : bool, default False
-        Return each row's value less that of the other row: in the array's own dtype, where integers wrap around, unless
-        answers must be exact.
+        Return each row's value minus that of the other row: in the array's own dtype, where integers wrap around,
+        unless answers must be exact.
     exact : bool, default False
         Whether each answer for NumPy's integers must be the same number in float64, the dtype of `fill` then; or
         differences in float32, where integers have at most 16 bits.
@@ -73,7 +73,7 @@ def _holds(floats: np.dtype, integers: np.dtype, subtracts: bool) -> bool:
 
 
 def subtract(now: Array, earlier: Array, out: Array) -> bool:
-    """Write what is left of each number after another is taken away, exactly.
+    """Write the exact differences of two arrays of integers.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def subtract(now: Array, earlier: Array, out: Array) -> bool:
     Returns
     -------
     bool
-        Whether its dtype holds every difference exactly; one beyond int64 counts as one that is not held.
+        Whether its dtype holds every difference exactly; differences beyond int64 count as not held.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def subtract(now: Array, earlier: Array, out: Array) -> bool:
     See Also
     --------
     kernels.shift : Differences of rows of one array, in its own dtype.
-    are_floats : Tells it of the numbers themselves.
+    are_floats : The same for the numbers themselves.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def subtract(now: Array, earlier: Array, out: Array) -> bool:
 
 
 def are_floats(integers: Array) -> bool:
-    """Tell whether float64 holds integers exactly.
+    """Return whether float64 holds integers exactly.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def are_floats(integers: Array) -> bool:
 
     See Also
     --------
-    subtract : Tells the same of their differences.
+    subtract : The same for their differences.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from .scalars import FLAG
 from .selection import runs
 
 SORTED_KINDS = "biufmM"
-"""The kinds of dtypes that have an order here, besides 128-bit integers."""
+"""The kinds of dtypes that have an order here, as have 128-bit integers."""
 
 
 def sort_keys(
@@ -29,7 +29,7 @@ def sort_keys(
     descending: bool | Sequence[bool],
     nulls_first: bool | Sequence[bool],
 ) -> list[SortKey]:
-    """Return keys as `argsort` is given them, checked."""
+    """Return the checked keys of `argsort`."""
     single = not isinstance(keys, (list, tuple)) and is_array(keys)
     every: list[Any] = (
         [keys] if single else listed("keys", "an array or a sequence of arrays", keys)
@@ -100,7 +100,7 @@ def argsort(
         datetime64 or timedelta64. -0.0 equals 0.0, and NaN equals NaN.
     nulls : sequence of InBand, Mask or None, optional
         Which elements of each key are null; a null equals a null. NaN and NaT are found without it;
-        `InBand` says of int64 that its least number is NaT.
+        `InBand` makes the least number of int64 NaT.
     descending : bool or sequence of bool, default False
         Of all keys, or one a key. Rows of equal keys keep their order in either case.
     nulls_first : bool or sequence of bool, default False
@@ -121,8 +121,8 @@ def argsort(
     Notes
     -----
     Codes take as many bits as the values between the least and the greatest need, and those of several keys lie
-    next to each other. On a CPU as many bits as fit into 64 with the number of the row are sorted first; only rows
-    that are equal in those are looked at again.
+    next to each other. A CPU sorts as many bits first as fit into 64 with the number of the row; only rows that are
+    equal in these are sorted further.
 
     See Also
     --------
@@ -155,8 +155,8 @@ def sort(
     array : array
         As a key of `argsort`.
     nulls : InBand, Mask or None, optional
-        Which elements are null. Which bits stand behind nulls of a mask is not kept; the mask of the
-        answer is that of as many nulls as there were, at the end or, with `nulls_first`, the beginning.
+        Which elements are null. The bits behind nulls of a mask are not kept; the answer has as many nulls as the
+        array, at the end or, with `nulls_first`, at the beginning.
     descending, nulls_first : bool, default False
     in_place : bool, default False
         Write over the array, and return it.
@@ -182,7 +182,7 @@ def sort(
 
     See Also
     --------
-    argsort : Where elements go.
+    argsort : The positions of elements in order.
     sort_pairs : Several keys, other arrays too, and within segments.
 
     Examples
@@ -222,17 +222,17 @@ def sort_pairs(
     values : array or sequence of arrays, optional
         1-d, as long as the keys, of any fixed-width dtypes.
     positions : bool or "narrow", default False
-        Return the positions of the rows as well: as int64, or in the dtype in which they come at the least cost.
+        Return the positions of the rows as well: as int64, or in the dtype that costs least.
     offsets : array of int64, optional
-        Where segments start, from 0 on and not decreasing, and at last where the last one ends. By default there is one
-        segment.
+        Where segments start, from 0 on and not decreasing; the last item is the end of the last one. By default there
+        is one segment.
     within : array or sequence of arrays, optional
         Instead of offsets, keys whose runs are the segments, as for `head_flags`.
     kth : callable, optional
-        Returns positions in ascending order, as int64. Only they need what a sort has there, with nothing greater
-        before and nothing less behind, as by `numpy.partition`; of zeros, any. It is called where that takes less time.
+        Returns positions in ascending order, as int64. Only these need to be as in a sort, with nothing greater before
+        and nothing less behind, as by `numpy.partition`; zeros of either sign will do. Called where that saves time.
     check : bool, default True
-        Look whether offsets are as they must be, for which a GPU is waited for. Without, each segment must have a row.
+        Check offsets, which waits for a GPU. Without, each segment must have a row.
 
     Returns
     -------
@@ -279,13 +279,13 @@ def check_values(keys: Sequence[SortKey], values: Any) -> list[Any]:
 
 
 def _starts(offsets: Any, length: int) -> Any:
-    """Return where segments start that have rows."""
+    """Return the starts of segments that have rows."""
     lengths = check_offsets(offsets, length)
     return offsets[:-1][lengths > 0]
 
 
 def check_offsets(offsets: Any, length: int) -> Any:
-    """Return the lengths of segments; raises a TypeError or ValueError for offsets that are none of so many rows."""
+    """Return the lengths of segments; raise a TypeError or ValueError for offsets that do not fit `length` rows."""
     if not is_array(offsets) or offsets.dtype != np.int64 or offsets.ndim != 1:
         found = brief(offsets) if is_array(offsets) else type(offsets).__name__
         raise TypeError(f"offsets must be a 1-d array of int64, found {found}")

@@ -23,7 +23,7 @@ def tied_ranks(keys: Array, method: str, groups: Array | None = None) -> Any:
         1-d, of integers, bool, or floats, in order or in descending order, which is not checked. Ranks of NaN are
         undefined.
     method : {"average", "min", "max"}
-        Which of their places equal keys share.
+        The rank of equal keys: the average, the least or the greatest of their places.
     groups : array of integers, optional
         The group of each key, in order, which is not checked: ranks are those in the group, and keys are sorted in
         each. By default all are in one.
@@ -71,7 +71,7 @@ def takes_ranks(dtype: np.dtype) -> bool:
 def sorted_quantiles(
     values: Array, starts: Array, counts: Array, q: float, *, midpoint: bool = False
 ) -> Any:
-    """Return a quantile of each segment of an array whose values are in order there.
+    """Return a quantile of each segment of an array with its values in order.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def sorted_quantiles(
     Returns
     -------
     array of float64
-        NaN for segments of no values. Of zeros of two signs it is 0.0.
+        NaN for segments without values; 0.0 for zeros of two signs.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def sorted_quantiles(
 
 
 def is_sorted(values: Array, heads: Array | None = None) -> bool:
-    """Return whether the elements of an array never decrease; they do where NaN is among them.
+    """Return whether the elements of an array never decrease; False with NaN among them.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class RowWindows:
                 check_integer(name, given)
 
     def within(self, rows: int) -> "RowWindows":
-        """Return the same windows of an array of so many rows, with a count and bounds that cannot overflow.
+        """Return the same windows of an array of `rows` rows, with a count and bounds that cannot overflow.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class RowWindows:
 
     @property
     def number(self) -> int:
-        """How many windows there are; of windows `within` an array."""
+        """The number of windows, for windows `within` an array."""
         return int(self.count or 0)
 
     @property
@@ -87,7 +87,7 @@ class RowWindows:
 
     @property
     def around(self) -> tuple[int, int]:
-        """The rows that window j has at most: so many, from row j and this number on.
+        """The most rows that window j has, as (shift, width): `width` rows from row j + shift on.
 
         Examples
         --------
@@ -98,7 +98,7 @@ class RowWindows:
         return int(self.first) - before, max(before + after + 1, 0)
 
     def limits(self, windows: Any, rows: int) -> tuple[Any, Any]:
-        """Return the first row of some windows, given by number, and the row behind the last; of so many rows.
+        """Return the first row of some windows, given by number, and the row behind the last, of `rows` rows.
 
         Examples
         --------
@@ -157,7 +157,7 @@ class BoundWindows:
 
     @property
     def number(self) -> int:
-        """How many windows there are."""
+        """The number of windows."""
         return len(self.starts)
 
     @property
@@ -167,7 +167,7 @@ class BoundWindows:
 
     @property
     def around(self) -> tuple[int, int]:
-        """The rows that window j has at most: so many, from row j and this number on.
+        """The most rows that window j has, as (shift, width): `width` rows from row j + shift on.
 
         Examples
         --------
@@ -179,7 +179,7 @@ class BoundWindows:
         return shift, max(end - shift, 0)
 
     def tightened(self, rows: int, arange: Callable[..., Any]) -> "BoundWindows":
-        """Return the same windows of so many rows with the least `before` and `after`, which waits for a GPU.
+        """Return the same windows of `rows` rows with the least `before` and `after`; waits for a GPU.
 
         Examples
         --------
@@ -195,7 +195,7 @@ class BoundWindows:
         return replace(self, before=before, after=after)
 
     def limits(self, windows: Any, rows: int) -> tuple[Any, Any]:
-        """Return the first row of some windows, given by number, and the row behind the last; of so many rows.
+        """Return the first row of some windows, given by number, and the row behind the last, of `rows` rows.
 
         Examples
         --------
@@ -215,12 +215,12 @@ Windows = RowWindows | BoundWindows
 def pieces(
     windows: Windows, rows: int, size: int, arange: Callable[..., Any]
 ) -> list[tuple[int, int, int, int]]:
-    """Cut windows into pieces of at least `size` that see little more than all rows, together.
+    """Cut windows into pieces of at least `size` that together see little more than all rows.
 
     Returns
     -------
     list of (first, last, low, high)
-        The first window of each piece and that behind its last, the first row that it sees and the row behind the last.
+        The first window of each piece and the one behind its last, the first row seen and the row behind the last.
 
     Examples
     --------

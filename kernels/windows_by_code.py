@@ -13,7 +13,7 @@ from .windows import RowWindows, Windows
 
 
 def rows_before(codes: Array, groups: int, periods: int, *, check: bool = True) -> Any:
-    """Return, for each row of groups in any order, the row of the same group so many rows before.
+    """Return, for each row of groups in any order, the row `periods` before it in the same group.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def rows_before(codes: Array, groups: int, periods: int, *, check: bool = True) 
     periods : int
         Not 0; for a negative number, rows behind.
     check : bool, default True
-        Look whether codes are of groups, for which a GPU is waited for. Without, a GPU takes any codes for groups.
+        Raise for codes out of range, which waits for a GPU. Without, a GPU takes any codes for groups.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def rows_before(codes: Array, groups: int, periods: int, *, check: bool = True) 
     Notes
     -----
     On a CPU one pass with a ring of `periods` rows for each group. On a GPU the codes are sorted with the positions of
-    the rows, and what is found is put where the rows are.
+    the rows, and the answers are put in the rows' order.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def rows_before(codes: Array, groups: int, periods: int, *, check: bool = True) 
 
 
 def finds_rows_before(codes: Array, groups: int, periods: int) -> bool:
-    """Return whether `rows_before` is faster than to bring the rows of groups together.
+    """Return whether `rows_before` is faster than bringing the rows of groups together.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def rolling_by_code(
 
     Notes
     -----
-    One pass in the rows' order by one thread. For each group there is a ring of as many states as a window has rows.
+    One pass in the rows' order by one thread. For each group there is a ring of as many states as windows have rows.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def rolling_by_code(
 
 
 def rolls_by_code(codes: Array, groups: int, windows: Windows) -> bool:
-    """Return whether `rolling_by_code` takes such windows, and is faster than to bring the rows of groups together.
+    """Return whether `rolling_by_code` takes such windows, and is faster than bringing the rows of groups together.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NoReturn
 
 import pandas as pd
@@ -84,15 +84,20 @@ class NotIterable:
         )
 
 
-def no_attribute(
-    owner: object, kind: str, name: str, columns: Sequence[Hashable] = ()
-) -> AttributeError:
-    """Return the error of a name that is neither a method nor a column, which says what to use instead."""
+def attribute(
+    owner: Any, kind: str, name: str, names: Callable[[], Sequence[Hashable]] = tuple
+) -> Any:
+    """Return a column by its name; of others raise an AttributeError, which says what to use instead of a method."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    columns = names()
+    if name in columns:
+        return owner[name]
     if name in SUBSTITUTES[kind]:
-        return AttributeError(f"{kind} has no {name}; use {SUBSTITUTES[kind][name]}")
+        raise AttributeError(f"{kind} has no {name}; use {SUBSTITUTES[kind][name]}")
     if any(hasattr(peer, name) for peer in PEERS[kind]):
         path = name if kind == "gpuscan" else f"{kind}(...).{name}"
-        return AttributeError(f"{kind} has no {name}; use {path} of the frame itself")
+        raise AttributeError(f"{kind} has no {name}; use {path} of the frame itself")
     known = [method for method in dir(type(owner)) if not method.startswith("_")]
     either = "neither a method nor a column" if columns else "no method"
-    return AttributeError(f"{kind} has {either} {shown(name)}{hint(name, [*known, *columns])}")
+    raise AttributeError(f"{kind} has {either} {shown(name)}{hint(name, [*known, *columns])}")

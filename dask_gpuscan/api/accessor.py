@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, NoReturn
 
 from ..engines.run import engine_of
-from .absent import no_attribute
+from .absent import attribute
 from .frame.duplicates import DuplicateMethods
 from .frame.filter import FilterMethods
 from .frame.interpolate import InterpolateMethods
@@ -77,6 +77,4 @@ class Gpuscan(
 
         def __getattr__(self, name: str) -> NoReturn:
             """Raise an AttributeError that names what to use instead of a method of pandas that is absent."""
-            if name.startswith("_"):
-                raise AttributeError(name)
-            raise no_attribute(self, "gpuscan", name)
+            attribute(self, "gpuscan", name)

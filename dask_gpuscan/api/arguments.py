@@ -50,6 +50,14 @@ def check_choice(name: str, choice: Any, accepted: Sequence[Any]) -> None:
     raise ValueError(f"{name} must be one of {listed}, found {found}")
 
 
+def check_inputs(op: Operator, columns: int) -> None:
+    """Check that an operator takes so many columns; raises a TypeError that says how many it takes."""
+    if columns != op.inputs:
+        raise TypeError(
+            f"{op.name} takes {op.inputs} input columns, found {columns}; choose them in order"
+        )
+
+
 def check_keywords(function: str, given: Iterable[str], accepted: Collection[str]) -> None:
     """Check that a function takes the keywords that it is given; raises a TypeError that names those it takes."""
     for name in given:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
@@ -14,6 +13,7 @@ import pandas as pd
 from ..api.arguments import check_choice, check_flags
 from ..forks import importing
 from ..kernels import Operator
+from ..kernels.cpu.core.limits import cores
 from ..kernels.scalars import is_integer
 from .calls import BACKENDS, COMMON, Request, check_method
 from .processes import Outcome, compile_all
@@ -178,8 +178,7 @@ MOST = 16
 
 def _count(processes: Any) -> int:
     if processes is None:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        return min(cores or 1, MOST)
+        return min(cores(), MOST)
     if not is_integer(processes) or processes < 0:
         raise ValueError(f"processes must be a number of processes, 0 or more, found {processes!r}")
     return int(processes)

@@ -10,12 +10,11 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from functools import lru_cache
-from queue import SimpleQueue
 from typing import NamedTuple
 
 import cloudpickle
@@ -24,7 +23,12 @@ from ..forks import importing
 from ..kernels.compiler.listening import listening
 from .calls import Request, call
 
-SERVE = "from dask_gpuscan.compile_ahead.processes import serve; serve()"
+SERVE = """
+import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
+from dask_gpuscan.compile_ahead.processes import serve
+serve()
+"""
 """What such a process runs."""
 
 POOL = 1 << 28
@@ -40,30 +44,55 @@ class Outcome(NamedTuple):
 
 
 def compile_all(requests: Sequence[Request], processes: int) -> Iterator[tuple[int, Outcome]]:
-    """Yield the place and the outcome of each request as it is done, by so many processes or, with 0, by this one."""
+    """Yield the place and the outcome of each request as it is done, by so many processes or, with 0, by this one.
+
+    A process that dies of a request is replaced, and the request made again.
+
+    Raises
+    ------
+    RuntimeError
+        If the second process dies of it, too.
+    """
     if processes == 0:
         for i, request in enumerate(requests):
             yield i, compile_one(request)
         return
-    free: SimpleQueue[_Child] = SimpleQueue()
-    count = min(processes, len(requests))
+    started: list[subprocess.Popen[bytes]] = []
+    own, starting, ended = threading.local(), threading.Lock(), threading.Event()
 
     def ask(request: Request) -> Outcome:
-        child = free.get()
-        try:
-            return child.ask(request)
-        finally:
-            free.put(child)
+        for _ in range(2):
+            with starting:
+                if ended.is_set():
+                    raise CancelledError
+                if getattr(own, "process", None) is None:
+                    own.process = _start()
+                    started.append(own.process)
+            process = own.process
+            try:
+                cloudpickle.dump(request, process.stdin)
+                process.stdin.flush()
+                outcome: Outcome = pickle.load(process.stdout)
+                return outcome
+            except (EOFError, OSError, pickle.UnpicklingError):
+                own.process = None
+        raise RuntimeError(
+            f"two processes that compiled {request.title} died, the second with exit status {process.wait()}"
+        )
 
-    with _children(count) as children, ThreadPoolExecutor(count) as pool:
-        for child in children:
-            free.put(child)
+    pool = ThreadPoolExecutor(min(processes, len(requests)))
+    try:
         places = {pool.submit(ask, request): i for i, request in enumerate(requests)}
-        try:
-            for future in as_completed(places):
-                yield places[future], future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        for future in as_completed(places):
+            yield places[future], future.result()
+    finally:  # if the caller has given up, nobody waits for what is not done
+        with starting:
+            ended.set()
+        for process in started:
+            process.kill()
+        pool.shutdown(cancel_futures=True)
+        for process in started:
+            process.communicate()
 
 
 def compile_one(request: Request) -> Outcome:
@@ -103,62 +132,14 @@ def _take_pool() -> None:
     rmm.reinitialize(pool_allocator=True, initial_pool_size=POOL)
 
 
-class _Child:
-    """One such process, seen from the one that started it."""
-
-    def __init__(self) -> None:
-        self._start()
-
-    def _start(self) -> None:
-        paths = [path for path in sys.path if path]
-        if (
-            "" in sys.path
-        ):  # the working directory, behind all others: its modules hide none of theirs
-            paths.append(os.getcwd())
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", SERVE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        )
-
-    def ask(self, request: Request) -> Outcome:
-        """Return the outcome of a request; if the process dies of it, another one takes its place and its request.
-
-        Raises
-        ------
-        RuntimeError
-            If that one dies too.
-        """
-        for _ in range(2):
-            try:
-                return self._ask(request)
-            except (EOFError, OSError):
-                status = self._process.wait()
-                self._start()
-        raise RuntimeError(
-            f"two processes that compiled {request.title} died, the second with exit status {status}"
-        )
-
-    def _ask(self, request: Request) -> Outcome:
-        given, answers = self._process.stdin, self._process.stdout
-        assert given is not None
-        assert answers is not None
-        cloudpickle.dump(request, given)
-        given.flush()
-        outcome: Outcome = pickle.load(answers)
-        return outcome
-
-    def end(self) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-
-@contextmanager
-def _children(count: int) -> Iterator[list[_Child]]:
-    children = [_Child() for _ in range(count)]
-    try:
-        yield children
-    finally:
-        for child in children:
-            child.end()
+def _start() -> subprocess.Popen[bytes]:
+    """Start a process that serves."""
+    paths = [path for path in sys.path if path]
+    if "" in sys.path:  # the working directory, behind all others: its modules hide none of theirs
+        paths.append(os.getcwd())
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", SERVE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    )

@@ -20,7 +20,7 @@ from ..ops.predicates.filter import (
     split_rows,
 )
 from ..ops.sort.rank import Ranking
-from ..ops.sort.sort import sort as sort
+from ..ops.sort.sort import sort_rows
 from ..ops.time.shift_labels import ShiftLabels
 
 IN_PARTS = False
@@ -72,7 +72,7 @@ def broadcast(
     return function(obj, reduced(), *given)
 
 
-filter, partition, choose = filter_rows, split_rows, choose_columns
+filter, partition, choose, sort = filter_rows, split_rows, choose_columns, sort_rows
 
 append_mask, with_column = append_mask_of, append_column
 

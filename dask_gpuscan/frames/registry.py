@@ -16,7 +16,7 @@ from ..forks import import_late
 from ..kernels.late_dataclass import dataclass
 from .messages import FLAG
 from .protocol import Library
-from .types import Column, Values
+from .types import Column, Values, View
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,14 @@ def stored_numbers(column: Column) -> Values:
     layout = library.layout(column.dtype)
     assert layout is not None
     return layout.raw(library.array(column)).values
+
+
+def view_of(column: Column) -> View:
+    """Show a column of fixed width with its nulls, without a copy."""
+    library = library_of(column)
+    layout = library.layout(column.dtype)
+    assert layout is not None
+    return layout.view(library.array(column))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,6 @@ Nothing here knows an operator or an array. Read `jit`, which compiles, then `ca
 under the `function_fingerprint` of all that a kernel reaches, then `frozen_functions`, which copies functions of users,
 and `closure_constants`, which makes functions that differ in captured numbers share machine code. `pack` finds kernels
 that came compiled with the package, some in `archives`, and call.c calls them. `numba_internals` has the private names
-that others ask for.
-Each compilation goes through `compiling`, which orders compilers and forks and reports to whom `listening` knows.
+that other folders use.
+Each compilation goes through `compiling`, which orders compilers and forks and reports to the listeners of `listening`.
 """

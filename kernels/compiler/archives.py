@@ -16,7 +16,7 @@ def write(path: Path, entries: dict[str, bytes], made_of: str) -> None:
 
 
 def opened(path: Path) -> ZipFile:
-    """Return an archive, which is kept in memory: forked processes would share a place in its file."""
+    """Return an archive, read into memory: forked processes would share a position in its file."""
     import_late("lzma")  # which not every Python has
     return ZipFile(BytesIO(path.read_bytes()))
 

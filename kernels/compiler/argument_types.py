@@ -1,4 +1,4 @@
-"""The types of what kernels take and answer, by which a pack knows them: Numba makes its own of them to compile one."""
+"""The types of kernels' arguments and answers, which name kernels in packs; to compile, they become Numba's own."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .late import internals, numba
 
 @dataclass(frozen=True)
 class Type:
-    """A type, which is equal to those of the same content."""
+    """A type, equal to types of the same content."""
 
     @property
     def name(self) -> str:
-        """What the type is called, in messages and in packs."""
+        """The name of the type, in messages and in packs."""
         return str(self.numba)
 
     @property
@@ -99,7 +99,7 @@ class Tuple(Type):
 
 @dataclass(frozen=True)
 class Other(Type):
-    """A type that only Numba has: what a function of a user's may answer, and no kernel takes."""
+    """A type that only Numba has: a user's function may return it, but no kernel takes it."""
 
     made: Any
 
@@ -120,7 +120,7 @@ def record_type(kind: type, **fields: Type) -> Tuple:
 
 
 def type_of(value: Any) -> Type:
-    """Return the type that compiled code takes a number, or a tuple of numbers, for."""
+    """Return the type of a number, or of a tuple of numbers, in compiled code."""
     if isinstance(value, tuple):
         return Tuple(tuple(map(type_of, value)))
     return Number(np.asarray(value).dtype)

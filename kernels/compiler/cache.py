@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 
 LIMIT = 1 << 30
-"""Bytes of all entries: beyond, those go that were read longest ago."""
+"""The most bytes of all entries: beyond it, those read longest ago are removed."""
 
 _FOREIGN = "it belongs to another user, or others can write into it"
 _DIGEST = 32
@@ -26,7 +26,7 @@ _OURS = re.compile(rf"{re.escape(_NEW)}|[0-9a-f]{{64}}\.[a-z]+$")
 
 
 def folder() -> Path | None:
-    """Return the folder of the entries; None if that is in a home and there is none."""
+    """Return the folder of the entries; None if it would be in a home folder and there is none."""
     chosen = os.environ.get("DASK_GPUSCAN_CACHE")
     if chosen:
         chosen = os.path.expanduser(chosen)
@@ -68,7 +68,7 @@ def write(key: str, content: bytes) -> None:
     except OSError as error:
         _warn(_not_kept(error.strerror or str(error)))
         return
-    if digest[0] % 16 == 0:  # a folder is worth a look once in a while
+    if digest[0] % 16 == 0:  # look at the folder once in a while
         with contextlib.suppress(OSError):
             _evict(place)
 
@@ -103,7 +103,7 @@ def _made() -> Path:
 
 
 def _read_own(path: Path) -> bytes:
-    """Return what a file holds, if it is one of this user's that nobody else can write to: else an OSError.
+    """Return the content of a file of this user that nobody else can write to; raise an OSError for any other.
 
     Its folder may have been open to others before.
     """
@@ -126,7 +126,7 @@ def _digest(key: str, content: bytes) -> bytes:
 
 def _is_private(place: Path) -> bool:
     """Return whether a folder, and a link that leads to it, are this user's, and nobody else can write into it."""
-    if not hasattr(os, "geteuid"):  # Windows, where what is in a user's profile is that user's
+    if not hasattr(os, "geteuid"):  # Windows, where all in a user's profile is that user's
         return True
     found = place.stat()
     owners = {found.st_uid, place.lstat().st_uid}
@@ -152,7 +152,7 @@ def _replace(path: Path, entry: bytes) -> None:
 
 
 def _evict(place: Path) -> None:
-    """Remove what was read longest ago, as far as the file system knows it, until the rest is within the limit.
+    """Remove the entries read longest ago, as far as the file system knows, until the rest is within the limit.
 
     The folder may hold other files: its user chose it.
     """

@@ -1,7 +1,8 @@
 """Numbers that a function captures, as its first parameters: one compiled function then serves all their values.
 
-A number that decides which code there is stays a constant, as do all in a function whose calls cannot be told
-apart from its text. The text that is executed here has names of variables in it and nothing else of a user's.
+A number that decides which code there is stays a constant, as do all in a function that takes any number of arguments
+or keyword-only ones, has defaults that are no numbers, or calls itself. The text that is executed here contains names
+of a user's variables, and nothing else from users.
 """
 
 import dis
@@ -20,9 +21,9 @@ from .late import analysis, compiler, numba, numba_ir
 
 @dataclass(frozen=True, eq=False)
 class Extracted:
-    """A function whose first parameters are numbers, and what they are.
+    """A function whose first parameters are numbers, and these numbers.
 
-    ``function(*values, *elements)`` is what the function it was made of returns for the elements that it requires.
+    ``function(*values, *elements)`` equals the original function of the elements that this one requires.
     """
 
     function: Function
@@ -93,7 +94,7 @@ def _held(function: Function) -> list[Any]:
 
 
 def _number(value: Any, flags: bool = False) -> np.generic | None:
-    """The number that compiled code would take a value for, if it is one; with `flags`, also a bool."""
+    """The value as a number of compiled code, if it is a number; with `flags`, also a bool."""
     if isinstance(value, np.generic):
         return value if value.dtype.name in _NUMBERS or (flags and value.dtype == bool) else None
     if type(value) is int:
@@ -132,7 +133,7 @@ def _template_code(
     helpers: tuple[tuple[str, int, int], ...],
     defaults: int,
 ) -> types.CodeType:
-    """Return the code of what makes a template, given all else that the function captures.
+    """Return the code of a function that makes a template, given all else that the user's function captures.
 
     A template defines the user's function, so that its variables are found around it, and calls it; compilers
     inline such functions.
@@ -194,7 +195,7 @@ def _replaced(code: types.CodeType, name: str, by: types.CodeType) -> types.Code
 
 
 _choosing: dict[str, bool] = {}
-"""What `_chooses` has returned for templates, by their content."""
+"""Earlier answers of `_chooses` for templates, by their content."""
 
 
 def _chooses(function: Function, template: Function) -> bool:
@@ -205,7 +206,7 @@ def _chooses(function: Function, template: Function) -> bool:
             _choosing.clear()
         try:
             _choosing[token] = _pruned(function) != _pruned(template)
-        except Exception:  # what cannot be read is compiled, or refused, as it is
+        except Exception:  # code that cannot be read is compiled, or refused, as it is
             _choosing[token] = True
     return _choosing.get(token, True)
 

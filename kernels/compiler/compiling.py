@@ -1,4 +1,4 @@
-"""What every compilation goes through: one lock (Numba's own), and a report: log, progress bar or terminal.
+"""The lock of all compilations (Numba's own), and their reports: log, progress bar or terminal.
 
 A fork waits for the compilation under way, ours or its user's (`forks`). It is one lock, which a thread may take again:
 with two, a thread that forks while it compiles could wait for one that compiles and waits for it.
@@ -27,7 +27,7 @@ from .listening import listeners
 __all__ = ["compile_lock", "compiling", "say_compiling"]
 
 PATIENCE = 0.5
-"""Seconds that a user at a terminal waits for a kernel without being told."""
+"""Seconds after which a user at a terminal sees which kernel is being compiled."""
 
 
 forks.compilers.append(compile_lock)
@@ -38,7 +38,7 @@ _waits: list[threading.Timer] = []
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """Hold the lock while a kernel is looked up or compiled; who waits for it is told no more afterwards.
+    """Hold the lock while a kernel is looked up or compiled; then cancel messages that are not yet printed.
 
     No garbage is collected: a compiler makes millions of objects, and a tenth of its time is spent looking.
     """
@@ -57,8 +57,8 @@ def compiling() -> Iterator[None]:
 def say_compiling(what: str, target: str) -> None:
     """Say that a kernel is about to be compiled, as it is not in the cache: within `compiling`.
 
-    Listeners and the log are told at once. Without listeners a line is printed for a user at a terminal or in a
-    notebook, if it takes long.
+    Listeners and the log get the message at once. Without listeners, a user at a terminal or in a notebook sees a line
+    if it takes long.
     """
     message = f"compiling {what} for {target}, once"
     logging.getLogger("dask_gpuscan").info(message)
@@ -72,7 +72,7 @@ def say_compiling(what: str, target: str) -> None:
 
 
 def _is_watched() -> bool:
-    """Return whether a user waits for this process: none does for workers, or where standard error is a file."""
+    """Return whether a user watches this process: not if it is a worker, or if standard error is a file."""
     if os.environ.get("DASK_GPUSCAN_QUIET") or multiprocessing.parent_process() is not None:
         return False
     notebook = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
@@ -83,7 +83,7 @@ def _is_watched() -> bool:
 
 @lru_cache(maxsize=1024)
 def _tell(what: str, target: str) -> None:
-    """Print the line once, of however many kernels."""
+    """Print the line once, for however many kernels."""
     text = f"dask-gpuscan: compiling {what} for {target}; it is {cache.fate()}"
     with contextlib.suppress(OSError, ValueError):  # of a standard error that is closed
         print(text, file=sys.stderr, flush=True)

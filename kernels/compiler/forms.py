@@ -1,10 +1,10 @@
-"""Kernels that are linked: an engine, compiled once for all operators of a form, and the functions of one.
+"""Linked kernels: an engine, compiled once for all operators of a form, and the functions of one operator.
 
-Most of a kernel's compile time goes into the walk, which is the same for all operators whose states and answers have as
-many fields, whatever numbers these are. So a kernel is compiled with a *form* in the place of each operator, whose
-functions are undefined symbols, and with *elements* in the place of its numbers (`symbols`); that is kept as LLVM code,
-simplified but not vectorised. Of another operator only the functions are compiled: they are linked into the engine and
-inlined, and all is optimised, as if it had been compiled at once.
+Most of a kernel's compile time goes into the walk, which is the same for all operators with as many fields in their
+states and answers, whatever numbers these are. So a kernel is compiled with a *form* in the place of each operator,
+whose functions are undefined symbols, and with *elements* in the place of its numbers (`symbols`); that is kept as LLVM
+code, simplified but not vectorised. For another operator only its functions are compiled: they are linked into the
+engine and inlined, and all is optimised, as if it had been compiled at once.
 """
 
 import hashlib
@@ -43,16 +43,16 @@ from .tuples import kinds as parts_of
 
 
 class Linkable(types.Type):
-    """A type of operators, whose functions can be linked into an engine."""
+    """A type of operators with functions that can be linked into an engine."""
 
     functions: frozenset[str]
-    """The names of the functions that it has."""
+    """The names of its functions."""
 
     values: types.Type
     """The type of the numbers that its functions take."""
 
     def compiled(self, name: str, kinds: tuple[Any, ...]) -> Any:
-        """Return what is compiled of a function, for arguments of these types, its numbers among them."""
+        """Return a function compiled for arguments of these types, including its numbers."""
         raise NotImplementedError
 
     def generated(self, context: Any, builder: Any, answer: Any, given: list[Any]) -> Any:
@@ -74,7 +74,7 @@ class Form(types.Type):
         super().__init__(name=f"Form({place}, {has}, {like.values}, {states}, {answers})")
 
     def resolve(self, name: str, kinds: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Return the type that a function answers with, and what generates a call of it."""
+        """Return the type of a function's answer, and the generator of a call."""
         answer = self.answers if name == "lower" else self.states
         symbol = Symbol(name, kinds, answer, self.place)
         return answer, partial(call_or_raise if symbol.may_raise else call, symbol)
@@ -221,7 +221,7 @@ def _engine_of(function: Any, arguments: tuple[Any, ...]) -> bytes:
 
 
 COMPILERS = f"{numba.__version__} {llvmlite.__version__}"
-"""What an engine in a pack must have been made by."""
+"""The compilers that an engine in a pack must have been made by."""
 
 
 def kept_engine(function: Any, arguments: tuple[Any, ...], key_of: Any) -> bytes:
@@ -257,7 +257,7 @@ def linked(
     context: Any,
     library: Any,
 ) -> Any:
-    """Link the functions of operators into an engine; return what a compiler would.
+    """Link the functions of operators into an engine; return what a compiler would return.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def linked(
     arguments
         The types of the kernel's arguments.
     key_of : callable
-        Returns the key of what is kept for types of arguments.
+        Returns the key of the entry for types of arguments.
     context
         Numba's target.
     library

@@ -15,16 +15,15 @@ from .function_fingerprint import Function, codes, global_names, names, operatio
 FROZEN = "<frozen>"
 """The module of frozen functions: none that can be imported, so that cloudpickle writes the functions themselves.
 
-Of a function that has no module, it asks all modules that are loaded for one of that name, which takes as long as the
-modules that some of them load when they are asked.
+For a function without a module, it looks up the name in all loaded modules, some of which then load others.
 """
 
 
 def freeze(function: Function) -> Function:
     """Return a copy of a function that keeps what its globals, closure and defaults hold now, at any depth.
 
-    Arrays are copied and functions that are compiled already are taken as they were written. What a module holds
-    is out of reach; that it has changed shows in the fingerprint.
+    Arrays are copied and functions that are compiled already are taken as they were written. The content of
+    modules is not copied; its changes show in the fingerprint.
 
     Raises
     ------
@@ -68,12 +67,12 @@ def _frozen_alone(
 
 
 def _is_constant(value: Any) -> bool:
-    """Whether a value is equal to those of its type that are the same, and to no others: 0.0 is to -0.0."""
+    """Whether a value equals only identical values of its type; 0.0 also equals -0.0."""
     return type(value) in (int, bool, str) or (type(value) is float and value != 0)
 
 
 def _own(function: Function, name: str, value: Any) -> Any:
-    """Return what a function captures under a name as nobody else can change it."""
+    """Return a captured value in a form that nobody else can change."""
     if isinstance(value, tuple):
         parts = [_own(function, name, part) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
@@ -94,7 +93,7 @@ def _own(function: Function, name: str, value: Any) -> Any:
 
 
 _REFUSED = (list, set, dict, bytearray, memoryview, functools.partial, types.MethodType)
-"""What a function might use and compilers cannot, or not as it is now."""
+"""Types that a function might use, but compilers cannot use, or not with the content of now."""
 
 
 def rebuild(function: Function, compile_: Callable[[Function], Any]) -> Any:
@@ -150,7 +149,7 @@ def _rebuild(
 
 
 _LOCKING = {"print", "objmode"}
-"""What compiled code needs Python's lock for, which the thread that started it may hold."""
+"""Names that take Python's lock in compiled code, which the thread that started it may hold."""
 
 
 def _written(value: Any) -> Any:
@@ -166,7 +165,7 @@ def named_globals(function: Function) -> Iterator[tuple[str, Any]]:
 
 
 def _held(function: Function) -> dict[str, Any]:
-    """What a function captures in its closure, by name."""
+    """The values that a function captures in its closure, by name."""
     held = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:

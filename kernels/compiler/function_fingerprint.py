@@ -44,11 +44,11 @@ def fingerprint(*parts: Any) -> str:
 
 
 class Registry(dict[Any, Any]):
-    """What is found by names that stand for its content; it grows, so functions that look there do not depend on it."""
+    """Values by names that stand for their content; it grows, so functions that look there do not depend on it."""
 
 
 OVERLOAD = "compiled_as"
-"""The attribute of a function with what is compiled in its place."""
+"""The attribute of a function with its compiled replacement."""
 
 _LIBRARIES = frozenset(
     "abc builtins cmath collections contextlib dataclasses dis functools itertools llvmlite logging math numba numpy "
@@ -67,7 +67,7 @@ class _Walk:
         self._within: list[int] = []
 
     def digest(self, value: Any) -> str:
-        """Return what differs between values of different content."""
+        """Return a string that differs between values of different content."""
         value = _known(value)
         kind = type(value)
         if kind in _PLAIN:
@@ -142,7 +142,7 @@ class _Walk:
         yield from map(self.digest, [vars(function).get(OVERLOAD)])
 
     def _used(self, value: Any, code: types.CodeType) -> Iterator[str]:
-        """The content of what code uses: of a module, what it may take from it, at any depth."""
+        """Yield the content of a value that code uses; of a module, of what the code may take from it, at any depth."""
         value = _known(value)
         yield self.digest(value)
         if type(value) is types.ModuleType and value.__name__.split(".")[0] not in _LIBRARIES:
@@ -154,7 +154,7 @@ class _Walk:
 
 
 def _known(value: Any) -> Any:
-    """Return what stands for a value that is imported, or compiled, late."""
+    """Return the imported or compiled form of a value, if it is made late."""
     if type(value) is Late:
         return value.module
     return value.made if isinstance(value, LateFunction) else value

@@ -22,11 +22,11 @@ ENTRY: dict[str, Any] = {
 SHARED: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": False}
 OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True}
 """Options of functions that Python calls, that are called by address, and that only compiled code calls: wrappers that
-nobody calls would double a function's compile time. They do not count who uses an array, which callers keep."""
+nobody calls would double a function's compile time. They do not count references to arrays, which callers keep."""
 
 ALLOCATING: dict[str, Any] = {**ENTRY, "_nrt": True}
 LINKED_ALLOCATING: dict[str, Any] = {**OPTIONS, "_nrt": True}
-"""Options of those that make arrays, or may, as operators' functions: what `ENTRY` and `OPTIONS` are for others."""
+"""`ENTRY` and `OPTIONS` for functions that make arrays, or may, such as operators' functions."""
 
 
 class Function(LateFunction):
@@ -40,9 +40,9 @@ class Function(LateFunction):
 
     @property
     def made(self) -> Any:
-        """What Numba has made of it: a dispatcher, or an intrinsic."""
+        """The dispatcher or the intrinsic that Numba has made of it."""
         if self._made is None:
-            with compiling.compile_lock:  # so that it is one for all threads
+            with compiling.compile_lock:  # one for all threads
                 self._made = self._made or getattr(jit, self._make)(self.py_func, *self._how)
         return self._made
 
@@ -67,10 +67,10 @@ class External:
 INPUTS, STATES, ANSWERS = "inputs", "states", "answers"
 
 ROLES: dict[Any, dict[str, Any]] = Registry()
-"""What fields of a record, or arguments of a kernel, hold of an operator: its inputs, states or answers.
+"""Which numbers of an operator the fields of a record, or arguments of a kernel, hold: its inputs, states or answers.
 
-It is the last operator before them, if arguments are read from the first to the last. For an operator itself it is the
-type of its states, where nothing holds any.
+The operator is the last one before them, reading arguments from first to last. The role of an operator itself is the
+type of its states, if nothing holds any.
 """
 
 
@@ -91,12 +91,12 @@ def cached_njit(
 
 
 def intrinsic(function: Any, prefer_literal: bool = False) -> Any:
-    """Let a function write LLVM code where compiled code calls it; it may be told of constants as such."""
+    """Let a function write LLVM code where compiled code calls it; with `prefer_literal` it gets constants as such."""
     return Function(function, "made_intrinsic", prefer_literal)
 
 
 overloads: dict[Any, Any] = Registry()
-"""Functions that Numba does not know of yet, and what is compiled in their place."""
+"""The replacements of functions that Numba does not know of yet."""
 
 
 def overloaded(function: Any) -> Any:
@@ -111,7 +111,7 @@ def overloaded(function: Any) -> Any:
 
 
 def load_kernel(function: Function, arguments: tuple[Type, ...]) -> pack.Kernel:
-    """Find what calls `function` for arguments of these types in the pack or on disk, or compile it."""
+    """Find the kernel of `function` for arguments of these types in the pack or on disk, or compile it."""
     found = pack.find(function, arguments)
     return jit.load(function.made, to_numba(arguments)) if found is None else found
 

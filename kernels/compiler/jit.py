@@ -63,14 +63,14 @@ if numba.config.DISABLE_JIT:
 
 
 WRAPPER = "_ZN7cpython"
-"""How names of functions begin that take Python's arguments apart."""
+"""The prefix of the names of functions that unpack Python's arguments."""
 
 
 class _EntryLibrary(JITCodeLibrary):
     """LLVM code that is optimised once, when all that it calls is linked into it."""
 
     def add_ir_module(self, ir_module: Any) -> None:
-        """Add LLVM code; what takes Python's arguments apart stays as it is, which saves a fifth of the time."""
+        """Add LLVM code; functions that unpack arguments are not optimised, which saves a fifth of the time."""
         for function in ir_module.functions:
             if function.name.startswith(WRAPPER) and not function.is_declaration:
                 function.attributes.add("noinline")
@@ -121,7 +121,7 @@ class _EntryLowering(NativeLowering):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _LinkedLowering(NativeLowering):
-    """Numba's pass that makes LLVM code, without what makes machine code of it."""
+    """Numba's pass that makes LLVM code, but no machine code of it."""
 
     _name = "linked_lowering"
 
@@ -142,8 +142,8 @@ IDLE: frozenset[Any] = frozenset({
     FindLiterallyCalls, InlineClosureLikes, InlineInlinables, InlineOverloads, IRLegalization,
     LiteralPropagationSubPipelinePass, LiteralUnroll, MakeFunctionToJitFunction, NopythonRewrites, WithLifting,
 })  # fmt: skip
-"""Numba's passes that find nothing to do in functions that make no arrays, and take a tenth of the time to say so: they
-are for functions within functions, comprehensions, expressions of arrays, and what is to be inlined or unrolled."""
+"""Numba's passes that do nothing in functions that make no arrays, yet take a tenth of the time: they are for functions
+within functions, comprehensions, expressions of arrays, and code to inline or unroll."""
 
 
 class _EntryCompiler(Compiler):
@@ -179,7 +179,7 @@ class _LinkedCompiler(_EntryCompiler):
 
 
 def dispatcher(function: Any, options: dict[str, Any]) -> Any:
-    """Return what Numba compiles a function with."""
+    """Return Numba's dispatcher of a function."""
     called = not (options["no_cpython_wrapper"] and options["no_cfunc_wrapper"])
     return numba.njit(**options, pipeline_class=_EntryCompiler if called else _LinkedCompiler)(
         function
@@ -187,7 +187,7 @@ def dispatcher(function: Any, options: dict[str, Any]) -> Any:
 
 
 def cached_dispatcher(function: Any, options: dict[str, Any], linked: bool) -> Any:
-    """Return what compiles a function whose machine code is kept on disk."""
+    """Return the dispatcher of a function whose machine code is kept on disk."""
     compiled = dispatcher(function, options)
     compiled._cache = _KernelCache(compiled)
     if linked:
@@ -197,7 +197,7 @@ def cached_dispatcher(function: Any, options: dict[str, Any], linked: bool) -> A
 
 
 def made_intrinsic(function: Any, prefer_literal: bool) -> Any:
-    """Return what Numba calls to have LLVM code written."""
+    """Return the intrinsic that Numba calls to write LLVM code."""
     return intrinsic(prefer_literal=prefer_literal)(function)
 
 
@@ -209,7 +209,7 @@ def type_of_function(made: Any) -> Any:
 
 
 def register_overloads() -> None:
-    """Tell Numba of functions in whose place others are compiled."""
+    """Register the replacements of functions with Numba."""
     while functions.overloads:
         function, choose = functions.overloads.popitem()
         overload(function, jit_options={**functions.OPTIONS, "pipeline_class": _LinkedCompiler})(
@@ -221,7 +221,7 @@ def register_overloads() -> None:
 
 
 def load(function: Any, arguments: tuple[Any, ...]) -> Kernel:
-    """Find what calls a function for arguments of these types on disk, or compile it."""
+    """Find the kernel of a function for arguments of these types on disk, or compile it."""
     with compiling():
         register_overloads()
         if arguments not in function.overloads:
@@ -245,7 +245,7 @@ def answer(function: Any, arguments: tuple[Any, ...], ask: Callable[[], Any]) ->
 
 
 def _give_environments(kernel: Any) -> None:
-    """Let what is linked into a kernel raise errors with values in their text, for which Numba asks for an environment.
+    """Let functions linked into a kernel raise errors with values in their text, for which Numba needs environments.
 
     Numba gives one to functions with machine code of their own, and not to those of a kernel that is found on disk.
     """
@@ -257,7 +257,7 @@ def _give_environments(kernel: Any) -> None:
 
 
 class _KernelCache(_Cache):
-    """What a dispatcher asks for machine code before it compiles, and gives it to afterwards."""
+    """A dispatcher's cache of machine code, looked up before it compiles and filled afterwards."""
 
     def __init__(self, function: Any) -> None:
         self._function = function
@@ -278,7 +278,7 @@ class _KernelCache(_Cache):
         content = kernel_cache.read(self.key(sig))
         if content is None:
             return None
-        if b"NRT_" in content:  # it makes arrays; who compiles does this before
+        if b"NRT_" in content:  # it makes arrays; compiling does this, too
             rtsys.initialize(target_context)
         try:
             found = CompileResult._rebuild(target_context, *pickle.loads(content))
@@ -290,7 +290,7 @@ class _KernelCache(_Cache):
         return found if tuple(found.signature.args) == tuple(sig) else None
 
     def save_overload(self, sig: Any, compiled: Any) -> None:
-        # Globals that are dynamic are addresses, which are others in another process.
+        # Dynamic globals are addresses, which differ between processes.
         if not compiled.library.has_dynamic_globals:
             kernel_cache.write(self.key(sig), dumps(compiled._reduce()))
 
@@ -306,7 +306,7 @@ class _KernelCache(_Cache):
         return answer
 
     def key(self, sig: Any, kind: str = "cpu") -> str:
-        """Return what the entry is found by: it differs between kernels of different machine code."""
+        """Return the key of the entry, which differs between kernels of different machine code."""
         reached = fingerprint(self._function, *_reached_by_types(sig))
         content = repr((_environment(), self._function.__module__, self._name, reached))
         return f"{hashlib.sha256(content.encode()).hexdigest()}.{kind}"
@@ -319,7 +319,7 @@ class _KernelCache(_Cache):
 
 
 class _LinkingCompiler(_FunctionCompiler):
-    """What a dispatcher compiles with: it links operators into an engine, which is kept on disk."""
+    """The compiler of a dispatcher that links operators into an engine, which is kept on disk."""
 
     def __init__(self, plain: Any, cache: _KernelCache, engine: Any) -> None:
         self.__dict__.update(plain.__dict__)
@@ -333,7 +333,7 @@ class _LinkingCompiler(_FunctionCompiler):
             library.enable_object_caching()
             try:
                 return linked(self._engine, operators, args, self._kept.key, context, library)
-            except Exception as error:  # whatever is wrong with an operator is said of the whole
+            except Exception as error:  # compiling the whole reports what is wrong with an operator
                 logging.getLogger(__name__).info("%s is compiled as a whole: %r", name, error)
         return super()._compile_core(args, return_type)
 
@@ -382,4 +382,4 @@ _CONFIGURED = (
     "BOUNDSCHECK",
     "DEBUGINFO_DEFAULT",
 )
-"""What Numba's environment variables change in machine code, other than the processor."""
+"""Settings of Numba's environment variables that change machine code, other than the processor."""

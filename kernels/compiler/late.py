@@ -7,7 +7,7 @@ from ...forks import import_late
 
 
 class Late:
-    """A module that is imported when something of it is asked for."""
+    """A module that is imported when one of its attributes is read."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -31,11 +31,11 @@ class Late:
 
 
 class LateFunction:
-    """A function of which Numba makes what it calls, when that is asked for."""
+    """A function that Numba makes callable from compiled code on first use."""
 
     @property
     def made(self) -> Any:
-        """What Numba calls."""
+        """The object that Numba calls."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Who is told of compilations: progress bars need no compiler until there is one."""
+"""Listeners of compilations, such as progress bars; to listen imports no compiler."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -44,11 +44,11 @@ def optimize(codegen: Any, module: Any, **options: Any) -> None:
 
 @lru_cache(maxsize=1)
 def processor() -> tuple[str, str, str]:
-    """Return what machine code is made for: system and architecture, processor, and features of that."""
+    """Return the target of machine code: system and architecture, processor, and its features."""
     found: tuple[str, str, str] = cpu_target.target_context.codegen().magic_tuple()
     return found
 
 
 def processor_features() -> list[str]:
-    """Return what the processor has beyond its base instructions, each as LLVM names it, with a sign before it."""
+    """Return the features of the processor beyond its base instructions, as LLVM names them, with signs."""
     return processor()[2].split(",")

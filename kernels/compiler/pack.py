@@ -1,9 +1,8 @@
 """Kernels that came with the package as machine code: a *pack*, one library for each level of processors.
 
 `make pack` writes it, and each kernel has a name there that is the same under every version of Python and Numba: of
-its function, and of the types of its arguments. What an operator's functions are is told by where they stand in the
-package and by what they capture, so that a user's own operators, which stand elsewhere, have no such name. A pack is
-for the sources that it was made of, and for no others.
+its function, and of the types of its arguments. An operator's functions are identified by their place in the package
+and by what they capture; users' own operators have no such name. A pack serves only the sources that it was made of.
 """
 
 import ctypes
@@ -39,7 +38,7 @@ ANSWERS = "answers.json"
 """The file with the types that functions answer with: a format for the name of each."""
 
 ENGINES = "engines.zip"
-"""The archive of engines, into which operators are linked (forms.py): for the Numba that it was made by alone."""
+"""The archive of engines, into which operators are linked (forms.py): only for the Numba that it was made by."""
 
 CALL = "call.abi3.so"
 """The module that calls kernels (call.c); Windows takes any ending."""
@@ -47,7 +46,7 @@ CALL = "call.abi3.so"
 KINDS: dict[str, types.Type] = {"N": types.none} | {
     letter: types.Number(np.dtype(np.dtype(letter).name)) for letter in "?bhiqBHIQfd"
 }
-"""What letters of formats stand for: C's types that have as many bits on all systems, as NumPy's own dtypes."""
+"""The letters of formats: C's types that have as many bits on all systems, as NumPy's own dtypes."""
 
 LETTERS = {kind.name: letter for letter, kind in KINDS.items()}
 
@@ -64,7 +63,7 @@ LEVELS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Kernel:
-    """A compiled function: what calls it, the type of its answer, and where it is, if it is called by address."""
+    """A compiled function: its caller, the type of its answer, and where it is, if it is called by address."""
 
     entry_point: Any
     answer: types.Type
@@ -73,7 +72,7 @@ class Kernel:
 
 @lru_cache(maxsize=4096)
 def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
-    """Return what the pack has of a function for arguments of these types."""
+    """Return the kernel of a function for arguments of these types, if the pack has it."""
     asked = _asked(function, arguments)
     if asked is None:
         return None
@@ -97,14 +96,14 @@ def answer(function: Any, arguments: tuple[Any, ...]) -> types.Type | None:
 
 
 def engine(name: str, compilers: str) -> bytes | None:
-    """Return what the pack has of an engine, if these are the compilers that it was made by."""
+    """Return an engine of the pack, if it has it and these are the compilers that it was made by."""
     archive = _engines()
     made_by = "" if archive is None else archive.comment.decode()
     return archives.entry(archive, name) if made_by == compilers else None
 
 
 def _asked(function: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Return the name of a kernel, and what `_opened` does; None without a pack, or where it has no name there."""
+    """Return the name of a kernel, and the answer of `_opened`; None without a pack, or where it has no name there."""
     opened = _opened()
     name = None if opened is None else name_of(function, arguments)
     return None if name is None else (name, *opened)
@@ -133,18 +132,18 @@ def _type_of(form: str) -> types.Type:
 
 
 def system() -> str:
-    """Return what machine code is for, apart from the level of its processor."""
+    """Return the system and the architecture that machine code is for."""
     return f"{sys.platform} {platform.machine().lower()}"
 
 
 def digest(content: bytes) -> str:
-    """Return what a file is checked by."""
+    """Return the digest of a file's content."""
     return hashlib.sha256(content).hexdigest()
 
 
 @lru_cache(maxsize=1)
 def _opened() -> Any:
-    """Return the library for this processor, what calls its kernels, and the index; None without a pack."""
+    """Return the library for this processor, the caller of its kernels, and the index; None without a pack."""
     try:
         if not FOLDER.joinpath(INDEX).exists():
             return None
@@ -227,7 +226,7 @@ def sources(folder: Path) -> str:
 
 
 class Foreign(Exception):
-    """What has no name in packs."""
+    """Raised for content that has no name in packs."""
 
 
 def name_of(function: Any, arguments: tuple[Any, ...]) -> str | None:
@@ -241,7 +240,7 @@ def name_of(function: Any, arguments: tuple[Any, ...]) -> str | None:
 
 
 def is_of_package(function: Any) -> bool:
-    """Return whether a function stands in the package, which tests see to: no number alone chooses its branches."""
+    """Return whether a function is the package's: tests ensure that no number alone chooses a branch in these."""
     try:
         return bool(_file(function.__code__.co_filename))
     except Foreign:
@@ -260,7 +259,7 @@ def content_name(*content: Any) -> str:
 
 
 def _content(value: Any, within: tuple[Any, ...]) -> Iterator[str]:
-    """Yield strings that tell `value` from any other content; `within` breaks recursion."""
+    """Yield strings that distinguish `value` from any other content; `within` breaks recursion."""
     value = getattr(value, "py_func", value)
     if isinstance(value, FunctionType):
         if value in within:
@@ -294,7 +293,7 @@ def written(text: str, mode: str = "eval") -> CodeType:
 
 
 def _place(code: CodeType) -> Iterator[str]:
-    """Yield where the code of a function stands, and of written code also what is defined in it."""
+    """Yield the place of a function's code in the package; of written code, also of functions that it defines."""
     yield f"{code.co_qualname} {code.co_firstlineno} {code.co_varnames[: code.co_argcount]}"
     if code.co_filename.startswith(_WRITTEN):
         yield code.co_filename
@@ -307,7 +306,7 @@ def _place(code: CodeType) -> Iterator[str]:
 
 @lru_cache(maxsize=1024)
 def _file(name: str) -> str:
-    """Return the name of a file of the package and a digest of what it holds."""
+    """Return the name of a file of the package and a digest of its content."""
     path = Path(name)
     for root in (
         Path(__file__).parents[1],

@@ -1,10 +1,10 @@
 """Symbols of an engine: functions that it calls, and that are generated when operators are linked into it.
 
 The numbers of an operator's inputs, states and answers are *elements* in an engine, whatever their types are. Each is
-an integer in LLVM, of a width that no number has: the engine moves it and hands it to symbols, and nothing else. When
-operators are linked, the types of the numbers at hand take the places of those integers in the engine's LLVM code. What
-is optimised then is what would have been compiled at once. Only where functions answer with elements in memory, these
-lie as far apart as the integers do: offsets are known when the engine is made, and numbers are no larger.
+an integer in LLVM, of a width that no number has: the engine only moves it and hands it to symbols. When operators are
+linked, the types of their numbers replace those integers in the engine's LLVM code, which then is the same code as if
+all had been compiled at once. Only where functions answer with elements in memory, these lie as far apart as the
+integers do: offsets are known when the engine is made, and numbers are no larger.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ from .numba_internals import cgutils, excinfo_t, status_of
 from .tuples import converted, parts, passed, whole
 
 SYMBOL = "operator."
-"""How the names of symbols begin."""
+"""The prefix of the names of symbols."""
 
 IDENTITY = "identity"
-"""The name of what returns an operator's identity."""
+"""The name of the function that returns an operator's identity."""
 
 WIDTH, STEP = 1024, 128
 """The bits of the first element, and by how many each other one is wider: there is no padding between elements."""
@@ -43,7 +43,7 @@ class Symbol:
     kinds: tuple[Any, ...]
     answer: Any
     place: int | None = None
-    """Of which of the engine's operators it is."""
+    """The place of its operator among the engine's."""
 
     @property
     def may_raise(self) -> bool:
@@ -57,7 +57,7 @@ class Symbol:
 
 
 SYMBOLS = Registry()
-"""What symbols stand for; as many as there are forms of states."""
+"""Symbols by name; as many as there are forms of states."""
 
 Numbers = tuple[Any, ...]
 """The types of an engine's elements."""
@@ -86,12 +86,12 @@ class Elements(types.Array):
         return builder.bitcast(at, array.data.type)
 
     def load(self, context: Any, builder: Any, address: Any) -> Any:
-        """Generate what reads the element at an address."""
+        """Generate a read of the element at an address."""
         symbol = Symbol("load", (types.CPointer(self.dtype),), self.dtype)
         return call(symbol, context, builder, [address])
 
     def store(self, context: Any, builder: Any, value: Any, address: Any) -> None:
-        """Generate what writes an element to an address."""
+        """Generate a write of an element to an address."""
         symbol = Symbol("store", (self.dtype, types.CPointer(self.dtype)), types.none)
         call(symbol, context, builder, [value, address])
 
@@ -124,7 +124,7 @@ def _declared(symbol: Symbol, numbers: Numbers | None, context: Any, module: Any
 
 
 def _type(kind: Any, numbers: Numbers | None, context: Any) -> Any:
-    """Return the LLVM type of what a symbol takes or answers.
+    """Return the LLVM type of an argument or the answer of a symbol.
 
     Numba has an array for a tuple of numbers of one type. An engine does not know whether they are, and has a struct.
     """
@@ -139,7 +139,7 @@ def _type(kind: Any, numbers: Numbers | None, context: Any) -> Any:
     return context.get_value_type(of_numbers(kind, numbers))
 
 
-# --- what symbols stand for ---------------------------------------------------------------------------
+# --- functions of symbols -------------------------------------------------------------------------------
 
 
 def of_numbers(kind: Any, numbers: Numbers) -> Any:
@@ -168,14 +168,14 @@ def has_elements_in_memory(code: str) -> bool:
 
 
 def inlined(code: str, names: list[str]) -> str:
-    """Return LLVM code whose functions of these names are inlined wherever they are called."""
+    """Return LLVM code with functions of these names marked to be inlined wherever they are called."""
     found = "|".join(map(re.escape, names))
     begins = re.compile(rf"^(define [^\n]*@(?:{found})\([^\n]*\)[^#{{\n]*)", re.MULTILINE)
     return begins.sub(r"\1 alwaysinline ", code)
 
 
 def cut(code: str, wrapper: str) -> list[str]:
-    """Return LLVM code in pieces, of which every second is an element's type.
+    """Return LLVM code in pieces; every second one is an element's type.
 
     In memory elements lie as far from one another as their own types do: where it is laid out, these stay. Only in the
     wrapper, which is not optimised, it is laid out for the numbers.
@@ -203,7 +203,7 @@ def with_numbers(pieces: list[str], numbers: Numbers, context: Any) -> str:
 def generate(
     symbol: Symbol, module: Any, operators: list[Any], numbers: Numbers, context: Any, library: Any
 ) -> None:
-    """Generate what a symbol stands for in a module; a library is linked with what that calls."""
+    """Generate the function of a symbol in a module; a library is linked with the functions that it calls."""
     operator = None if symbol.place is None else operators[symbol.place]
     function = _declared(symbol, numbers, context, module)
     function.attributes.add("alwaysinline")
@@ -268,7 +268,7 @@ _GENERATORS: dict[str, Callable[..., Any]] = {
         context, builder, taken[0], given[0]
     ),
 }
-"""What functions of elements are generated by."""
+"""The generators of functions of elements."""
 
 
 def nan(context: Any, builder: Any, kind: Any, value: Any) -> Any:

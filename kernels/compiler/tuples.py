@@ -1,4 +1,4 @@
-"""Values in what is generated: a scalar, or a tuple of scalars; and what is passed to a compiled function."""
+"""Values in generated code: a scalar, or a tuple of scalars; and the arguments of compiled functions."""
 
 # mypy: disable-error-code="no-untyped-def"
 

@@ -1,7 +1,7 @@
 """Intervals of NumPy arrays: threads share the items, whatever intervals these are in.
 
-Counts are added up by chunks. Chunks and items are merged into one path, which is cut into parts of one length: a part
-has at most so many items and so many intervals, and where it begins is found by binary search.
+Counts are added up by chunks. Chunks and items are merged into one path, which is cut into parts of one length:
+this bounds the items and the intervals of a part, and a binary search finds its beginning.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.

@@ -1,7 +1,7 @@
 """The CUDA backend: scans, reductions, compaction and work by key, in one pass over CuPy arrays.
 
 The engine is CUDA C++; an operator's functions are Python. The folder of a primitive has its plans, its passes, its
-`tuning` and its device sources (``*.cuh``). What they share is in ``core/``, to be read first. Importing this package
+`tuning` and its device sources (``*.cuh``). Read ``core/`` first, which they share. Importing this package
 imports CuPy and Numba-CUDA; nothing but a CuPy array may do so. It must never import Dask, pandas or cuDF.
 
 Combinations are associated as a tree over lanes, warps and tiles that depends on types and lengths alone, so

@@ -1,8 +1,8 @@
 """As-of matches of CuPy arrays: places of one side among the other, and with codes a scan of both sides in order.
 
-Both sides are merged. The last row of the right side in the group of a row is then what a scan within groups of the
-positions of these rows gives, of which those of the left side are taken. Where there are more groups than it takes,
-rows are found by binary search, in the right side's rows in the order of their groups.
+Both sides are merged, and a scan within groups carries the position of the last row of the right side to each row of
+the left. If there are more groups than the scan takes, rows are found by binary search among the right side's rows,
+sorted by their groups.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Primitives that have no kernel for CuPy's arrays, as nothing asks for one: what each says of them."""
+"""Primitives without a kernel for CuPy's arrays, as nothing needs one: each raises a TypeError."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether operators obey the laws that scans rely on, as far as samples show: counter-examples are looked for."""
+"""Whether operators obey the laws that scans rely on, as far as counter-examples among samples show."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
     Raises
     ------
     ValueError
-        With the counter-example, if ``combine`` is not associative on the samples or the identity
-        is none.
+        With the counter-example, if ``combine`` is not associative on the samples, or changes a state that it
+        combines with the identity.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The built-in operators, and traits of some of them besides their functions: one row an operator."""
+"""The built-in operators, and further traits of some of them: one row an operator."""
 
 # Numba reads the operators' functions.
 # mypy: disable-error-code="no-untyped-def"
@@ -89,7 +89,7 @@ def _value(s):
 
 
 def _affine(a, b):
-    # a slope of many elements may be infinite: what it multiplies stays zero where it is zero
+    # a slope of many elements may be infinite: a zero that it multiplies stays zero
     return (a[0] * b[0], (b[0] * a[1] if a[1] != 0 else a[1]) + b[1])
 
 
@@ -167,20 +167,20 @@ BUILT_IN.update(
 
 @dataclass(frozen=True)
 class Traits:
-    """Traits of an operator besides its functions; the defaults hold for operators without a row.
+    """Traits of an operator other than its functions; the defaults hold for operators without a row.
 
     Parameters
     ----------
     carry_operator : callable, optional
-        ``carry_operator(dtype)`` combines what pieces of a scan with floating-point answers of this dtype hand on,
-        where states of `op` itself would overflow; only where `op` is `in_order`. By default they are the operator's
-        own states.
+        ``carry_operator(dtype)`` combines the states between pieces of a scan with floating-point answers of this
+        dtype, where states of `op` itself would overflow; only where `op` is `in_order`. By default they are the
+        operator's own states.
     carry_answer : callable, optional
         ``carry_answer(state, dtype)`` is the operator's state for one of `carry_operator`.
     exact : str, default ""
-        Kinds of dtypes of states that have the same bits however elements are brought together.
+        Kinds of dtypes of states that have the same bits however elements are combined.
     is_product : bool, default False
-        Whether (the last field of) its state is a product of what it is combined from.
+        Whether (the last field of) its state is a product of the elements.
     int128_identity : int or tuple, optional
         The identity over 128-bit integers (`INT128`). Without one, it does not take them.
     adds_digits : bool, default False
@@ -240,7 +240,7 @@ def traits_of(op: Operator) -> Traits:
 
 @lru_cache(maxsize=256)
 def commutes(op: Operator) -> bool:
-    """Return whether states may be combined in any order, as sums are that carry what rounding lost.
+    """Return whether states may be combined in any order, as those of sums that carry what rounding lost.
 
     Lanes of rows can lie side by side then.
 

@@ -66,7 +66,7 @@ def operator_type(op: Operator) -> OperatorType:
 
 
 def is_own(op: Operator) -> bool:
-    """Return whether all that an operator is made of stands in the package."""
+    """Return whether all parts of an operator are the package's."""
     try:
         return bool(operator_type(op).name)
     except Foreign:
@@ -79,7 +79,7 @@ def code_of(op: Operator) -> Code:
 
 
 def make_constant(op: Operator, constant: bool = True) -> bool:
-    """Compile the numbers that functions like those of `op` capture as constants from now on; tell if that is new."""
+    """From now on, compile captured numbers of functions like those of `op` as constants; return whether it is new."""
     token = op.code.token
     if not any(op.code.values) or (token in _constant) == constant:
         return False
@@ -96,7 +96,7 @@ def as_constant_as(op: Operator, other: Operator) -> Operator:
 
 @lru_cache(maxsize=4096)
 def _pack_name(kind: OperatorType) -> str:
-    """Return how packs of kernels call an operator; raises `Foreign` for one with functions of a user's."""
+    """Return the name of an operator in packs of kernels; raises `Foreign` for one with functions of a user's."""
     functions = [kind.code.functions[role] for role in ROLES]
     return content_name(*functions, *map(_names, kind.code.values), repr(kind.identity))
 
@@ -113,14 +113,14 @@ _CHECKED = {**LINKED_ALLOCATING, "boundscheck": True}
 
 @lru_cache(maxsize=4096)
 def compiled(token: str, role: str) -> Any:
-    """Return what compiles a function of an operator."""
+    """Return the dispatcher of an operator's function."""
     return rebuild(known[token].functions[role], partial(njit, options=_CHECKED))
 
 
 def resolve(typing_context, function, arguments):
-    """Return the type that a compiled function answers with, and what generates a call of it.
+    """Return the type of a compiled function's answer, and the generator of a call.
 
-    Intrinsics stand for calls by it: a function in between would have to be compiled itself.
+    With it, intrinsics stand for calls: a function in between would have to be compiled itself.
     """
     kind = numba.types.Dispatcher(function.made)
     inner = typing_context.resolve_function_type(kind, tuple(arguments), {})
@@ -133,14 +133,14 @@ def resolve(typing_context, function, arguments):
 
 
 def asked(op, role, arguments):
-    """Return the type that a function of an operator answers with, for arguments of these types."""
+    """Return the type of the answer of an operator's function for arguments of these types."""
     given = types.to_numba(arguments)
     kinds_ = kinds(given[0]) if role == "lift" else given
     return _call(internals.cpu_target.typing_context, role, op.numba, kinds_)[0]
 
 
 def _call(typing_context, role, op, kinds_):
-    """Return the type that a function of an operator answers with, and what generates a call of it."""
+    """Return the type of the answer of an operator's function, and the generator of a call."""
     place = ROLES.index(role)
     taken = tuple(op.values[place])
     if isinstance(op, forms.Form):

@@ -1,7 +1,7 @@
 """The operator of running sums that are clamped at each step: no sum is below one bound, or above another.
 
 To add an element and clamp the sum is a function of the sum before, and such functions combine to functions of the
-same kind: constant, then rising as fast as what they are given, then constant. States are these functions.
+same kind: constant, then rising as fast as their argument, then constant. States are these functions.
 
 Of integers a state is ``(start, low, high)``: up to `start` the function is `low`, from there on it rises to `high`.
 All three are integers of the type, so nothing leaves it. A bound that is not given is that of the type.

@@ -1,8 +1,8 @@
 """Sums of floating-point numbers that carry what rounding lost, and are corrected by it at the end.
 
-A state has the sum as it was rounded, and the sum of what its additions lost, of which each is a floating-point number
-itself (two-sum: Knuth, The Art of Computer Programming 2, 4.2.2). The answer is as good as one that is computed with
-twice the digits and then rounded, whatever is combined with what first (Ogita, Rump and Oishi, *Accurate sum and dot
+A state has the rounded sum, and the sum of what its additions lost; each loss is a floating-point number itself
+(two-sum: Knuth, The Art of Computer Programming 2, 4.2.2). The answer is as good as one that is computed with
+twice the digits and then rounded, in whatever order states are combined (Ogita, Rump and Oishi, *Accurate sum and dot
 product*, SIAM Journal on Scientific Computing 26, 2005, algorithm 4.4).
 """
 
@@ -17,7 +17,7 @@ from .numerics import quotient
 from .operator import Operator
 
 NOTHING_LOST = -0.0
-"""What a number has lost: to add it changes no number, so that compilers leave it out."""
+"""The loss of a single number: to add it changes no number, so that compilers leave it out."""
 
 
 def lost(a: Any, b: Any, total: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Numba's type of operators: how one travels into compiled code, and what is compiled of it."""
+"""Numba's type of operators: how one travels into compiled code, and its compiled functions."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ class OperatorType(Linkable):
         return whole(context, builder, answer, found)
 
     def compiled(self, name: str, kinds: tuple[Any, ...]) -> Any:
-        """Return what is compiled of a function, for arguments of these types, its numbers among them."""
+        """Return a function compiled for arguments of these types, including its numbers."""
         function = calls.compiled(self.token, name).made
         *_, given, _ = function.get_call_template(kinds, {})
         return function.overloads[tuple(given)]

@@ -1,7 +1,7 @@
-"""What Numba says of an operator's functions: the types of their answers, or why it cannot compile them.
+"""The types that Numba infers for the answers of an operator's functions, or why it cannot compile them.
 
-A state must have one type whatever was combined, so the type is the smallest that holds a lifted element and the
-combination of two states.
+A state must always have one type, so the type is the smallest that holds a lifted element and the combination of two
+states.
 """
 
 # Numba reads the parameters of compiled functions.
@@ -112,10 +112,10 @@ def compiled(op: Operator, role: str, *arguments: Any) -> Any:
 
 
 def run(op: Operator, role: str, *arguments: Any) -> Any:
-    """Call a function of the operator, which is compiled first: that may take longer than it may run.
+    """Compile a function of the operator and call it; only the time of the call is limited.
 
-    It runs in a thread of its own, which waits for nobody: what is compiled cannot be interrupted, and if it never
-    ends, the thread does not either, but it neither holds a lock nor keeps the process from ending.
+    It runs in a thread of its own, as compiled code cannot be interrupted: if it never ends, the thread does not
+    either, but neither holds a lock nor keeps the process from ending.
     """
     message = f"{op.name}: {role} did not end within {PATIENCE:g} seconds for small numbers; it runs on in a thread"
     if (op.token, role) in _endless:
@@ -204,7 +204,7 @@ def reason_of(error: Exception) -> str:
 
 
 def dtypes_of(op: Operator, role: str, answer: types.Type) -> Form:
-    """Return the dtypes of the fields of what a function of the operator answers.
+    """Return the dtypes of the fields of the answer of an operator's function.
 
     Raises
     ------

@@ -8,7 +8,7 @@ import numpy as np
 NORMAL = float(np.finfo(np.float64).tiny)
 
 LEAST = 1e-300
-"""What leaves every number as it is that is one or more."""
+"""Added to a number of at least one, changes nothing."""
 
 
 def flushed(number: Any) -> Any:

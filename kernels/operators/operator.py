@@ -25,7 +25,7 @@ from ..late_dataclass import dataclass
 from ..messages import shown
 
 NUMBERS = (bool, int, float, complex, np.number, np.bool_)
-"""What states and elements are made of."""
+"""The types of the numbers in states and elements."""
 
 ROLES = ("combine", "lift", "lower")
 """The functions of an operator."""
@@ -33,7 +33,7 @@ ROLES = ("combine", "lift", "lower")
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """What is compiled of an operator: its functions, which may be None, and numbers that they take first.
+    """The compiled parts of an operator: functions, which may be None, and the numbers that they take first.
 
     `token` identifies it; it is the same for all values of the numbers.
     """
@@ -75,7 +75,7 @@ class Operator:
         Number of input arrays; by default the number of parameters of `lift`, else the size of
         the identity.
     null_identity : bool, default False
-        Whether what no element has been combined into is better a null than the identity, as for a minimum.
+        Whether the answer for no elements should be a null rather than the identity, as for a minimum.
     in_order : bool, default False
         Whether floating-point states must be combined element by element, because states of many
         elements overflow where such a walk does not, as products do.
@@ -85,7 +85,7 @@ class Operator:
     Notes
     -----
     Functions are compiled by Numba: they may use arithmetic, comparisons, conditionals, ``math`` and
-    helper functions of the same kind. They keep what they use as it is now. The token depends on their
+    helper functions of the same kind. They keep the values that they use now. The token depends on their
     content alone, so that equal operators get equal graph names; those that differ in no more than the
     numbers that their functions capture share one compiled kernel (`code`; in `constant` they are
     constants).
@@ -125,12 +125,12 @@ class Operator:
 
     @property
     def code(self) -> Code:
-        """What is compiled, with numbers that functions capture as their parameters."""
+        """The compiled parts, with numbers that functions capture as their parameters."""
         return self._kept("_code", extract_constants)
 
     @property
     def constant(self) -> Code:
-        """What is compiled, with all numbers as constants."""
+        """The compiled parts, with all numbers as constants."""
         return self._kept("_constant", Extracted) if any(self.code.values) else self.code
 
     def _kept(self, name: str, extract: Callable[[Any], Extracted]) -> Code:
@@ -238,12 +238,12 @@ def operator(
     name : str, optional
         Default: the name of `combine`.
     check : bool, default True
-        Whether a scan by this operator, when it is built, combines the elements 1, 2 and 3 in every order and
-        grouping, and refuses an operator that is not associative on them; of these, the elements are left out that
-        the identity changes. It is also tried on up to 200 elements of the data, from left to right, from right to
-        left and by halves, for the first 32 samples of a dtype and for those out of their range: a difference beyond
-        rounding is a ValueError that shows the three answers, and an element that the identity changes is one, too.
-        False for an operator that is associative on the data that it is used on.
+        Whether a scan by this operator, when it is built, combines the elements 1, 2 and 3 in every order and grouping,
+        and refuses an operator that is not associative on them; elements that the identity changes are left out. It is
+        also tried on up to 200 elements of the data, from left to right, from right to left and by halves, for the
+        first 32 samples of a dtype and for those out of their range: a difference beyond rounding is a ValueError that
+        shows the three answers, and so is an element that the identity changes. False for an operator that is
+        associative on the data that it is used on.
 
     Returns
     -------

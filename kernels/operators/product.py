@@ -5,11 +5,11 @@ not what an element-by-element walk gives. So the state of a piece is its produc
 largest and the smallest product on the way, from which the walk's own answer follows, its overflow and underflow
 included (`walked`).
 
-Whether a walk overflows or vanishes on its way through a piece depends on the size of the number that it starts from,
-and on nothing else: it is infinite from some size on, and zero up to some smaller one. The state holds both bounds, as
-the largest and the smallest product on the way. Once these are as far apart as the ends of the type, no number passes
-both, and what follows is of no effect. So a bound is never farther from 1 than that, and is held as an integer of 64
-bits, (exponent + shift) << POINT | fraction, with shifts by which the largest stays below the smallest until they meet.
+Whether a walk overflows or vanishes on its way through a piece depends only on the size of the number that it starts
+from: it is infinite from some size on, and zero up to some smaller one. The state holds both bounds, as the largest and
+the smallest product on the way. Once these are as far apart as the ends of the type, no number passes both, and what
+follows has no effect. So a bound is never farther from 1 than that, and is held as an integer of 64 bits, (exponent +
+shift) << POINT | fraction, with shifts by which the largest stays below the smallest until they meet.
 """
 
 # Numba reads the operators' functions.

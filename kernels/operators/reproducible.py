@@ -1,10 +1,10 @@
 """The operator of sums of floating-point numbers whose bits depend on the numbers alone, not on how they are combined.
 
-The exponents of float64 are cut into bins, and a number into digits: integers; the first counts units of the
-number's own bin and each further one units of the next bin below. A state holds the sums of the digits in a few
-neighbouring bins, from the bin of the largest number downwards; digits of lower bins are left out. Which bins these are
-follows from the largest number, and integers add exactly. So neither the order of the numbers nor what is combined with
-what first changes a state.
+The exponents of float64 are cut into bins, and a number into digits: integers; the first counts units of the number's
+own bin and each further one units of the next bin below. A state holds the sums of the digits in a few neighbouring
+bins, from the bin of the largest number downwards; digits of lower bins are left out. Which bins these are follows from
+the largest number, and integers add exactly. So neither the order of the numbers nor that of the combinations changes a
+state.
 
 After Demmel and Nguyen, *Parallel Reproducible Summation* (IEEE Transactions on Computers 64, 2015), sections 3 and 4,
 whose sums of digits are floating-point numbers.
@@ -23,25 +23,25 @@ WIDTH = 27
 than 2**26, so sums of digits of 2**36 numbers fit 64 bits."""
 
 ORIGIN = 16
-"""What is added to exponents before they are divided by `WIDTH`. It puts the numbers from 2**-13 to below 2**14 into
+"""Added to exponents before they are divided by `WIDTH`. It puts the numbers from 2**-13 to below 2**14 into
 one bin, as states of one bin are combined fastest."""
 
 EMPTY, NEGATIVE_ZERO, ZERO, BEYOND = -3, -2, -1, 80
-"""What a state has instead of a bin: if nothing was added; nothing but -0.0; nothing but zeros; and if a number was
-infinite or NaN. Then the digits count infinity, -infinity and NaN. Between the highest bin, 76, and BEYOND are more
-bins than a state has."""
+"""Values of a state in the place of a bin: if nothing was added; only -0.0; only zeros; and if a number was infinite or
+NaN. Then the digits count infinity, -infinity and NaN. Between the highest bin, 76, and BEYOND are more bins than a
+state has."""
 
 LOWEST, HIGHEST = 5, 74
 """The bins of states whose digits are cut off by adding normal numbers: others are those of numbers near the ends of
 float64. No subnormal number reaches the last digit of `LOWEST`, and no mean of such digits is subnormal."""
 
 BIAS, FRACTION, EXPONENTS = 1023, 52, 0x7FF
-"""Of float64: what is added to exponents, the bits below the exponent, and all bits of an exponent."""
+"""Of float64: the bias of exponents, the bits below the exponent, and all bits of an exponent."""
 
 SIGN, SIGN_AND_FRACTION = -1 << 63, ~(EXPONENTS << FRACTION)
 
 FIRST, SECOND, THIRD = 1.5 * 2.0**52, 1.5 * 2.0**25, 1.5 * 2.0**-2
-"""Numbers whose last bit is one of the first, the second and the third digit: a sum with them is rounded to that."""
+"""Numbers with a unit of the first, the second and the third digit as last bit: a sum with one rounds to that digit."""
 
 FIRST_BITS, SECOND_BITS, THIRD_BITS = (int(np.array(x).view("i8")) for x in (FIRST, SECOND, THIRD))
 

@@ -84,7 +84,7 @@ class Signature:
 
 
 def joined(parts: Sequence[Any], scalar: bool) -> Any:
-    """Return the one part of what is a scalar, or a tuple of all parts.
+    """Return the one part of a scalar, or a tuple of all parts.
 
     Examples
     --------
@@ -107,8 +107,8 @@ def signature(op: Operator, dtypes: Sequence[Any], dtype: Any = None) -> Signatu
     Raises
     ------
     TypeError, ValueError
-        If the operator's functions do not compile, raise, or do not fit together; for INT128, if the operator is none
-        of those that take it.
+        If the operator's functions do not compile, raise, or do not fit together; for INT128, if the operator does not
+        take it.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def user_state(op: Operator, value: State, dtypes: Sequence[Any], dtype: Any, na
 
 def signature_of(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:
     """Return what `signature` does, for dtypes that are NumPy's objects already."""
-    return _signature_of(op, inputs, dtype, op.check)  # of which equal operators may differ
+    return _signature_of(op, inputs, dtype, op.check)  # equal operators may differ in it
 
 
 @lru_cache(maxsize=4096)
@@ -160,7 +160,7 @@ def _signature_of(op: Operator, inputs: Form, dtype: np.dtype | None, check: boo
         If Numba cannot compile a function of the operator for these inputs, its states have no common
         type, or its identity does not fit the state.
     ValueError
-        If a function raises, does not end, or the identity is none.
+        If a function raises or does not end, or the identity changes a state.
     """
     if any(d.kind == "V" for d in inputs):
         return _of_int128(op, inputs, dtype)
@@ -204,7 +204,7 @@ def _changes_one(op: Operator, types_: Signature) -> bool:
             state = ones[0] if op.lift is None else op.lift(*ones)
             pairs = (types_.identity, state), (state, types_.identity)
             return not all(_same(op.combine(*pair), state) for pair in pairs)
-    except Exception:  # of what only compiled code can do
+    except Exception:  # of functions that only run as compiled code
         return False
 
 
@@ -266,7 +266,7 @@ def _as_fields(value: Any, fields: Form, scalar: bool, name: str) -> Any:
 
 
 def _try(op: Operator, types_: Signature) -> None:
-    """Run the operator's functions on the element 1 and the identity, before there is data, and others if it says so.
+    """Run the operator's functions on the element 1 and the identity, before there is data, and with `check` on others.
 
     Raises
     ------
@@ -334,7 +334,7 @@ def _sample(op: Operator, types_: Signature, element: int) -> Any:
 
 
 def state_of(types_: Signature, fields: Any) -> Any:
-    """Return what a function of the operator gave as a state."""
+    """Return the answer of an operator's function as a state."""
     if types_.scalar_state:
         return np.asarray(fields).astype(types_.state[0])[()]
     pairs = zip(fields, types_.state, strict=True)

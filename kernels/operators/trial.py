@@ -23,10 +23,10 @@ ELEMENTS = 200
 """How many elements of an array are tried."""
 
 BLOCKS = 4
-"""How many pieces of a longer array they are taken from: what is sorted differs between its ends."""
+"""How many pieces of a longer array they are taken from: sorted data differ between their ends."""
 
 FEW = 4
-"""How many are combined first: so many can be shown. Arrays of fewer elements are tried with earlier ones, too:
+"""How many are combined first: this many can be shown. Arrays of fewer elements are tried with earlier ones, too:
 partitions and batches may have one row each."""
 
 TRIALS = 32
@@ -34,20 +34,20 @@ TRIALS = 32
 
 
 class _Trials:
-    """What is known of an operator and dtypes."""
+    """The trials of an operator and dtypes so far."""
 
     def __init__(self, inputs: Form) -> None:
         self.samples: set[bytes] = set()
         self.range = [(0.0, 0.0)] * len(inputs)
-        """Of each input's elements, twice as wide, so that sizes that grow slowly are seldom tried."""
+        """The range of each input's elements, twice as wide, so that sizes that grow slowly are seldom tried."""
         self.short = [np.empty(0, dtype) for dtype in inputs]
         """The last elements of arrays that had few."""
         self.found: str | None = None
-        """What is said of it, if it is not associative."""
+        """The message about it, if it is not associative."""
         self.lock = Lock()
 
     def are_news(self, inputs: Sequence[np.ndarray]) -> bool:
-        """Return whether elements are to be tried, and take them for tried from now on."""
+        """Return whether elements are to be tried, and record them as tried."""
         sample = b"".join([values.tobytes() for values in inputs])
         if sample in self.samples:
             return False
@@ -70,7 +70,7 @@ _making = Lock()
 
 
 def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> None:
-    """Combine elements of the data in three orders, if others than these have been tried.
+    """Combine elements of the data in three orders, unless elements like these have been tried.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> Non
     Raises
     ------
     ValueError
-        With what they combine to, if that differs by more than rounding, or with one that the identity changes.
-        Integers that may have wrapped around and floats that are not finite tell nothing.
+        Shows the results, if they differ by more than rounding, or an element that the identity changes. Integers
+        that may have wrapped around and floats that are not finite are passed over.
     """
     if not arrays[0].size:
         return
@@ -96,7 +96,7 @@ def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> Non
             trials = _tried.get(asked) or _tried.store(asked, _Trials(inputs))
     on_host = isinstance(arrays[0], np.ndarray)
     if trials.found is None and (on_host or len(trials.samples) < TRIALS):
-        # whatever these elements raise, the kernel meets them too, and says what there is to say
+        # if these elements raise an error, the kernel meets them too, and reports it
         with trials.lock, suppress(Exception):
             trials.found = _found(
                 op, signature_of(op, inputs, options.dtype), trials, arrays, options
@@ -232,7 +232,7 @@ def _difference(op: Operator, types: Signature, states: Sequence[Any]) -> str | 
 
 
 def _is_plain(types: Signature) -> bool:
-    """Return whether what compiled functions return, Python's numbers, are states as they are."""
+    """Return whether the Python numbers that compiled functions return are states as they are."""
     return all(d.name in ("bool", "int64", "uint64", "float64", "complex128") for d in types.state)
 
 

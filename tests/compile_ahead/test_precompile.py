@@ -3,7 +3,10 @@
 import io
 import logging
 import os
+import signal
 import sys
+import threading
+import time
 
 import dask.dataframe as dd
 import numpy as np
@@ -165,6 +168,26 @@ def test_a_process_that_dies_is_replaced_once(cache, tmp_path, monkeypatch, deat
     else:
         with pytest.raises(RuntimeError, match="two processes that compiled shift of float64"):
             precompile(["shift"], "float64", "cpu", processes=1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a thread cannot be interrupted there")
+def test_an_interrupt_ends_all_processes_at_once(tmp_path, monkeypatch):
+    waits = f"import os, time; open(os.path.join({str(tmp_path)!r}, str(os.getpid())), 'w'); time.sleep(600)"
+    monkeypatch.setattr(precompile_processes, "SERVE", waits)
+
+    def interrupt():
+        while len(list(tmp_path.iterdir())) < 2:
+            time.sleep(0.05)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    other = threading.Thread(target=interrupt)
+    other.start()
+    with pytest.raises(KeyboardInterrupt):
+        precompile(["shift", "cumsum", "cummax"], "float64", "cpu", processes=2)
+    other.join()
+    for path in tmp_path.iterdir():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(path.name), 0)
 
 
 @pytest.mark.parametrize("processes", [-1, 1.5, "2", True])

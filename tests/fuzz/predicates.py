@@ -1,9 +1,11 @@
 """Texts of predicates at random: a short refusal, or the rows that a plain interpreter chooses; never anything else.
 
-While a text is read and computed, Python tells whatever it compiles: strings that the text holds, and functions that
-consist of nothing but parameters and operators.
+While a text is read and computed, Python tells whatever it parses or compiles: the text with placeholders for names and
+strings, which is never run, strings that the text holds, and functions that consist of nothing but parameters and
+operators.
 """
 
+import keyword
 import re
 import sys
 import time
@@ -48,6 +50,8 @@ MEASURED = 200
 
 _FUNCTION = re.compile(r"lambda [cn0-9, ]+: (?:[()&|<>=!+*/ -]|\bnot\b|\b[cn][0-9]+\b)+")
 _STRING = re.compile(r"\s*[rRuU]?(?:'(?:[^'\\\r\n]|\\.)*'|\"(?:[^\"\\\r\n]|\\.)*\")", re.DOTALL)
+_TOKENS = (r"_[0-9]+", r"[0-9][0-9A-Za-z_]*", r"[0-9][0-9_]*\.[0-9_]*", *keyword.kwlist)
+_TEXT = re.compile(rf"(?:[-+*/%~^&|<>=!()\[\]{{}},.: ]|\b(?:{'|'.join(_TOKENS)})(?!\w))*", re.ASCII)
 _NEVER = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen", "socket.connect")
 
 
@@ -70,11 +74,18 @@ class Watch:
         """Watch from now on, once."""
         if not cls.added:
             cls.added = True
+            chosen(
+                "a == b or n < 1"
+            )  # dataclasses compile their methods when these are called first
             sys.addaudithook(cls._hook)
 
     @classmethod
     def _hook(cls, event: str, args: tuple[Any, ...]) -> None:
-        if not cls.on or not (event == "compile" or event in _NEVER):
+        if not cls.on or event not in ("compile", "exec", *_NEVER):
+            return
+        if event == "exec":
+            if args[0].co_filename == "<predicate>":
+                cls.wrong = "runs a text"
             return
         if event != "compile":
             cls.wrong = f"{event}{args!r}"
@@ -85,7 +96,7 @@ class Watch:
             text is None or Path(str(filename)).is_absolute()
         ):  # a tree that was read, a module of a library
             return
-        if not (_FUNCTION.fullmatch(text) or _STRING.fullmatch(text)):
+        if not any(known.fullmatch(text) for known in (_FUNCTION, _STRING, _TEXT)):
             cls.wrong = f"compiles {text!r}"
 
 

@@ -229,7 +229,7 @@ NINE, ADD = np.arange(9), BUILT_IN["add"]
     ],
 )
 def test_masks_that_are_too_short(name, call, mask):
-    with pytest.raises(ValueError, match=f"the mask of {name}.* must tell of 9 elements, found 8"):
+    with pytest.raises(ValueError, match=f"the mask of {name}.* must have 9 elements, found 8"):
         call(mask)
     eight = kernels.Mask(np.zeros(9, np.uint8), 0, mask.shift, 1)
     call(eight)

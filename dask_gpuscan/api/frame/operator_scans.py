@@ -16,7 +16,7 @@ from ...ops.scan.column_scan import Scan
 from ...ops.scan.fused.plan import Entry, entitled, fused_parts
 from ...ops.scan.inputs import Input, PlainColumn
 from ...ops.scan.kernel_scan import ScanArguments
-from ..arguments import check_flags, check_operator, checked_options, hints
+from ..arguments import check_flags, check_inputs, check_operator, checked_options, hints
 from ..types import FrameT, Methods, Names, Obj, Reset, SeriesT
 from .filter import check_local_dict
 from .inputs import input_of, with_rows_told
@@ -198,11 +198,7 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         if op.inputs == 1:
             with hints(self._obj.ndim == 1, None):
                 return run(self._obj, ColumnCarry(column))
-        columns = 1 if self._obj.ndim == 1 else len(self._obj.columns)
-        if columns != op.inputs:
-            raise TypeError(
-                f"{op.name} takes {op.inputs} input columns, found {columns}; choose them in order"
-            )
+        check_inputs(op, 1 if self._obj.ndim == 1 else len(self._obj.columns))
         return run(self._obj, JointCarry(column))
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from ...engines.run import engine_of, meta_of, methods_of, run
-from ...frames.registry import library_of, names_of, unused_name
-from ...ops.core.columnwise import NamedCarry
+from ...frames.registry import names_of, unused_name
+from ...ops.core.columnwise import NamedCarry, without_name
 from ...ops.core.operation import Part
 from ...ops.scan.fused.plan import entitled
 from ...ops.scan.inputs import PlainColumn
@@ -73,9 +73,3 @@ def in_segments(
     if unnamed and answered.ndim == 1 and answered.name == chosen:
         return engine_of(answer).map_partitions(answer, without_name)
     return answer
-
-
-def without_name(series: Any) -> Any:
-    """Return a series without its name."""
-    library = library_of(series)
-    return library.series(library.array(series), library.index(series))

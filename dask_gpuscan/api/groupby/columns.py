@@ -6,20 +6,20 @@ from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
-from ...engines.run import Engine, engine_of, meta_of, run
+from ...engines.run import Engine, engine_of, meta_of, methods_of, run
 from ...frames.keys import By, check_by
 from ...frames.messages import column_title
 from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...kernels import Operator
 from ...kernels.late_dataclass import dataclass
-from ...ops.core.columnwise import labelled_columns
+from ...ops.core.columnwise import labelled_columns, without_name
 from ...ops.core.groups import INT64
 from ...ops.core.operation import GroupScan, Needs, Operation, Part
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.strategy import KeyOrder, strategy
 from ...ops.scan.row_number import ResetIndex
 from ..absent import NotIterable
-from ..arguments import check_choice_of_columns
+from ..arguments import check_choice_of_columns, check_inputs
 from ..types import FrameT, Methods, Obj, SeriesT
 
 EVERY_COLUMN: Any = ...
@@ -83,6 +83,11 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         self._options = options
         self._clustered, self._dropna = options.clustered, options.dropna
         self._selected = selected
+
+    def _names(self) -> list[Hashable]:
+        """Return the names of the columns of the rows; none of a series."""
+        rows = meta_of(self._grouping.rows)
+        return names_of(rows) if rows.ndim == 2 else []
 
     def _chosen(self, columns: Any) -> Any:
         """Return what may be selected of the rows: the name of a column, or a list of names."""
@@ -247,23 +252,19 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
             return False
         return self._by.may_be_null(self._meta, by_dtype=self._engine.IN_PARTS)
 
+    def _of(self, frame: Any) -> Any:
+        """Return the same groups of a frame with the same rows and more columns."""
+        return methods_of(frame).groupby(
+            list(self._by.columns), clustered=self._clustered, dropna=self._dropna
+        )
+
     def _op_parts(self, op: Operator, operation: Operation) -> tuple[list[Part[Operation]], bool]:
         """One part a column, or one of all columns for an operator of several inputs."""
         names = self._columns()
         if op.inputs == 1:
             return [Part(n, (n,), operation) for n in names], False
-        if len(names) != op.inputs:
-            raise TypeError(
-                f"{op.name} takes {op.inputs} input columns, found {len(names)}; choose them in order"
-            )
+        check_inputs(op, len(names))
         return [Part(None, tuple(names), operation)], True
-
-
-def without_name(series: Any) -> Any:
-    """Return a series without its name."""
-    out = series.copy(deep=False)
-    out.name = None
-    return out
 
 
 def with_key_names(frame: Any, titles: Sequence[Hashable], infers: bool) -> Any:

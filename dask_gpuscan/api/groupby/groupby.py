@@ -11,7 +11,7 @@ import pandas as pd
 from ...engines.run import meta_of, run
 from ...frames.registry import names_of
 from ...ops.groupby.adjacent import CheckAdjacent
-from ..absent import no_attribute
+from ..absent import attribute
 from ..arguments import check_clustered, check_flags
 from ..frame.rank import GroupByRank
 from ..types import FrameT, Keys, Methods, Names, Obj, SeriesT
@@ -175,10 +175,5 @@ class GroupBy(
 
     def __getattr__(self, name: str) -> GroupBy[SeriesT, SeriesT, FrameT]:
         """Return the same groups of the column of this name, as pandas does."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        meta = meta_of(self._grouping.rows)
-        columns = names_of(meta) if meta.ndim == 2 else []
-        if name in columns:
-            return self[name]
-        raise no_attribute(self, "groupby", name, columns)
+        column: GroupBy[SeriesT, SeriesT, FrameT] = attribute(self, "groupby", name, self._names)
+        return column

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any, SupportsIndex, overload
 
-from ...engines.run import meta_of, methods_of
+from ...engines.run import meta_of
 from ...frames.registry import names_of
 from ...kernels import Operator
 from ...ops.core.operation import GroupScan, Part
@@ -395,9 +395,3 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         # a series without a name has one in a frame
         columns = names_of(meta_of(frame))[:1] if self._meta.ndim == 1 else self._columns()
         return self._of(frame)[[*columns, name]]
-
-    def _of(self, frame: Any) -> Any:
-        """The same groups of a frame with more columns."""
-        return methods_of(frame).groupby(
-            list(self._by.columns), clustered=self._clustered, dropna=self._dropna
-        )

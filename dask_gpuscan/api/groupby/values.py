@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, Literal, SupportsIndex
 
-from ...engines.run import engine_of, meta_of, methods_of, run
+from ...engines.run import engine_of, meta_of, run
 from ...frames.keys import By
 from ...frames.registry import library_of, names_of, unused_name
 from ...kernels.messages import shown
+from ...ops.core.columnwise import without_name
 from ...ops.groupby.value_counts import ValueCounts
 from ...ops.scan.row_number import ResetIndex
 from ...ops.windows.interpolate import BY_INDEX, Interpolate
@@ -16,7 +17,6 @@ from ...ops.windows.interpolate_groups import append_places, interpolate_rows
 from ..arguments import check_flags
 from ..frame.interpolate import checked_fill
 from ..types import FrameT, Obj, SeriesT
-from .columns import without_name
 from .transform import GroupByTransform
 
 
@@ -151,15 +151,13 @@ class GroupByValues(GroupByTransform[Obj, SeriesT, FrameT]):
         engine = self._engine
         for name in names:
             fill.dtype(self._column(name) if self._meta.ndim == 2 else self._meta)
-        keys = {"clustered": self._clustered, "dropna": self._dropna}
-        by = list(self._by.columns)
-        numbers = methods_of(rows).groupby(by, **keys).cumcount()
+        numbers = self._of(rows).cumcount()
         known = [str(name) for name in names_of(meta_of(rows))]
         rows = engine.with_column(rows, numbers, unused_name("number", known))
         number = names_of(meta_of(rows))[-1]
         rows = engine.map_partitions(rows, append_places, names, number)
         places = names_of(meta_of(rows))[-len(names) :]
-        groups = methods_of(rows).groupby(by, **keys)[[*names, *places]]
+        groups = self._of(rows)[[*names, *places]]
         out = engine.map_partitions(
             rows,
             interpolate_rows,

@@ -6,7 +6,7 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..absent import no_attribute
+from ..absent import attribute
 from ..accessor import Gpuscan
 from .tables import OF_AN_INDEX, TableSource, bridged, no_index
 
@@ -47,9 +47,7 @@ class TableGpuscan:
 
         def __getattr__(self, name: str) -> NoReturn:
             """Raise an AttributeError that names what to use instead of a method that is absent."""
-            if name.startswith("_"):
-                raise AttributeError(name)
-            raise no_attribute(self, "gpuscan", name)
+            attribute(self, "gpuscan", name)
 
 
 def _method(name: str, member: Any) -> Any:

@@ -10,7 +10,7 @@ import pandas as pd
 from ...engines.run import meta_of, methods_of
 from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...kernels.late_dataclass import dataclass
-from ...ops.core.columnwise import labelled_columns
+from ...ops.core.columnwise import labelled_columns, without_name
 from ...ops.time.edges import (
     FillEdges,
     append_inexact,
@@ -19,7 +19,6 @@ from ...ops.time.edges import (
     nearer_rows,
 )
 from ..arguments import check_limit
-from ..frame.resets import without_name
 from ..types import FrameT, Obj, SeriesT
 from .bucket_reductions import BucketReductions
 

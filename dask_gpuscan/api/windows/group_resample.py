@@ -19,7 +19,7 @@ from ...ops.time.edges import append_times
 from ...ops.time.group_buckets import FillBuckets, append_labels, seen_times
 from ...ops.time.group_edges import keyed_edges, keyed_rows, with_levels
 from ...ops.time.time_column import TimeColumn
-from ..absent import no_attribute
+from ..absent import attribute
 from ..frame.asof import merge_asof
 from ..groupby.columns import EVERY_COLUMN, Grouping, GroupOptions
 from ..groupby.sorted_values import GroupBySorted
@@ -189,13 +189,9 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
 
     def __getattr__(self, name: str) -> GroupResampler[SeriesT, SeriesT, FrameT]:
         """Return the same buckets of the column of this name, as pandas does."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        rows = meta_of(self._grouping.rows)
-        columns = names_of(rows) if rows.ndim == 2 else []
-        if name in columns:
-            return self[name]
-        raise no_attribute(self, "groupby.resample", name, columns)
+        column: GroupResampler[SeriesT, SeriesT, FrameT]
+        column = attribute(self, "groupby.resample", name, self._names)
+        return column
 
     def _answer(self, out: Any) -> Any:
         """Return an answer of buckets, whose index has keys if they are asked for there, and times."""
@@ -277,10 +273,8 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
             rows, append_times, self._time_column, unused_name("time", known)
         )
         time = names_of(meta_of(timed))[-1]
-        groups: Any = methods_of(timed).groupby(
-            list(self._by.columns), clustered=self._clustered, dropna=self._dropna
-        )
-        seen = groups._scan("resample-times", seen_times(time, self._buckets), as_series=False)
+        times = seen_times(time, self._buckets)
+        seen = self._of(timed)._scan("resample-times", times, as_series=False)
         label = unused_name("bucket", known)
         rows = engine.map_partitions(
             timed, append_labels, seen, self._time_column, self._buckets, label
@@ -290,6 +284,6 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
             return rows, label, []
         rows = engine.with_column(rows, methods_of(rows).cumcount(), unused_name("row", known))
         number = names_of(meta_of(rows))[-1]
-        numbers = methods_of(rows).groupby(list(self._by.columns), dropna=self._dropna)[number]
-        rows = engine.with_column(rows, numbers.cummin(), unused_name("group", known))
+        firsts = self._of(rows)[number].cummin()
+        rows = engine.with_column(rows, firsts, unused_name("group", known))
         return rows, label, [names_of(meta_of(rows))[-1]]

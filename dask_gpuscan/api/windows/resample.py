@@ -22,7 +22,7 @@ from ...ops.time.buckets import Buckets, fixed_width
 from ...ops.time.edges import InsertEdges, append_times
 from ...ops.time.resample import NumberBuckets, ResampleReduce
 from ...ops.time.time_column import TimeColumn
-from ..absent import no_attribute
+from ..absent import attribute
 from ..arguments import (
     check_choice,
     check_column,
@@ -166,12 +166,8 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
 
     def __getattr__(self, name: str) -> Resampler[SeriesT, SeriesT, FrameT]:
         """Return the same buckets of the column of this name, as pandas does."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        columns = names_of(self._meta) if self._meta.ndim == 2 else []
-        if name in columns:
-            return self[name]
-        raise no_attribute(self, "resample", name, columns)
+        column: Resampler[SeriesT, SeriesT, FrameT] = attribute(self, "resample", name, self._names)
+        return column
 
     def interpolate(
         self,

@@ -18,7 +18,14 @@ from ...ops.statistics.table import ORDER_STATISTICS, WINDOWS
 from ...ops.time.time_column import TimeColumn
 from ...ops.windows.order_statistics import RollingOrder
 from ...ops.windows.rolling import RollingOperator, RollingStatistic, RowShape, Shape, TimeShape
-from ..arguments import check_choice, check_column, check_duration, check_flags, check_operator
+from ..arguments import (
+    check_choice,
+    check_column,
+    check_duration,
+    check_flags,
+    check_inputs,
+    check_operator,
+)
 from ..types import Closed, Duration, FrameT, Methods, Obj, SeriesT
 from .arguments import MOST_ROWS, check_periods
 from .statistics import WindowStatistics
@@ -240,8 +247,5 @@ class Rolling(WindowStatistics[Obj, SeriesT, FrameT]):
         if op.inputs == 1:
             return rows.each(operation, False)
         names = rows.names()
-        if len(names) != op.inputs:
-            raise TypeError(
-                f"{op.name} takes {op.inputs} input columns, found {len(names)}; choose them in order"
-            )
+        check_inputs(op, len(names))
         return rows.parts(operation.label, [Part(None, tuple(names), operation)], True)

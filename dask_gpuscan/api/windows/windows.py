@@ -20,7 +20,7 @@ from ...ops.core.columnwise import ColumnCarry, NamedCarry, pair_rows
 from ...ops.core.operation import ColumnOperation, Part
 from ...ops.windows.rolling import RollingColumns
 from ...ops.windows.surroundings import NamedOverlap
-from ..absent import NotIterable, no_attribute
+from ..absent import NotIterable, attribute
 from ..arguments import check_choice_of_columns, check_flags, hints, named_reductions
 from ..types import FrameT, Obj, SeriesT
 
@@ -232,12 +232,11 @@ class Statistics(NotIterable, Generic[Obj, SeriesT, FrameT]):
 
     def __getattr__(self, name: str) -> Self:
         """Return the same windows of the column of this name, as pandas does."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        columns = [] if self._rows.as_series else self._rows.names()
-        if name in columns:
-            return self._of(name)
-        raise no_attribute(self, self._label, name, columns)
+        column: Self = attribute(self, self._label, name, self._names)
+        return column
+
+    def _names(self) -> list[Hashable]:
+        return [] if self._rows.as_series else self._rows.names()
 
     def _of(self, columns: Any) -> Self:
         """Return the same windows of some columns: of one by its name, of several by a list of names."""

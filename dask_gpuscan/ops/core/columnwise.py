@@ -290,6 +290,12 @@ def labelled_columns(frame: Any, names: Sequence[Hashable], like: Any) -> Any:
     return library.frame(arrays, list(names), library.index(frame), like)
 
 
+def without_name(series: Any) -> Any:
+    """Return a series without its name."""
+    library = library_of(series)
+    return library.series(library.array(series), library.index(series))
+
+
 def pair_rows(frame: Any, own: Any, others: Any, places: Sequence[Sequence[int]]) -> Any:
     """Return the answers for pairs with one column for each own column, and each row as many times as there are others.
 

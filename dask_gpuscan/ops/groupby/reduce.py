@@ -13,7 +13,7 @@ from ... import kernels
 from ...frames.keys import missing_in
 from ...frames.messages import HINT, name_columns
 from ...frames.protocol import Library
-from ...frames.registry import library_of
+from ...frames.registry import library_of, view_of
 from ...frames.types import DType, View
 from ...kernels import BUILT_IN, Operator
 from ...kernels.arrays import is_array
@@ -115,7 +115,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         if groups.is_one and self._counts_all(columns):
             return lambda: (INT64.type(len(columns[0])),)
         values = self.reduction.of == "values"
-        views = [_view(library_of(c), c) for c in columns] if values else []
+        views = [view_of(c) for c in columns] if values else []
         field = self.reduction.nan_field if len(columns) == 1 and not self.user else None
         library = library_of(columns[0])
         if field is None:
@@ -324,12 +324,6 @@ def _is_reduced(reduction: Reduction, library: Library, dtype: Any) -> bool:
     """Return whether kernels make a reduction of columns of a dtype; of complex numbers they make sums."""
     adds = reduction.of_floats is not None and library.is_number(dtype)
     return reduction.of != "values" or adds or in_kernels(library, dtype)
-
-
-def _view(library: Library, column: Any) -> View:
-    layout = library.layout(column.dtype)
-    assert layout is not None
-    return layout.view(library.array(column))
 
 
 def joint_nulls(views: list[View]) -> kernels.Nulls:

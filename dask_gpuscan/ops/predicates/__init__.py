@@ -1,6 +1,6 @@
-"""Predicates, and the filter that keeps the rows for which one is true. No text of a user becomes source here.
+"""Predicates, and the filter that keeps the rows for which one is true. No text of a user is compiled here.
 
-Read `tree`, then `parser`, which makes trees of text with the `members` that may follow a dot, and `text`, which
-evaluates or compiles them and binds variables. `function` checks predicates that are Python functions, and `filter`
-applies both.
+Read `tree`, then `parser`, which makes trees of texts, of the `members` that may follow a dot, and of the values of
+variables, and `text`, which evaluates or compiles them. `function` checks predicates that are Python functions, and
+`filter` applies both.
 """

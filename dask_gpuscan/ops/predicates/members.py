@@ -45,7 +45,7 @@ _SPECIAL = re.compile(r"[][.^$*+?{}\\|()]")
 def _check_literal(text: str, keywords: Mapping[str, bool]) -> None:
     if "regex" not in keywords and _SPECIAL.search(text):
         raise ValueError(
-            "looks for the text itself; write regex=False, as the text would be a pattern to pandas"
+            "str.contains looks for the text itself; write regex=False, as the text would be a pattern to pandas"
         )
 
 
@@ -115,17 +115,17 @@ def check_arguments(path: str, texts: Sequence[Any], keywords: Mapping[str, bool
     member = MEMBERS[path]
     if len(texts) != (member.parameters or 0):
         raise ValueError(
-            f"takes {'one text' if member.parameters else 'nothing'}, found {len(texts)} values"
+            f"{path} takes {'one text' if member.parameters else 'nothing'}, found {len(texts)} values"
         )
     for name, value in keywords.items():
         accepted = member.keywords.get(name)
         if accepted is None:
-            raise ValueError(f"takes no argument {shown(name)}")
+            raise ValueError(f"{path} takes no argument {shown(name)}")
         if not any(value is one for one in accepted):
             raise ValueError(
-                f"takes {name}={' or '.join(map(str, accepted))}, found {shown(value)}"
+                f"{path} takes {name}={' or '.join(map(str, accepted))}, found {shown(value)}"
             )
     for text in texts:
         if not isinstance(text, str):
-            raise ValueError(f"takes a text, found {type(text).__name__}")
+            raise ValueError(f"{path} takes a text, found {type(text).__name__}")
         member.check(text, keywords)

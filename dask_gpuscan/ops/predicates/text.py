@@ -6,6 +6,7 @@ function too, which kernels compile. This module must never know frames' partiti
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,8 +19,8 @@ from ...kernels.compiler.pack import written
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import not_among
 from ..core.plans import Planned
-from .parser import parse
-from .tree import Node, at, is_scalar, node_of, quoted, value_of
+from .parser import Parsed
+from .tree import OPERATORS, Node, at, is_scalar, quoted, value_of
 
 _FUSED = 40
 """Comparisons and signs of the largest tree that is compiled; a larger one takes a pass over a column for each.
@@ -31,7 +32,7 @@ Seconds to compile comparisons with numbers joined by ``or``, of one column on t
 _LONGEST_REASON = 160
 """Characters of a library's own message in ours."""
 
-_parsed = functools.lru_cache(maxsize=32)(parse)
+_parsed = functools.lru_cache(maxsize=32)(Parsed)
 """Few, as the tree of a long text takes some megabytes."""
 
 
@@ -67,17 +68,20 @@ class Expression(Planned):
     values: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        known = dict(self.values)
-        for name in variables_of(self.text):
+        known, parsed = dict(self.values), _parsed(self.text)
+        for name in parsed.variables:
             if name not in known:
                 raise ValueError(f"{self.title} names {at(name)}, which has no value")
-        self.tree  # noqa: B018 (raises for what cannot be computed)
+        if parsed.tree is None:
+            vars(self)["_bound"] = parsed.bound(known)
+
+    def __reduce__(self) -> Any:
+        return Expression, (self.text, self.values)
 
     @property
     def tree(self) -> Node:
         """What the text says, with the values of its variables."""
-        tree = _parsed(self.text).tree
-        return bound(tree, dict(self.values)) if self.values else tree
+        return _parsed(self.text).tree or vars(self)["_bound"]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -174,7 +178,7 @@ _WIDE = (np.dtype(np.int64), np.dtype(np.float64))
 
 def _divides(node: Node) -> bool:
     """Whether a floor or a remainder of a division by anything but a literal is among the operations."""
-    if node.kind == "arithmetic" and node.value in ("//", "%"):
+    if node.kind == "arithmetic" and node.value in (ast.FloorDiv, ast.Mod):
         by = node.operands[1]
         if by.kind != "literal" or by.value == 0:
             return True
@@ -184,7 +188,7 @@ def _divides(node: Node) -> bool:
 def _keeps_no_null(node: Node) -> bool:
     """Whether a null in any column is enough for a row not to be kept, as null or False is not."""
     match node:
-        case Node(kind="boolean", value="and"):
+        case Node(kind="boolean", value=ast.And):
             return all(map(_keeps_no_null, node.operands))
         case Node(kind="unary", operands=(Node(kind="chain", value=(_,)),)):  # not null is null
             return True
@@ -214,6 +218,7 @@ def _compiled(
 def _compiled_text(text: str, write: Writer) -> tuple[Callable[..., Any], list[Any]] | None:
     """A text without variables as such a function; its numbers are not to be changed."""
     parsed = _parsed(text)
+    assert parsed.tree is not None
     return _compiled(parsed.tree, parsed.columns, write)
 
 
@@ -229,27 +234,24 @@ def _source(node: Node, parameters: dict[str, str], numbers: list[Any]) -> str |
     match node.kind:
         case "boolean":
             parts = [_source(o, parameters, numbers) for o in node.operands]
-            return _with_operator(_BITWISE[node.value], parts)
-        case "unary" if node.value in ("not", "~"):
+            return _joined(node.value, parts)
+        case "unary" if node.value in (ast.Not, ast.Invert):
             inner = _source(node.operands[0], parameters, numbers)
             return None if inner is None else f"(not {inner})"
         case "chain":
             elements = [_element(o, parameters, numbers) for o in node.operands]
             compared = zip(elements[:-1], node.value, elements[1:], strict=True)
             parts = [
-                None if left is None or right is None else f"({left} {sign} {right})"
+                None if left is None or right is None else f"({left} {OPERATORS[sign][0]} {right})"
                 for left, sign, right in compared
             ]
-            return _with_operator(" & ", parts)
+            return _joined(ast.And, parts)
     return None
 
 
-_BITWISE = {"and": " & ", "or": " | "}
-
-
-def _with_operator(word: str, parts: list[str | None]) -> str | None:
+def _joined(sign: type[ast.AST], parts: list[str | None]) -> str | None:
     known = [part for part in parts if part is not None]
-    return f"({word.join(known)})" if len(known) == len(parts) else None
+    return f"({f' {OPERATORS[sign][0]} '.join(known)})" if len(known) == len(parts) else None
 
 
 def _element(node: Node, parameters: dict[str, str], numbers: list[Any]) -> str | None:
@@ -265,7 +267,7 @@ def _element(node: Node, parameters: dict[str, str], numbers: list[Any]) -> str 
     return f"n{len(numbers) - 1}"
 
 
-_COMPUTED = ("+", "-", "*", "/")
+_COMPUTED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 """Arithmetic that compiled code does as NumPy does, of zeros too."""
 
 
@@ -274,10 +276,10 @@ def _number(node: Node, parameters: dict[str, str], numbers: list[Any]) -> str |
     match node.kind:
         case "arithmetic" if node.value in _COMPUTED:
             parts = [_number(o, parameters, numbers) for o in node.operands]
-            return _with_operator(f" {node.value} ", parts)
-        case "unary" if node.value in ("-", "+"):
+            return _joined(node.value, parts)
+        case "unary" if node.value in (ast.UAdd, ast.USub):
             inner = _number(node.operands[0], parameters, numbers)
-            return None if inner is None else f"({node.value}{inner})"
+            return None if inner is None else f"({'-' if node.value is ast.USub else '+'}{inner})"
         case "literal" if isinstance(node.value, bool):
             return None
     return _element(node, parameters, numbers)
@@ -323,34 +325,3 @@ def _captured(name: str, value: Any) -> Any:
                 f"{at(name)} must be a list of scalars, found {type(one).__name__} in it"
             )
     return tuple(listed)
-
-
-def bound(node: Node, values: Mapping[str, Any]) -> Node:
-    """Return a tree with literals for its variables.
-
-    Raises
-    ------
-    TypeError
-        For a list where one value is needed, and the other way around.
-    ValueError
-        As `node_of`, for what cannot be computed with these values.
-
-    Examples
-    --------
-    >>> bound(Node("variable", "low", (), "@low"), {"low": 3}).value
-    3
-    """
-    match node.kind:
-        case "variable" | "list variable":
-            value = values[node.value]
-            is_list = isinstance(value, tuple)
-            if is_list != (node.kind == "list variable"):
-                wanted = "one value" if is_list else "a list"
-                found = "a list" if is_list else f"a {type(value).__name__}"
-                raise TypeError(f"{at(node.value)} is {found}, where the predicate takes {wanted}")
-            return Node("literal", list(value) if is_list else value, (), node.source)
-        case "list":
-            return Node("literal", [bound(o, values).value for o in node.operands], (), node.source)
-        case _ if not node.operands:
-            return node
-    return node_of(node.kind, node.value, [bound(o, values) for o in node.operands], node.source)

@@ -6,6 +6,7 @@ elements of columns cannot be repeated. This module must never know how a text i
 
 from __future__ import annotations
 
+import ast
 import datetime
 import functools
 import numbers
@@ -22,7 +23,7 @@ import pyarrow as pa
 from .members import MEMBERS, check_arguments
 
 DEEPEST = 100
-"""Levels of a tree, which is walked recursively; and of parentheses, signs and ``not``."""
+"""Levels of a tree, which is walked recursively."""
 
 LONGEST = 20_000
 """Characters of a text, and of the texts that it adds."""
@@ -50,14 +51,14 @@ def at(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A column, a literal, a variable, or an operation with its operands."""
+    """A column, a literal, or an operation with its operands."""
 
     kind: str
-    """One of "column", "literal", "variable", "list" and "list variable", which only `in` takes, "unary", "arithmetic",
-    "boolean", "chain", which is of comparisons, and "member", which follows a dot."""
+    """One of "column", "literal", "unary", "arithmetic", "boolean", "chain", which is of comparisons, and "member",
+    which follows a dot."""
     value: Any
-    """The name of a column or variable, the literal's value, the operation's sign, the signs of a chain, or how a
-    member is written and its keywords."""
+    """The column's name, the literal's value, the operation's class in `ast`, those of a chain, or how a member is
+    written and its keywords."""
     operands: tuple[Node, ...] = ()
     source: str = ""
     """How it is written, for messages."""
@@ -73,20 +74,22 @@ def node_of(kind: str, value: Any, operands: list[Node], source: str) -> Node:
     Raises
     ------
     ValueError
-        If the literals cannot be computed with, if their value may be large, or if the tree becomes too deep.
+        If the literals cannot be computed with, are no arguments of a member, or have a value that may be large; if the
+        tree becomes too deep.
     """
     depth = 1 + max(o.depth for o in operands)
     if depth > DEEPEST:
         raise ValueError(f"predicate is nested deeper than {DEEPEST} levels")
     if kind == "arithmetic":
         _check_literals(value, operands, source)
-    if kind == "member" and all(o.kind == "literal" for o in operands[1:]):
-        _check_member(value, operands, source)
-    size = sum(o.size for o in operands) + {"boolean": 0, "chain": len(value)}.get(kind, 1)
+    own = len(value) if kind == "chain" else int(kind != "boolean")
+    size = own + sum(o.size for o in operands)
     node = Node(kind, value, tuple(operands), source, depth, size)
-    if any(o.kind != "literal" for o in operands):
-        return node
     try:
+        if kind == "member":
+            check_arguments(value[0], [o.value for o in operands[1:]], dict(value[1]))
+        if any(o.kind != "literal" for o in operands):
+            return node
         literal = value_of(node, {})
     except Exception as error:  # whatever Python raises for literals that it cannot compute with
         raise ValueError(f"predicate holds {source}: {error}") from None
@@ -115,19 +118,11 @@ def is_small(literal: Any) -> bool:
     return is_scalar(literal) and not (isinstance(literal, str) and len(literal) > LONGEST)
 
 
-def _check_member(value: Any, operands: list[Node], source: str) -> None:
-    path, keywords = value
-    try:
-        check_arguments(path, [o.value for o in operands[1:]], dict(keywords))
-    except ValueError as error:
-        raise ValueError(f"predicate holds {source}: {path} {error}") from None
-
-
-def _check_literals(sign: str, operands: list[Node], source: str) -> None:
+def _check_literals(sign: type[ast.AST], operands: list[Node], source: str) -> None:
     """Refuse arithmetic on literals whose value may be larger than its text."""
     literals = [o.value for o in operands if o.kind == "literal"]
-    repeats = sign != "+" and any(isinstance(value, str) for value in literals)
-    power = sign == "**" and len(literals) == 2 and all(isinstance(v, int) for v in literals)
+    repeats = sign is not ast.Add and any(isinstance(value, str) for value in literals)
+    power = sign is ast.Pow and len(literals) == 2 and all(isinstance(v, int) for v in literals)
     if repeats or (power and literals[1] > WIDEST):
         raise _too_large(source)
 
@@ -150,29 +145,26 @@ def _is_not_in(value: Any, literals: list[Any]) -> Any:
 
 Operation = Callable[[Any, Any], Any]
 
-COMPARISONS: dict[str, Operation] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "in": _is_in,
-    "not in": _is_not_in,
+OPERATORS: dict[type[ast.AST], tuple[str, Operation]] = {
+    ast.Eq: ("==", operator.eq),
+    ast.NotEq: ("!=", operator.ne),
+    ast.Lt: ("<", operator.lt),
+    ast.LtE: ("<=", operator.le),
+    ast.Gt: (">", operator.gt),
+    ast.GtE: (">=", operator.ge),
+    ast.In: ("in", _is_in),
+    ast.NotIn: ("not in", _is_not_in),
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
+    ast.FloorDiv: ("//", operator.floordiv),
+    ast.Mod: ("%", operator.mod),
+    ast.Pow: ("**", operator.pow),
+    ast.And: ("&", lambda left, right: operator.and_(*_alike(left, right))),
+    ast.Or: ("|", lambda left, right: operator.or_(*_alike(left, right))),
 }
-ARITHMETIC: dict[str, Operation] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-}
-BOOLEAN: dict[str, Operation] = {
-    "and": lambda left, right: operator.and_(*_alike(left, right)),
-    "or": lambda left, right: operator.or_(*_alike(left, right)),
-}
+"""Operators of two operands as they are written, and what they do."""
 
 
 def _alike(left: Any, right: Any) -> tuple[Any, Any]:
@@ -197,25 +189,25 @@ def value_of(node: Node, columns: dict[str, Any]) -> Any:
             return columns[node.value]
         case "literal":
             return node.value
-        case "unary" if node.value in ("not", "~"):
+        case "unary" if node.value in (ast.Not, ast.Invert):
             value = _truth(node.operands[0], columns)
             return not value if isinstance(value, bool) else ~value
         case "unary":
             value = value_of(node.operands[0], columns)
-            return -value if node.value == "-" else +value
+            return -value if node.value is ast.USub else +value
         case "arithmetic":
             left, right = (value_of(o, columns) for o in node.operands)
             _check_elements(node.value, left)
             _check_elements(node.value, right)
-            return _computed(ARITHMETIC[node.value], left, right, NotImplementedError)
+            return _computed(OPERATORS[node.value][1], left, right, NotImplementedError)
         case "member":
             path, keywords = node.value
             column, *texts = (value_of(o, columns) for o in node.operands)
             return MEMBERS[path].value(column, *texts, **dict(keywords))
         case "boolean":
             truths = (_truth(o, columns) for o in node.operands)
-            return functools.reduce(BOOLEAN[node.value], truths)
-    return functools.reduce(BOOLEAN["and"], _compared(node, columns))
+            return functools.reduce(OPERATORS[node.value][1], truths)
+    return functools.reduce(OPERATORS[ast.And][1], _compared(node, columns))
 
 
 def _computed(operation: Operation, left: Any, right: Any, *errors: type[Exception]) -> Any:
@@ -261,7 +253,7 @@ def _compared(chain: Node, columns: dict[str, Any]) -> Iterator[Any]:
     for sign, operand in zip(chain.value, chain.operands[1:], strict=True):
         right = value_of(operand, columns)
         pair = _as_time(left, right), _as_time(right, left)
-        yield _computed(COMPARISONS[sign], *pair, pa.ArrowException, OverflowError)
+        yield _computed(OPERATORS[sign][1], *pair, pa.ArrowException, OverflowError)
         left = right
 
 
@@ -287,12 +279,12 @@ _NUMBERS = (
 """Types of elements whose products are about as large as both factors together."""
 
 
-def _check_elements(sign: str, column: Any) -> None:
+def _check_elements(sign: type[ast.AST], column: Any) -> None:
     """Refuse what makes elements of a column large: strings repeated or formatted, powers of Python's integers.
 
     cuDF computes neither.
     """
-    if sign in ("+", "-") or not isinstance(column, pd.Series):
+    if sign in (ast.Add, ast.Sub) or not isinstance(column, pd.Series):
         return
     dtype = column.dtype
     if isinstance(
@@ -302,10 +294,11 @@ def _check_elements(sign: str, column: Any) -> None:
     elif isinstance(dtype, pd.StringDtype):
         grows = True
     else:
-        grows = dtype.kind == "O" and (sign == "**" or not _are_numbers(column))
+        grows = dtype.kind == "O" and (sign is ast.Pow or not _are_numbers(column))
     if grows:
         raise TypeError(
-            f"{sign!r} takes columns of numbers, found dtype {dtype}; cast it with astype, or give a boolean Series"
+            f"{OPERATORS[sign][0]!r} takes columns of numbers, found dtype {dtype}; cast it with astype, or give a "
+            "boolean Series"
         )
 
 

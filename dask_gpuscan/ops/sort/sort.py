@@ -128,10 +128,10 @@ def _mapped(frame: Any, column: Column, key: Callable[[Any], Any], labels: bool)
     return out
 
 
-def sort_rows(frame: Any, order: Order) -> Any:
-    """Return the rows of a frame or series in order."""
+def sort_rows(frame: Any, order: Order, ignore_index: bool = False) -> Any:
+    """Return the rows of a frame or series in order; with `ignore_index`, they are numbered from 0."""
     with library_of(frame).acquire(frame):
-        return sorted_rows(frame, order, order.columns(frame))[0]
+        return sorted_rows(frame, order, order.columns(frame), ignore_index)[0]
 
 
 def sorted_rows(
@@ -167,12 +167,6 @@ def _own_keys(flat: FlatFrame, order: Order, keys: Sequence[Values]) -> dict[int
             is_key = flat.arrays[column.start].dtype == keys[k].dtype
             found |= {column.start: k} if is_key else {}
     return found
-
-
-def sort(frame: Any, order: Order, ignore_index: bool) -> Any:
-    """Return the rows of a frame or series in order; with `ignore_index`, they are numbered from 0."""
-    out = sort_rows(frame, order)
-    return library_of(out).reset_index(out, 0, True) if ignore_index else out
 
 
 # --- over partitions ---------------------------------------------------------------------------------

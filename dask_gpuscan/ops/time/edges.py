@@ -14,7 +14,7 @@ from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 from ..windows.shift import Shift
 from .buckets import Buckets, Span, SpanCarry, span_of, stored, times_in_order
-from .time_column import TimeColumn
+from .time_column import TimeColumn, times_of
 
 
 def append_times(frame: Any, time_column: TimeColumn, name: str) -> Any:
@@ -183,8 +183,5 @@ class InsertEdges(SpanCarry):
             return library.take(library.to_nullable(array), rows, nulls=True)
 
     def _index(self, partition: Any, labels: Values) -> Any:
-        library, times = library_of(partition), self.time_column.column(partition)
-        layout = library.layout(times.dtype)
-        assert layout is not None
-        wrapped = layout.wrap(labels.astype(layout.storage(times.dtype)), None, times.dtype)
-        return library.key_index([wrapped], [times.name])
+        times = self.time_column.column(partition)
+        return library_of(partition).key_index([times_of(times, labels)], [times.name])

@@ -24,7 +24,7 @@ from ..scan.column_scan import Scan
 from ..scan.kernel_scan import ScanArguments
 from .buckets import Buckets
 from .resample import with_empty
-from .time_column import TimeColumn, decrease
+from .time_column import TimeColumn, decrease, times_of
 
 LATEST, FIRST = "latest", "first"
 """The columns of `seen_times`."""
@@ -174,9 +174,7 @@ class FillBuckets(DataFrameCarry):
 
     def _index(self, library: Library, keys: list[Any], labels: Values) -> Any:
         """Return the index of keys and the labels of buckets as times."""
-        dtype = self.time_column.column(self.like).dtype
-        layout = library.layout(dtype)
-        assert layout is not None
-        times = layout.wrap(labels.astype(layout.storage(dtype)), None, dtype)
-        names = [*self.spec.by.columns[:-1], self.time_column.column(self.like).name]
-        return library.key_index([*keys, times][self.dropped :], names[self.dropped :])
+        column = self.time_column.column(self.like)
+        arrays = [*keys, times_of(column, labels)]
+        names = [*self.spec.by.columns[:-1], column.name]
+        return library.key_index(arrays[self.dropped :], names[self.dropped :])

@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import kernels
 from ...frames.messages import column_title, first_line
-from ...frames.registry import library_of, stored_numbers
+from ...frames.registry import library_of, stored_numbers, view_of
 from ...frames.types import Array, DType, Values
 from ...kernels import BUILT_IN, Operator
 from ...kernels.late_dataclass import dataclass
@@ -68,10 +68,8 @@ class ExactMean:
 
     def answer(self, column: Any, combine: Combine, least: int) -> Array:
         """Return the means of windows, null where one has fewer values than `least`."""
-        library, column = library_of(column), cast_to_answer("mean", column)
-        layout = library.layout(column.dtype)
-        assert layout is not None
-        view = layout.view(library.array(column))
+        column = cast_to_answer("mean", column)
+        view = view_of(column)
         states = combine(SUM_OF_TIMES, view.values, nulls=view.nulls)
         return mean_array(column, states, least)
 

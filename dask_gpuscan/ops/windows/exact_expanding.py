@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...frames.protocol import Library
-from ...frames.registry import library_of
+from ...frames.registry import library_of, view_of
 from ...kernels import BUILT_IN, byte_mask
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, merged
@@ -97,7 +97,7 @@ class _MeansOfTimes:
         return library_of(columns[0]).group_dtype("mean", columns[0].dtype)
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
-        view = _view(columns[0])
+        view = view_of(cast_to_answer("mean", columns[0]))
         return groups.reduce(SUM_OF_TIMES, view.values, nulls=view.nulls)
 
     def combine(self, states: Sequence[States]) -> States:
@@ -110,16 +110,9 @@ class _MeansOfTimes:
         return mean_array(columns[0], states, self.min_periods)
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
-        view = _view(columns[0])
+        view = view_of(cast_to_answer("mean", columns[0]))
         found = groups.scan(SUM_OF_TIMES, view.values, nulls=view.nulls, carry_in=prior)
         return mean_array(columns[0], found, self.min_periods)
-
-
-def _view(column: Any) -> Any:
-    library, column = library_of(column), cast_to_answer("mean", column)
-    layout = library.layout(column.dtype)
-    assert layout is not None
-    return layout.view(library.array(column))
 
 
 @dataclass(frozen=True)

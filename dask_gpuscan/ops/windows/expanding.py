@@ -14,8 +14,7 @@ import numpy as np
 
 from ...frames.messages import naming
 from ...frames.protocol import Library
-from ...frames.registry import library_of
-from ...frames.types import View
+from ...frames.registry import library_of, view_of
 from ...kernels import BUILT_IN, Operator
 from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
@@ -204,7 +203,7 @@ class ExpandingPick(PlannedOperation):
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group."""
-        view = _view(columns[0])
+        view = view_of(columns[0])
         wait = groups.reduce(self._op, view.values, nulls=view.nulls)
         count = groups.reduce(_ADD, library_of(columns[0]).valid(columns[0]).astype(INT64))
         return lambda: (*wait(), *count())
@@ -233,7 +232,7 @@ class ExpandingPick(PlannedOperation):
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         """Array of the answers of rows, given the states of their groups before."""
         (column,) = columns
-        library, view = library_of(column), _view(column)
+        library, view = library_of(column), view_of(column)
         state, count = (None, None) if prior is None else (state_of(prior[:-1]), prior[-1])
         values = groups.scan(self._op, view.values, nulls=view.nulls, carry_in=state)
         layout = library.layout(column.dtype)
@@ -246,13 +245,6 @@ class ExpandingPick(PlannedOperation):
     def _nulled(self, column: Any, array: Any, counted: Any) -> Any:
         with naming(self.label, [column]):
             return library_of(column).set_null(array, counted < max(self.floats.min_periods, 1))
-
-
-def _view(column: Any) -> View:
-    library = library_of(column)
-    layout = library.layout(column.dtype)
-    assert layout is not None
-    return layout.view(library.array(column))
 
 
 def _are_floats(states: States) -> bool:

@@ -1,4 +1,4 @@
-"""Rows of NumPy arrays that are brought together by the codes of their groups, by counting sorts.
+"""Counting sorts that bring rows of NumPy arrays together by the codes of their groups.
 
 Few groups take one, many one for each digit of their codes, the least significant first. Each chunk of rows counts its
 codes, and moves its values to places of their own: the rows of a group stay in their order, and no thread writes where
@@ -29,13 +29,13 @@ ROWS = 1 << 16
 """Rows of a chunk at least."""
 
 TEAM = 4
-"""Helpers from which on rows are sorted by a radix sort and gathered: medians of 20 million rows by 10^6 keys took 228
-ms on 16 cores so, and 283 by counting sorts. On two cores these take two thirds of the time."""
+"""Helpers from which on rows are sorted by a radix sort and gathered. Medians of 20 million rows by 10^6 keys took 228
+ms in this way on 16 cores, and 283 by counting sorts; on two cores the latter take two thirds of the time."""
 
 MOST = np.iinfo(np.int32).max
 
 DIGIT = 12
-"""The most bits of a digit: the places of so many codes stay in a core's L1 cache."""
+"""The most bits of a digit: the places of its codes stay in a core's L1 cache."""
 
 
 def arrange(

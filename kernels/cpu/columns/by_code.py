@@ -45,7 +45,7 @@ from .factorize import occurring as codes_with_rows
 
 @dataclass(frozen=True, eq=False)
 class Types:
-    """What does not depend on the values of a call: dtypes, and constants as kernels take them."""
+    """The parts of a call that do not depend on values: dtypes, and constants as kernels take them."""
 
     signature: Signature
     identity: State
@@ -132,7 +132,7 @@ def dtypes_of(values: tuple[np.ndarray, ...]) -> Form:
 
 
 def contiguous(values: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """Return arrays whose elements are neighbours in memory: kernels that know so are much faster."""
+    """Return arrays with elements that are neighbours in memory: kernels that know this are much faster."""
     for array in values:
         if not (array.flags.c_contiguous and array.flags.aligned):
             return tuple([np.require(v, requirements=["C", "A"]) for v in values])
@@ -142,7 +142,7 @@ def contiguous(values: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
 def inputs_of(
     op: Operator, work: Types, values: tuple[np.ndarray, ...], options: ScanOptions
 ) -> OperatorInputs:
-    """Return what a kernel reads: the operator, its inputs, their nulls, and its identity."""
+    """Return the inputs of a kernel: the operator, its inputs, their nulls, and its identity."""
     nulls = options.nulls
     xs = values[0] if len(values) == 1 else values
     return OperatorInputs(op, xs, None if nulls is None else nulls.args, work.identity)
@@ -169,7 +169,7 @@ _CODES: BoundedCache[Any, tuple[Types, Kernel]] = BoundedCache()
 def work_types(
     op: Operator, dtypes: Form, options: ScanOptions, form: StateForm | None = None
 ) -> Types:
-    """Return what calls with these options have in common; `form` is that of what is written, if not answers."""
+    """Return the types that calls with these options share; `form` is that of the output, if it is not answers."""
     types_ = types_of(op, dtypes, options.dtype)
     return Types(
         types_,
@@ -200,7 +200,7 @@ FAR = 1 << 14
 """Groups from which on their states are fetched ahead: fewer stay in a core's cache."""
 
 AHEAD = 32
-"""Rows ahead of which states are fetched. Sums of 4 million float64 by 10^6 codes on a core, milliseconds: 62 without,
+"""How many rows ahead states are fetched. Sums of 4 million float64 by 10^6 codes on a core, milliseconds: 62 without,
 37 at 16 rows, 30 at 32, 28 at 64; sums that leave out what rounding lost 30 without, 19 at 32."""
 
 

@@ -1,7 +1,7 @@
 """Reductions and scans of NumPy arrays by key, restarting at runs of equal keys, and the visitors that do so.
 
-The engine's state is (heads, state of the open run). What a tile alone decides on, which is all that lies between its
-heads, is done before the look-back; the rows before its first head wait for the state of the run that is open there.
+The engine's state is (heads, state of the open run). What lies between the heads of a tile depends on this tile alone,
+and is done before the look-back; the rows before its first head wait for the state of the run that is open there.
 After Merrill and Garland, NVR-2016-002, section 5.2.
 """
 

@@ -1,6 +1,6 @@
 """From selected rows of NumPy arrays to compacted arrays.
 
-Where it is not known how many rows are selected, outputs are made for all of them and cut to their number.
+Where the number of selected rows is not known, outputs are made for all rows, and cut.
 """
 
 from functools import lru_cache, partial
@@ -57,7 +57,7 @@ def compact(
     args, kind, length, _keepalive = kernel_selection(selection)
     if in_place:
         _check_in_place(arrays, selection)
-    # flags are counted faster than memory that is not needed is given back
+    # to count flags is faster than to give back memory that is not needed
     known = int(np.count_nonzero(selection)) if isinstance(selection, np.ndarray) else None
     most, others = (length, length) if known is None else (known, length - known)
     make = np.empty if length < PARALLEL else empty
@@ -137,7 +137,7 @@ def _table(
 
 
 def _check_in_place(arrays: list[np.ndarray], selection: Any) -> None:
-    """Refuse to write over arrays where that would spoil what is yet to be read."""
+    """Refuse to write over arrays where elements that are yet to be read would be lost."""
     for i, array in enumerate(arrays):
         if not array.flags.writeable:
             raise ValueError(f"in_place: array {i} is read-only")

@@ -1,6 +1,6 @@
 """Visitors that write selected rows where those before them end: the engine's state is their count.
 
-Rows are first flagged, and how many is the tile's aggregate; once the count of the tiles before it is known, they
+Rows are first flagged, and their number is the tile's aggregate; once the count of the tiles before it is known, they
 are copied to their place. In place, they are copied to scratch memory before the aggregate is published: no
 tile writes before all earlier ones have published, so nothing is overwritten that has not been read. Merrill
 and Garland, NVR-2016-002, sections 4.4 and 5.2.
@@ -46,7 +46,7 @@ TABLE, NUMBER, SPLIT, IN_PLACE = range(len(COLUMNS))
 are written over the columns."""
 
 SPARSE = 32
-"""Where fewer rows than one in so many are selected, they are listed before they are copied. Measured on 4 million
+"""If fewer than one row in this many is selected, rows are listed before they are copied. Measured on 4 million
 float64, one thread, without AVX-512 (`packing`), nanoseconds a row, listed and not: 1 % 0.2 and 0.5, 5 % 0.8 and 0.5,
 50 % 0.8 and 0.6."""
 

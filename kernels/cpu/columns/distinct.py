@@ -1,4 +1,4 @@
-"""How many distinct words the segments of a NumPy array have, each by a hash table of its own."""
+"""Numbers of distinct words in segments of a NumPy array, by a hash table for each segment."""
 
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"

@@ -1,4 +1,4 @@
-"""Codes of NumPy arrays without gaps, of codes that have some, and the first row of each."""
+"""Codes of NumPy arrays, renumbered without gaps, and the first row of each."""
 
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"

@@ -22,7 +22,7 @@ class KnownTexts:
         return self._offsets[: count + 1], self._data.ctypes.data
 
     def append(self, known: int, offsets: np.ndarray, data: np.ndarray) -> None:
-        """Add texts behind so many."""
+        """Add texts behind the first `known`."""
         begin, count = int(self._offsets[known]), len(offsets) - 1
         self._offsets = _with_room(self._offsets, known + 1 + count)
         self._data = _with_room(self._data, begin + len(data))
@@ -95,7 +95,7 @@ class KeyTable:
 
 
 def _with_room(array: np.ndarray, count: int) -> np.ndarray:
-    """Return an array, or one of the same items and twice, four times, ... as long, that has room for so many."""
+    """Return an array with room for `count` items: itself, or a copy that is twice, four times, ... as long."""
     if count <= len(array):
         return array
     larger = np.empty(len(array) << (-(-count // len(array)) - 1).bit_length(), array.dtype)

@@ -1,4 +1,4 @@
-"""Selected rows: what kernels read of their descriptions, the walk of a visitor over rows, results cut to rows.
+"""Selected rows: their descriptions as kernels read them, the walk of a visitor over rows, results cut to rows.
 
 Descriptions are tables of keys, and inputs of a predicate.
 """
@@ -172,7 +172,7 @@ def _segments(segments: Segments) -> KernelSelection:
 
 @lru_cache(maxsize=64)
 def _comparison(dtype: np.dtype) -> int:
-    """Return the address of what compares numbers of a dtype: floating-point ones as such, all else as bits."""
+    """Return the address of the comparison of a dtype: of floating-point numbers as such, of all else as bits."""
     return address(
         compiled.flag_differing, dtype.name if dtype.kind == "f" else f"uint{8 * dtype.itemsize}"
     )
@@ -216,7 +216,7 @@ _SPACE_WORDS = Struct(f"{len(compiled.SPACE)}q")
 def space_for(
     tile: int, uses: tuple[Any, ...] = (), bytes_a_row: int = 0, states: Any = None
 ) -> compiled.SelectionScratch:
-    """Allocate the scratch memory of a thread for tiles of `tile` rows, and so many bytes a row besides.
+    """Allocate the scratch memory of a thread for tiles of `tile` rows, with `bytes_a_row` more bytes for each.
 
     `uses` says which of `count_rows` and `list_rows` are called: the others need not be compiled.
     """
@@ -255,7 +255,7 @@ class TileWalk(NamedTuple):
     identity: State
     fields: Form
     sequential: bool = False
-    """Whether tiles go on from one another, one thread walking them all."""
+    """Whether each tile continues the one before, so that one thread walks them all."""
 
 
 def walk(
@@ -272,13 +272,13 @@ def walk(
     ----------
     known : TileWalk
     user : Operator
-        Whose functions may be a user's.
+        The operator; its functions may be a user's.
     visitor : named tuple
     start : tuple
         The fields of the state before the rows.
     length : int
     make_space : callable
-        Makes a thread's scratch memory for tiles of so many rows.
+        Makes a thread's scratch memory for tiles of a number of rows.
     """
     kernel, op, identity, fields, sequential = known
     number = max(-(-length // TILE), 1)

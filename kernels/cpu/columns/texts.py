@@ -19,10 +19,10 @@ SLICE = 1 << 14
 """Texts that a thread reads at once."""
 
 WORK = 4
-"""How many times the work of an element of a scan a text takes, or a word in a table, at least."""
+"""The least work of a text, or of a word in a table, in elements of a scan."""
 
 SEED = np.uint64(secrets.randbits(64))
-"""Where hashes begin, so that nobody can choose texts whose hashes are equal."""
+"""The seed of hashes, so that nobody can choose texts with equal hashes."""
 
 Texts = tuple[np.ndarray, int]
 """Where each text begins and the last one ends, and the address of the bytes."""

@@ -1,4 +1,4 @@
-"""From visitors to the engine: compiled kernels, threads, memory of results, and Numba types of what kernels take."""
+"""From visitors to the engine: compiled kernels, threads, memory of results, and Numba types of kernels' arguments."""
 
 import _thread
 import contextlib
@@ -39,7 +39,7 @@ class Helper:
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work: Callable[[], None] | None = work
-        # whether it begins, as whoever asked first says; asked again, the answer is the same
+        # whether it begins: the first to set this decides
         self._claims: dict[str, bool] = {}
         self._ended = False
         self._running = _thread.allocate_lock()
@@ -56,10 +56,10 @@ class Helper:
                 self._running.release()
 
     def waive(self) -> bool:
-        """Let the work not begin any more; return whether it had not."""
+        """Keep the work from beginning; return whether it had not begun."""
         waived = not self._claims.setdefault("begins", False)
         if waived:
-            self._work = None  # which holds arrays, and may wait for a thread for long
+            self._work = None  # it holds arrays, and may wait long for a thread
         return waived
 
     def has_ended(self) -> bool:
@@ -81,7 +81,7 @@ class Pool:
         self._threads = 0
 
     def grow(self, threads: int) -> None:
-        """Start threads until there are so many, or the system has no room for more."""
+        """Start threads until there are `threads`, or the system has no room for more."""
         with contextlib.suppress(RuntimeError, MemoryError):
             while self._threads < threads:
                 _thread.start_new_thread(self._serve, ())
@@ -124,13 +124,13 @@ def empty(count: int, dtype: Any) -> np.ndarray:
 
 
 Kernel = Callable[..., Any]
-"""What calls a compiled kernel."""
+"""The caller of a compiled kernel."""
 
 WORD = np.dtype(np.int64)
 
 PARALLEL = 1 << 18
 """Elements from which on a scan is worth a second thread: to wake one and wait for it takes 30 to 50 microseconds. For
-fewer, whoever has a kernel calls it, and makes arrays by `numpy.empty`, as `empty` would."""
+fewer, callers run the kernel themselves, and make arrays by `numpy.empty`, as `empty` would."""
 
 LONG = 1 << 23
 """Elements from which on the main thread waits for others rather than work itself, and so hears interrupts: a scan of
@@ -160,17 +160,17 @@ def is_sequential(op: Operator, types_: Signature) -> bool:
 
 
 def is_exact(op: Operator, types_: Signature) -> bool:
-    """Return whether states are known to have the same bits however elements are brought together."""
+    """Return whether states are known to have the same bits however elements are combined."""
     return all(d.kind in traits_of(op).exact for d in types_.state)
 
 
 def outside(op: Operator, error: IndexError) -> IndexError:
-    """Return an error that says whose functions read outside of a tuple or an array."""
+    """Return an error that names the operator with functions that read outside of a tuple or an array."""
     return IndexError(f"{op.name} reads outside a tuple or an array that it uses: {error}")
 
 
 def helpers_for(elements: int) -> int:
-    """Return how many other threads so many elements are worth.
+    """Return how many other threads this many elements are worth.
 
     Dask's worker threads scan one partition each, so only the main thread takes other cores.
     """
@@ -180,7 +180,7 @@ def helpers_for(elements: int) -> int:
 
 
 def is_alone(elements: int) -> bool:
-    """Return whether this thread does all of so many elements, with no other that helps or hears interrupts."""
+    """Return whether this thread does all of the work, with no other that helps or hears interrupts."""
     return helpers_for(elements) == 0 and not _waits(elements)
 
 
@@ -192,7 +192,7 @@ def _waits(elements: int) -> bool:
 def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
     """Run `work` on this thread, and on the other cores where the elements are worth it.
 
-    It returns, or raises, when no thread works any more: whoever called it may then free what they read and wrote.
+    It returns, or raises, when no thread works any more: the caller may then free what they read and wrote.
     The main thread leaves long work to others and waits, so that it hears an interrupt.
     """
     if elements < PARALLEL:
@@ -204,7 +204,7 @@ def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -
         try:
             work(leader)
         except BaseException as failure:
-            control[FAILED] = 1  # whoever waits for this thread's tile gives up
+            control[FAILED] = 1  # threads that wait for this one's tile give up
             failures.append(failure)
 
     helpers = [Helper(lambda: attempt(False)) for _ in range(helpers_for(elements))]
@@ -230,7 +230,7 @@ def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -
 
 
 def _end(helpers: list[Helper]) -> None:
-    """Let no helper begin any more, and wait for those that work."""
+    """Keep waiting helpers from beginning, and wait for those that work."""
     for helper in helpers:
         while not (helper.waive() or helper.has_ended()):
             pass
@@ -252,7 +252,7 @@ def run_kernel(elements: int, kernel: Kernel, *given: Any) -> np.ndarray:
 
 
 def null_values(form: StateForm, mark: bool) -> Any:
-    """What is written at missing elements, if they are marked; one value an output."""
+    """The values to write at missing elements, if they are marked; one value an output."""
     return joined([_null_value(dtype, mark) for dtype in form.fields], form.scalar)
 
 
@@ -285,7 +285,7 @@ def state_type(form: StateForm) -> types.Type:
 
 
 def joined_type(kinds: list[types.Type], scalar: bool) -> types.Type:
-    """The type of what `joined` returns for values of these types."""
+    """The type of the answer of `joined` for values of these types."""
     return kinds[0] if scalar else types.Tuple(tuple(kinds))
 
 
@@ -320,7 +320,7 @@ CONTROL = array_type(np.dtype(np.int64))
 
 
 def nulls_type(nulls: type) -> types.Type:
-    """What says that elements are missing: a mask as four numbers, a flag, or None."""
+    """The type of nulls in kernels: a mask as four numbers, a flag, or None."""
     word = types.int64
     mask = types.Tuple((array_type(np.dtype(np.uint8), True), word, word, word))
     return mask if nulls is Mask else types.boolean if nulls is InBand else types.none
@@ -339,6 +339,6 @@ def tiles_kernel(
 
 
 def entry(function: Any, arguments: tuple[types.Type, ...]) -> Kernel:
-    """Return what calls a kernel for arguments of these types, without looking at their types again."""
+    """Return the caller of a kernel for arguments of these types, which it does not check."""
     kernel: Kernel = load_kernel(function, arguments).entry_point
     return kernel

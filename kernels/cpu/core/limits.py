@@ -1,4 +1,4 @@
-"""What this process may use of its machine: memory and cores, as the system and its containers say."""
+"""The memory and the cores that this process may use, as the system and its containers say."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _TIME = (
 
 
 def available() -> float:
-    """Return the bytes of memory that could be used; infinity where the system does not tell."""
+    """Return the bytes of memory that could be used; infinity where the system does not say."""
     bounds = [_numbers(path, r"^(\d+)$") for path in _MEMORY]
     found = _numbers("/proc/meminfo", r"^(?:MemAvailable|SwapFree):\s*(\d+) kB$")
     if found:
@@ -28,7 +28,7 @@ def available() -> float:
 
 
 def cores() -> int:
-    """Return how many cores may be used: of a machine of 64, a container may have the time of two."""
+    """Return how many cores may be used: a container on a machine of 64 may have the time of two."""
     if hasattr(os, "sched_getaffinity"):
         allowed = len(os.sched_getaffinity(0))
     else:
@@ -38,7 +38,7 @@ def cores() -> int:
 
 @lru_cache(maxsize=1)
 def _quota() -> float:
-    """Return the cores whose time the processes of a container have together; infinity where it is not limited."""
+    """Return how many cores' time the processes of a container have together; infinity where it is not limited."""
     bounds = []
     for files in _TIME:
         words = [word for path in files for word in _text(path).split()]

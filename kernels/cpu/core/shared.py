@@ -1,7 +1,7 @@
 """Functions that kernels share: compiled once for all operators and dtypes, kept on disk, and called by address.
 
-A function belongs here if every operator's kernel would compile it anew although no operator changes it. Kernels get
-its address as data: it is another one in every process.
+A function belongs here if every operator's kernel would compile it again although no operator changes it. Kernels get
+its address, which differs between processes, as data.
 """
 
 # Numba reads the parameters of intrinsics.

@@ -44,7 +44,7 @@ class Shares(NamedTuple):
 
 
 ROW = np.dtype(np.uint32)
-"""Rows in lists; more rows than these can number are not shared."""
+"""The dtype of rows in lists; more rows than it can number are not shared."""
 
 SHARES = types.record_type(
     Shares,
@@ -80,7 +80,7 @@ SHARE = 1 << 14
 
 
 def segments_at_once(segments: int, rows: int) -> int:
-    """Return how many of so many segments of rows a thread takes at once."""
+    """Return how many of `segments` segments with `rows` rows a thread takes at once."""
     return max(1, SHARE * segments // max(1, rows))
 
 
@@ -88,7 +88,7 @@ CHUNK = 1 << 18
 """Rows of a chunk, which has a table of its own. How a group is combined depends on it, not on threads."""
 
 TABLE = CHUNK >> 6
-"""The most groups of such tables: to combine them takes little time beside the rows."""
+"""The most groups of such tables: to combine them takes little time compared with the rows."""
 
 FEW = TABLE
 """The most groups by which rows are brought together: values of a chunk are written to as many places at once, which
@@ -97,10 +97,10 @@ must stay in a core's cache.
 20 million float64 of 1,000 groups on two cores: 25 ms, by a radix sort of positions and a gather 250."""
 
 APART = 128
-"""Items between what two threads write: they wait for each other where it is in one cache line."""
+"""Items between the places that two threads write to: in one cache line, they would wait for each other."""
 
 TEAM = 4
-"""Threads from which on groups are shared: to part the rows takes two threads as long as one takes for the walk."""
+"""Threads from which on groups are shared: to part the rows takes two threads as long as the walk takes one."""
 
 CLOSE = 128
 """The most groups whose states lie `APART`. 20 million rows of 10 keys, the row before each: 897 ms on 16 cores with
@@ -108,7 +108,7 @@ states side by side, 52 on two."""
 
 
 def most_arranged() -> int:
-    """Return how many groups rows are brought together by at most: no more are reduced in chunks, either."""
+    """Return the most groups that rows are brought together by: no more are reduced in chunks, either."""
     return FEW
 
 
@@ -146,9 +146,9 @@ def are_beside(dtypes: Form) -> bool:
 
 
 def tables_for(rows: int, groups: int, by_chunk: bool = False, dtypes: Form = (WORD,)) -> Tables:
-    """Return how states of groups, with fields of such dtypes, are kept while so many rows are walked.
+    """Return how states of groups, with fields of these dtypes, are kept while `rows` rows are walked.
 
-    There is one table if groups are too many or rows too few, though there could be one `by_chunk`.
+    There is one table, also `by_chunk`, if groups are too many or rows too few.
     """
     gap = len(dtypes) if are_beside(dtypes) else 1
     if by_chunk and rows >= 2 * CHUNK and groups <= TABLE:

@@ -1,4 +1,4 @@
-"""What the engine asks of a visitor; Numba resolves it from the visitor's class.
+"""The functions of visitors that the engine calls; Numba resolves them from the visitor's class.
 
 A visitor is a named tuple of what it reads and writes, and a few compiled functions that are registered for its class.
 """
@@ -24,7 +24,7 @@ class Visitor:
 
 
 def register(kind: Any, visitor: Visitor) -> None:
-    """Tell the engine how tiles are visited by works of a class of named tuples."""
+    """Register how works of a class of named tuples visit tiles."""
     kind.visitor = visitor
 
 

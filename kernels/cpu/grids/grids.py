@@ -6,8 +6,8 @@ columns above, which the band before has left. So elements are read once and wri
 whatever the number of threads, and a strip of a band waits for the one above it only.
 
 Means of boxes are sums along one axis after another, of lanes side by side, without subtracting. Rows of a panel of
-lanes are cut into blocks as long as a window. A window is the end of one block and the beginning of the next one: sums
-of the former have been left by a walk back over the block, that of the latter runs along. After van Herk (Pattern
+lanes are cut into blocks as long as a window. A window is the end of one block and the beginning of the next one: a
+walk back over the former has left its sums, and the sum of the latter runs along. After van Herk (Pattern
 Recognition Letters 13, 1992) and Gil and Werman (IEEE PAMI 15, 1993).
 """
 
@@ -111,7 +111,7 @@ LANES = {True: 256, False: 16}
 """Lanes of a panel at most: of those that lie side by side, and of those that are lines of memory."""
 
 KEPT_BYTES = 1 << 20
-"""Bytes of sums of a block, which should stay in a core's L2 cache, at most: wider ones have fewer lanes."""
+"""The most bytes of sums of a block, which should stay in a core's L2 cache: wider ones have fewer lanes."""
 
 SEGMENT, BLOCKS = 4096, 8
 """Rows that a thread answers at once, at least, and blocks; one more block is walked before the first answer."""

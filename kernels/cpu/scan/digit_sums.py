@@ -36,15 +36,15 @@ bits_of, from_bits, bin_of, carried, units_of, scaled = (
 )
 
 BLOCK = 256
-"""Elements of a block. Its digits, and what they are made of, stay in the cache next to a core."""
+"""Elements of a block. Its digits, and the numbers that they are made of, stay in the cache next to a core."""
 
 ZERO = np.int64(0)
 
 HALF = 1 << (2 * WIDTH - 1)  # of a unit of the first digit, in units of the third
 
 SPLIT = 48
-"""The power of two in whose multiples, of units of the third digit, a number is cut in two: whole numbers of fewer than
-51 bits, to which a sum with one float64 rounds. Those of a block add up in 64 bits."""
+"""Numbers are cut in two at 2**SPLIT units of the third digit, by sums with one float64 that round to these. Both parts
+are whole numbers of fewer than 51 bits, so those of a block add up in 64 bits."""
 
 
 class ReduceDigits(NamedTuple):

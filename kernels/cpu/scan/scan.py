@@ -74,18 +74,18 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScanWork:
-    """What does not depend on the values of a scan, or of a reduction, by one operator of arrays of some dtypes."""
+    """The parts of a scan, or of a reduction, by one operator of arrays of some dtypes that do not depend on values."""
 
     signature: Signature
     kernel: Kernel
     tiles: bool
     """Whether the kernel walks tiles of one line, rather than lines."""
     visitor: Any
-    """What it visits tiles with."""
+    """The visitor of tiles."""
     facts: tuple[bool, ...]
-    """What the visitor takes for the operator."""
+    """The arguments of the visitor that depend on the operator."""
     layout: str
-    """Of the arrays that the kernel takes: "C", or "A" for any."""
+    """The layout of the arrays that the kernel takes: "C", or "A" for any."""
     identity: State
     start: Fields
     """The identity as arrays of one item."""

@@ -18,7 +18,7 @@ SLICE = 1 << 14
 """Rows that a thread takes at once."""
 
 WORK = 4
-"""How many times the work of an element of a scan a row takes: so many fewer are worth a thread."""
+"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
 
 
 def take(array: np.ndarray, rows: np.ndarray, fill: Any = None) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 Many rows are parted by ranges of their highest digit by all threads, each part into its own memory, until parts stay in
 a core's cache; one thread then sorts a part by its other digits, the least significant first. Runs of rows whose codes
-are equal so far are sorted by what follows of their codes in the same way. After Knuth, *The Art of Computer
+are equal so far are sorted by the rest of their codes in the same way. After Knuth, *The Art of Computer
 Programming 3*, 5.2.5, and Polychroniou and Ross, *A comprehensive study of main-memory partitioning* (SIGMOD 2014).
 """
 
@@ -22,13 +22,13 @@ from ..core.shares import TEAM
 from .sort_codes import WORD_BITS, Chunk, pack
 
 LEAF = 1 << 17
-"""Most words that one thread sorts by itself: twice as many must stay in its L2 cache."""
+"""The most words that one thread sorts alone: twice as many must stay in its L2 cache."""
 
 SHARE = 1 << 14
-"""Words that a thread sorts by itself even where others have nothing to do."""
+"""Words that a thread sorts alone even where others have nothing to do."""
 
 WORK = 8
-"""How many times the work of an element of a scan a word takes: so many fewer are worth a thread."""
+"""The work of a word in elements of a scan: that many times fewer words are worth a thread."""
 
 FEW = 32
 """Most words that are sorted by insertion."""
@@ -40,7 +40,7 @@ SLICE = 1 << 14
 """Rows whose runs a thread sorts at once, if there are many runs."""
 
 RUNS = 1 << 12
-"""The most runs of which a thread sorts one at once: parts, or large groups."""
+"""The most runs that threads take one at a time: parts, or large groups."""
 
 MANY = 1 << 12
 """Words from which on digits have that many bits; else 8."""
@@ -53,7 +53,7 @@ WIDE = 16
 fraction."""
 
 SKEW = 4
-"""How many times as many words as on average the most frequent digit has, from which on they are spread unevenly."""
+"""Words are spread unevenly if the most frequent digit has this many times the average number of words, or more."""
 
 SAMPLED = 5
 """Words of a sample for each digit, as a power of two, if codes are spread evenly."""
@@ -62,7 +62,7 @@ LEAVES = 4
 """Leaves a thread, at least, of the words that are shared."""
 
 SLICES = 32
-"""Slices of rows whose digits are counted by themselves."""
+"""Slices of rows whose digits are counted separately."""
 
 COUNTS = -(-WORD_BITS // 8) << DIGIT
 """How many digits are counted at most."""
@@ -158,7 +158,7 @@ def _sort_leaves(
 
 
 def _leaf(count: int) -> int:
-    """Return how many of so many words a thread sorts by itself at most."""
+    """Return the most of `count` words that a thread sorts alone."""
     threads = helpers_for(WORK * count) + 1
     return LEAF if threads < TEAM else min(LEAF, max(SHARE, count // (LEAVES * threads)))
 
@@ -190,7 +190,7 @@ def _part(
 
 
 def _digits(sample: np.ndarray, bits: int, digit: int) -> np.ndarray:
-    """Return how many words of a sample have each digit, the highest of so many bits."""
+    """Return how many words of a sample have each digit, the highest of `bits` bits."""
     found = sample >> np.uint64(bits - digit) & np.uint64((1 << digit) - 1)
     return np.bincount(found.astype(np.int64), minlength=1 << digit)
 

@@ -35,8 +35,8 @@ from ..core.memory import borrow, take_ticket
 from ..core.shares import segments_at_once
 
 SEGMENT = 64, 256
-"""Rows that segments have on average from which on NumPy sorts them, each by itself, and not the radix sort: on one
-thread, and on several, which wait for each other between short segments."""
+"""Average rows of segments from which on NumPy sorts each of them, rather than the radix sort all: on one thread, and
+on several, which wait for each other between short segments."""
 
 LONG = 1 << 13
 """Rows from which on the radix sort is faster again.
@@ -50,7 +50,7 @@ RANKED = 32
 Nanoseconds a row of 2, 10, 24, 32 and 48 random rows, by insertion 13, 17, 20, 19, 16, ranked 4, 7, 10, 11, 13."""
 
 PARTED = 24
-"""Rows from which on what is left of a segment is parted, and not sorted by insertion."""
+"""Rows from which on the rest of a segment is parted, and not sorted by insertion."""
 
 BRACKETED = 1 << 11
 """Rows from which on a part is bracketed by a sample. Medians of 20,000 rows: 3.4 ns a row without, 2.1 with it."""
@@ -79,7 +79,7 @@ def takes_segments(key: SortKey, starts: np.ndarray, selects: bool) -> bool:
 
 
 def sorted_segments(key: SortKey, starts: np.ndarray, kth: np.ndarray | None = None) -> np.ndarray:
-    """Return such a key in order within each segment; of some positions, only these are."""
+    """Return such a key in order within each segment; with `kth`, only these positions are."""
     values: Any = key.values
     out, ends = empty(len(values), values.dtype), np.append(starts, len(values))
     if kth is not None:

@@ -77,7 +77,7 @@ class Field(NamedTuple):
 
 STATISTICS = ("least", "most", "differing", "values", "nan", "null")
 LEAST, MOST, DIFFERING, VALUES, NAN, NULL = range(len(STATISTICS))
-"""What is found out about the codes of a key: which bits differ anywhere, and how many are of each kind."""
+"""Statistics of the codes of a key: the extremes, which bits differ anywhere, and how many are of each kind."""
 
 
 def fields_of(key: SortKey) -> list[Field]:
@@ -107,7 +107,7 @@ def _bare(values: Any) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def form_of(kind: str, width: int, descending: bool) -> Form:
-    """Return the form of a kind of dtypes with so many bytes."""
+    """Return the form of a kind of dtypes with `width` bytes."""
     every = (1 << 8 * width) - 1
     sign, inverted = 1 << 8 * width - 1, every if descending else 0
     if kind == "f":
@@ -177,7 +177,7 @@ class Chunk(NamedTuple):
 
 
 def chunks_of(fields: Sequence[Field], most: int) -> list[Chunk]:
-    """Cut fields, which are next to each other, into chunks of at most so many bits, the most significant first."""
+    """Cut fields, which are next to each other, into chunks of at most `most` bits, the most significant first."""
     every: list[Chunk] = []
     left = 0
     for field in fields:
@@ -214,7 +214,7 @@ def tells_values(key: SortKey, fields: Sequence[Field]) -> bool:
 
 
 def unpack(field: Field, codes: np.ndarray, place: int, dtype: np.dtype) -> np.ndarray:
-    """Return the values of such a key, whose field is at bit `place` of codes."""
+    """Return the values of such a key, with its field at bit `place` of codes."""
     out, number = empty(len(codes), dtype), f"u{dtype.itemsize}"
     every = (1 << field.width) - 1
     piece = field.piece._replace(place=place, mask=every)
@@ -316,7 +316,7 @@ _RECORDS = tuple(
 
 @lru_cache(maxsize=32)
 def _kernels(width: int, masked: bool, by_row: bool) -> tuple[Kernel, Kernel]:
-    """Return what finds statistics of elements of so many bytes, and what packs them."""
+    """Return the kernels that find statistics of elements of `width` bytes, and that pack them."""
     values = array_type(np.dtype(f"u{width}"), True, "C")
     nulls = nulls_type(Mask if masked else type(None))
     form, piece = _RECORDS

@@ -1,7 +1,7 @@
 """Sorted NumPy arrays: ranks, quantiles, places of sorted needles, and whether values are sorted.
 
-Ranks are made slice by slice: runs that reach over the ends of a slice are followed there. Of needles and values,
-threads merge parts of one length.
+Ranks are made slice by slice: runs that reach over the ends of a slice are followed there. Threads merge
+needles and values in parts of one length.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -151,7 +151,7 @@ PART = 1 << 16
 """Needles and values that a thread merges at once."""
 
 AHEAD_OF_TIMES = np.uint64((1 << 63) - 1)
-"""What is added to the bits of times, so that they are unsigned integers of their order, NaT the last."""
+"""Added to the bits of times, makes them unsigned integers of their order, NaT the last."""
 
 
 def searchsorted_sorted(needles: np.ndarray, haystack: np.ndarray, *, right: bool) -> np.ndarray:

@@ -42,7 +42,7 @@ class Matrix(NamedTuple):
     codes: np.ndarray
     """The place of each row's value among the distinct values."""
     distinct: np.ndarray
-    """These, in order."""
+    """The distinct values, in order."""
 
     def levels(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the words of each level, from the highest bit on, and how many rows have a 0 there."""
@@ -173,7 +173,7 @@ def _building() -> Kernel:
 
 
 PIECE = 1 << 16
-"""Windows of a piece, at least: the matrix of so many rows stays in a core's cache."""
+"""Windows of a piece, at least: the matrix of their rows stays in a core's cache."""
 
 SLICE = 1 << 12
 """Windows that a thread takes at once."""

@@ -1,6 +1,6 @@
 """Rolling windows of NumPy arrays: by blocks where windows are of one width and whole, else by a queue.
 
-Where windows of values start is found by a pointer that only moves on.
+A pointer that only moves on finds the starts of windows of values.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -54,7 +54,7 @@ CHUNK = 1 << 16
 """Windows that a thread answers by one queue, at least."""
 
 SHARE = 4
-"""A queue is for at least so many times as much work as its first window, which is combined anew."""
+"""A queue does at least this many times the work of its first window, which is combined from scratch."""
 
 WIDEST = 4096
 """Rows of the widest windows by blocks: what a thread needs for these stays in its core's cache."""
@@ -63,8 +63,8 @@ TAKEN = 1 << 14
 """Windows by blocks that a thread takes at once, at least."""
 
 WORK = 4
-"""How many times the work of an element of a scan a window of a queue takes, or the search of where it starts: so many
-fewer are worth a thread. Means of windows of 60 s over 100,000 rows, on two cores, microseconds: 2,895 and, with two
+"""The work of a window of a queue, or of the search for its start, in elements of a scan: that many times fewer windows
+are worth a thread. Means of windows of 60 s over 100,000 rows, on two cores, microseconds: 2,895 and, with two
 threads, 2,435; by blocks a window takes as much as its state has fields, deviations of 100 rows 834 and 642."""
 
 
@@ -81,11 +81,11 @@ class RollingWork:
     signature: Signature
     nulls: type
     codes: np.dtype | None = None
-    """Of the codes of groups, if rows are in such."""
+    """The dtype of the codes of groups, if rows have such."""
 
     @cached_property
     def blocks(self) -> Kernel:
-        """What walks windows of one width by blocks."""
+        """The walk over windows of one width by blocks."""
         state, word = arrays_type(self.signature.state_form, "C"), types.int64
         elements = [array_type(d, layout="C") for d in self.signature.inputs]
         space = types.record_type(
@@ -100,17 +100,17 @@ class RollingWork:
 
     @cached_property
     def queue_of_rows(self) -> Kernel:
-        """What walks windows of one width by a queue."""
+        """The walk over windows of one width by a queue."""
         return self._queue(types.none)
 
     @cached_property
     def queue_of_bounds(self) -> Kernel:
-        """What walks windows between bounds."""
+        """The walk over windows between bounds."""
         return self._queue(array_type(WORD, True, "C"))
 
     @cached_property
     def rings(self) -> Kernel:
-        """What walks rows in any order, by codes of their groups."""
+        """The walk over rows in any order, by codes of their groups."""
         word, states = types.int64, arrays_type(self.signature.state_form, "C")
         rings = types.record_type(
             Rings,
@@ -157,7 +157,7 @@ def rolling(
 
 
 def most_ring_rows() -> int:
-    """Return below how many rows of windows, of all groups together, `rolling_by_code` is fast."""
+    """Return the rows of the windows of all groups together below which `rolling_by_code` is fast."""
     return RING_ROWS
 
 
@@ -205,7 +205,7 @@ def _begin(
     options: ScanOptions,
     codes: np.dtype | None = None,
 ) -> tuple[RollingWork, OperatorInputs]:
-    """Return the work of an operator, and what it reads."""
+    """Return the work of an operator, and its inputs."""
     dtypes, nulls = tuple([a.dtype for a in arrays]), options.nulls
     key = op.token, dtypes, options.dtype, type(nulls), codes
     work = _WORKS.get(key) or _WORKS.store(
@@ -221,7 +221,7 @@ def _side_by_side(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _empty(form: StateForm, count: int) -> Any:
-    """Return an array of so many items a field."""
+    """Return an array of `count` items a field."""
     make = np.empty if count < PARALLEL else empty
     return joined([make(count, d) for d in form.fields], form.scalar)
 
@@ -310,7 +310,7 @@ def _roll_bounds(
 
 
 def _borders(bounds: Any) -> np.ndarray:
-    """Cut windows into chunks of so many of them, or of so many rows, where a cut costs little; return the borders."""
+    """Cut windows into chunks of CHUNK windows, or of CHUNK rows, where a cut costs little; return the borders."""
     starts, stops, shift, width, rows = bounds
     count, borders = len(starts), [0]
     by_rows = np.searchsorted(stops, np.arange(CHUNK, rows, CHUNK))
@@ -333,7 +333,7 @@ def _run_queue(
     borders: np.ndarray,
     room: int,
 ) -> int:
-    """Answer the windows of some chunks; return one whose bounds are wrong, or -1."""
+    """Answer the windows of some chunks; return one with wrong bounds, or -1."""
     wrong: list[int] = []
 
     def walk(control: np.ndarray) -> None:
@@ -346,7 +346,7 @@ def _run_queue(
 
 
 def _run(elements: int, op: Operator, walk: Callable[[np.ndarray], None]) -> None:
-    """Walk on as many threads as so many elements are worth."""
+    """Walk on as many threads as `elements` are worth."""
     control = np.zeros(STATUS, WORD)
     try:
         run_team(elements, control, lambda _: walk(control))

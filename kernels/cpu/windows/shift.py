@@ -1,4 +1,4 @@
-"""Rows of NumPy arrays moved along, slice by slice on all cores; and which rows of their group are before them."""
+"""Shifted rows of NumPy arrays, slice by slice on all cores; and the rows before each row in its group."""
 
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
@@ -32,7 +32,7 @@ FEW = 1 << 15
 def shift(
     array: np.ndarray, shifted: Shifted, fill: np.generic, *, subtracts: bool, exact: bool
 ) -> np.ndarray | None:
-    """Return rows moved along, or what changed since; see `kernels.shift`."""
+    """Return shifted rows, or the changes since; see `kernels.shift`."""
     out = empty(len(array), fill.dtype)
     out[shifted.rest] = fill
     rows = shifted.to
@@ -55,12 +55,12 @@ def shift(
 
 
 def subtract(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
-    """Write exact differences of integers, and tell whether all fit; see `kernels.shift.subtract`."""
+    """Write exact differences of integers, and return whether all fit; see `kernels.shift.subtract`."""
     return _all_written(lambda part: _subtracted(now[part], earlier[part], out[part]), len(out))
 
 
 def _convert(integers: np.ndarray, out: np.ndarray) -> bool:
-    """Write integers as float64, and tell whether that holds them exactly."""
+    """Write integers as float64, and return whether it holds them exactly."""
 
     def write(part: slice) -> bool:
         out[part] = integers[part]
@@ -70,14 +70,14 @@ def _convert(integers: np.ndarray, out: np.ndarray) -> bool:
 
 
 def are_floats(integers: np.ndarray) -> bool:
-    """Tell whether float64 holds integers exactly; see `kernels.shift.are_floats`."""
+    """Return whether float64 holds integers exactly; see `kernels.shift.are_floats`."""
     if integers.dtype.itemsize < 8:
         return True
     return _all_written(lambda part: _are_floats(integers[part]), len(integers))
 
 
 def _all_written(write: Callable[[slice], bool], count: int) -> bool:
-    """Do what is to be done with each slice on all cores, and return whether all of it could be."""
+    """Call `write` for each slice, on all cores, and return whether all calls returned True."""
     waiting = iter(range(0, count, FEW))
     wrong: list[int] = []
 
@@ -94,7 +94,7 @@ def _subtracted(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
     if now.dtype.itemsize < 8:
         np.subtract(now, earlier, out=out, dtype=out.dtype)
         return True
-    # modulo 2^64, whatever the sign; a difference that does not fit has the wrong one
+    # modulo 2^64 for either sign; a difference that does not fit has the wrong one
     exact = out if out.dtype == np.int64 else np.empty(len(out), np.int64)
     np.subtract(now.view(np.int64), earlier.view(np.int64), out=exact)
     fits = bool(((now < earlier) == (exact < 0)).all())
@@ -118,7 +118,7 @@ def finds_rows_before(groups: int, periods: int) -> bool:
 
 
 def rows_before(codes: np.ndarray, groups: int, periods: int, *, check: bool) -> np.ndarray:
-    """Return the row of its group so many rows before each, checked; see `kernels.windows_by_code.rows_before`."""
+    """Return the row `periods` rows before each in its group; see `kernels.windows_by_code.rows_before`."""
     codes, out = np.require(codes, requirements=["C", "A"]), empty(len(codes), WORD)
     tables, width = tables_for(len(codes), groups), abs(periods)
     rings = np.full((groups, width + tables.gap - 1), -1, WORD)

@@ -1,7 +1,7 @@
 """Order statistics of short windows of NumPy arrays: their values are kept in order, row by row.
 
-From row to row one value leaves and one enters, by two passes over the values without branches, which LLVM makes vector
-instructions of. What is missing is infinite, and so comes last.
+From row to row one value leaves and one enters, by two passes over the values without branches, which LLVM compiles to
+vector instructions. Missing values are infinite, and so come last.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -32,7 +32,7 @@ VALUES, ROWS = array_type(np.dtype(np.float64)), array_type(WORD)
 def sorted_windows(
     statistic: OrderStatistic, values: np.ndarray, windows: Windows, least: int
 ) -> np.ndarray:
-    """Return an order statistic of each window, of which none has more than `LONGEST` rows."""
+    """Return an order statistic of each window; none has more than `LONGEST` rows."""
     out = empty(windows.number, values.dtype)
     none = np.empty(0, WORD)
     starts, stops = [*windows.bounds, none, none][:2]

@@ -2,7 +2,7 @@
 
 **A queue of two stacks** has suffix states of the earlier rows of a window and one running state of the later ones. A
 row enters by one combination into the running state, and one combination answers. When the first row of a window is no
-longer among the suffixes, those of all rows in the window are made anew, so that each row is in them once. After
+longer among the suffixes, those of all rows in the window are made again, so that each row is in them once. After
 Tangwongsan, Hirzel and Schneider, *Low-Latency Sliding-Window Aggregation in Worst-Case Constant Time* (DEBS 2017),
 section 3. Threads take chunks of windows, and each chunk begins with an empty queue.
 
@@ -14,8 +14,8 @@ Herk (Pattern Recognition Letters 13, 1992) and Gil and Werman (IEEE PAMI 15, 19
 queue: benchmarks/results/tuning-notes.md, "Rolling windows on CPUs".
 
 **Rings** are for windows of the last rows of each group, of rows in any order: each group has a ring of as many states.
-A ring is walked as two blocks: of the slots that the group's rows have not come to again, each has the suffix of the
-block before; the rows since then are one running state. When they have filled the ring, its states become suffixes. A
+A ring is walked as two blocks: slots that the group's rows have not come to again have the suffixes of the block
+before; the rows since then are one running state. When they have filled the ring, its states become suffixes. A
 row takes about three combinations, and no row is moved.
 """
 

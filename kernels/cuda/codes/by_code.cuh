@@ -8,7 +8,7 @@
 // before it, which double. The order of combinations depends on the numbers of rows and of groups, and on the size of a
 // state.
 // To find each other, all lanes write their number where their group is, and one number stays: lanes that read the same
-// one are in one group, which five votes tell, however many groups there are.
+// one are in one group, which five votes find, however many groups there are.
 // After Merrill and Grimshaw, Revisiting sorting for GPGPU stream architectures (UVA CS2010-03): multi-scan.
 //
 // Where groups are many, rows have been brought together by the leading bits of their codes (PARTED): by one digit of
@@ -237,7 +237,8 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
   }
 }
 
-// A block scans COLUMNS columns of the table, of whose rows each thread takes a part: each row becomes what comes before its chunk.
+// A block scans COLUMNS columns of the table, where each thread takes some rows: each row becomes what comes before its
+// chunk.
 __device__ __forceinline__ void scan_columns(const Params& p, State* sums) {
   const int column = threadIdx.x % COLUMNS, mine = threadIdx.x / COLUMNS;
   const i64 part = (p.chunks + PARTS - 1) / PARTS, first = mine * part;

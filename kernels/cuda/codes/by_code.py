@@ -25,11 +25,11 @@ from .factorize import check_range, flagged, no_group
 from .tuning import CHUNKS, FEW_CODES, LEAST_ROWS, LONG_PART, MOST_ROWS, PART_TABLE, PARTED_FROM
 
 BUCKET = 1024
-"""Bytes of states by which passes differ, so that there are not too many of them."""
+"""Passes are made for multiples of this many bytes of states, so that there are not too many of them."""
 
 
 def max_groups(length: int) -> int:
-    """Return how many groups of so many rows `by_code` takes on the current device."""
+    """Return the most groups that `by_code` takes for this many rows on the current device."""
     return _few_groups() << (leading_bits(length) if length >= PARTED_FROM else 0)
 
 
@@ -39,7 +39,7 @@ def _few_groups() -> int:
 
 
 def _part_bits(state: Form) -> int:
-    """Return of how many bits of a code, within a part, a warp keeps all groups."""
+    """Return the most bits of a code within a part for which a warp keeps a state of each group."""
     room = PART_TABLE[device(launch.current_device()).capability in LARGE_SHARED]
     return (room // group_bytes(state)).bit_length() - 1
 
@@ -76,7 +76,7 @@ class Pieces(NamedTuple):
 
     @property
     def pointers(self) -> list[int]:
-        """Return what kernels take."""
+        """Return the addresses that kernels take."""
         return [0 if a is None else a.data.ptr for a in (self.bounds, self.owners, self.firsts)]
 
 
@@ -164,7 +164,7 @@ def by_code(
 def _arranged(
     partition: Partition, values: tuple[Any, ...], options: ScanOptions
 ) -> tuple[tuple[Any, ...], ScanOptions]:
-    """Return values in the order of parts, and options with their nulls so."""
+    """Return values in the order of parts, and options with their nulls in this order."""
     nulls = options.nulls
     if isinstance(nulls, Mask):
         valid = partition.arrange(valid_elements(nulls, len(values[0])).view(np.uint8))
@@ -175,7 +175,7 @@ def _arranged(
 def _work(
     passes: "Steps", chunked: bool, pieces: Pieces, length: int, groups: int, write: bool
 ) -> list[tuple[CodePass, int]]:
-    """Return the passes, and over how many items each goes."""
+    """Return the passes, and the number of items of each."""
     if not (chunked or pieces.are_cut):
         return [(passes.walk, pieces.number)]
     rows = length if chunked else pieces.number
@@ -215,7 +215,7 @@ class Steps(NamedTuple):
 def _types(
     op: Operator, inputs: Form, dtype: np.dtype | None, mark_nulls: bool
 ) -> tuple[Signature, Signature, StableProduct | None, Operator, bytes]:
-    """Return the types that were asked for, those of the operator that is run, what it stands for, itself, numbers."""
+    """Return the types asked for, those of the operator that is run, its stable product, this operator, its numbers."""
     asked = signature_of(op, inputs, dtype)
     op, types_, stable = run_for(op, asked, mark_nulls)
     return asked, types_, stable, *shared_code(op, types_.inputs)
@@ -234,7 +234,7 @@ def _steps(
     chunk: int,
     write: bool,
 ) -> tuple[Signature, Signature, StableProduct | None, Steps, bytes]:
-    """Return the types that were asked for, those of the operator that is run, what it stands for, passes, numbers."""
+    """Return the types asked for, those of the operator that is run, its stable product, the passes, the numbers."""
     asked, types_, stable, op, numbers = _types(op, inputs, dtype, mark_nulls)
     of = typed(op, types_)
     bytes_ = -(-groups * group_bytes(types_.state) // BUCKET) * BUCKET

@@ -62,7 +62,7 @@ class CodePass(OfOperator):
     scans : bool
         Whether rows are scanned, and not only reduced.
     bytes : int
-        Of what a warp keeps of its groups, or somewhat more.
+        That a warp keeps for its groups, or somewhat more.
     chunk : int
         Rows of a chunk; 0 where rows lie in parts by the leading bits of their codes, and chunks are parts or pieces of
         them.
@@ -99,7 +99,7 @@ class CodePass(OfOperator):
         return max(CODE_WARPS, key=lambda warps: warps * self._resident(warps, capability))
 
     def _resident(self, warps: int, capability: Capability) -> int:
-        """Return how many blocks of so many warps a multiprocessor has room for."""
+        """Return how many blocks of `warps` warps a multiprocessor has room for."""
         room = CODE_SHARED[capability in LARGE_SHARED]
         return min(CODE_BLOCKS, room // (warps * self.bytes + 1024))
 
@@ -118,7 +118,7 @@ class CodePass(OfOperator):
 
 
 def group_bytes(state: Form) -> int:
-    """Return the bytes that a warp keeps of a group: its state, and the number of a lane."""
+    """Return the bytes that a warp keeps for a group: its state, and the number of a lane."""
     return state_dtype(state).itemsize + 1
 
 
@@ -147,5 +147,5 @@ def code_source(each: CodePass, schedule: str, capability: Capability, relief: i
 
 
 def _parts(of: TypedOperator) -> list[str]:
-    """Define what reads a field of a state by number."""
+    """Define `Part`, the access to a field of a state by its number."""
     return [line for line in struct("State", of.state, "Part") if not line.startswith("struct")]

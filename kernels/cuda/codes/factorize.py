@@ -1,4 +1,4 @@
-"""Codes of groups of CuPy arrays: without gaps, of words by a sort, and where each is met first."""
+"""Codes of groups of CuPy arrays: without gaps, of words by a sort, and the first row of each."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -22,11 +22,11 @@ from ..sort.sort_pass import KeyCode
 from ..sort.tuning import PLACED_FROM
 
 FEW_FLAGS = 1 << 16
-"""The most flags that are sooner looked at by the host, which waits for how many are set in any case."""
+"""The most flags that the host reads itself, as it waits for their number in any case."""
 
 SAMPLED_FROM, SAMPLED = 1 << 22, 20
-"""Rows from which on all groups are looked for in some of them first, and how many of those there are for each group.
-Of 10^6 groups in any order, one is missing among so many once in 500 calls."""
+"""Rows from which on groups are looked for in a sample first, and the sample's rows for each group. A sample of 10^6
+groups in any order lacks one of them once in 500 calls."""
 
 
 @lru_cache(maxsize=1)
@@ -80,12 +80,12 @@ def factorize(codes: Any, groups: int, *, check: bool) -> tuple[Any, Any]:
 
 
 def most_arranged() -> int:
-    """Return that rows of no groups are brought together so: the sort of positions is as fast."""
+    """Return 0: rows are never brought together in this way, as a sort of positions is as fast."""
     return 0
 
 
 def sort_by_code(codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, Any, list[Any]]:
-    """Return codes in order, where their rows were, and arrays along; see `kernels.factorize.sort_by_code`."""
+    """Return sorted codes, where rows were, and arrays in this order; see `kernels.factorize.sort_by_code`."""
     codes, *found, rows = sort([SortKey(codes)], [codes, *arrays], None, positions="narrow")
     return codes, rows, found
 
@@ -142,7 +142,7 @@ def flags_at(rows: Any, length: int) -> Any:
 
 
 def check_range(codes: Any, groups: int) -> None:
-    """Raise a ValueError for codes of no group; there is at least one, and the device is waited for."""
+    """Raise a ValueError for codes of no group; there is at least one code. Waits for the device."""
     low, high = value_range(codes)
     if low < 0 or high >= groups:
         raise ValueError(no_group(groups, low if low < 0 else high))

@@ -213,7 +213,7 @@ __device__ __forceinline__ void finalize_run(const Params& p, i64 place, i64 sta
   if (place) write_result(p, place - 1, op::lower(closed));
 }
 
-// The runs that a row closes are put into `kept`, neighbours beside each other, before they are written.
+// The runs that a row closes are put into `kept`, next to each other, before they are written.
 __device__ __forceinline__ void segment_write(const Params& p, const View& view, Kept* kept, const State&,
                                               const Prefix& before_all, u16*, int warp, int lane) {
   u32 selection = kept[lane].selection;
@@ -254,7 +254,7 @@ __device__ __forceinline__ void segment_write(const Params& p, const View& view,
                  });
   }
 }
-// The same for a segment whose tile is gone.
+// The same for a segment of a tile that is gone.
 __device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
                                            const Prefix& before, u16*, int warp, int lane) {
   if constexpr (REDUCES) {
@@ -264,7 +264,7 @@ __device__ __forceinline__ void kept_write(const Params& p, const View& view, co
   }
 }
 
-// By one thread, once: what the last item decides.
+// Writes what depends on the last item; called by one thread, once.
 __device__ __forceinline__ void finish(const Params& p, const Prefix& all) {
   *p.carry_out = all;
   if constexpr (REDUCES) write_result(p, all.selected - 1, op::lower(all.open));

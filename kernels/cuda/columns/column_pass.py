@@ -50,7 +50,7 @@ what comes before, which has 8 bytes; the classic one publishes what comes befor
 
 
 def shared_among(warps: int, shape: tuple[int, int]) -> tuple[int, int]:
-    """Return the shape of a tile as large, as far as may be, with no more warps than these.
+    """Return the shape of a tile of the same size, as far as possible, with at most this many warps.
 
     Examples
     --------
@@ -85,8 +85,8 @@ class ColumnPass(KernelPass):
     last : bool
         Whether the last row of a run is selected rather than the first.
     gathered, gathered_columns, split, in_place
-        What is written of the selected rows; arrays of it that tiles hold; whether the others are written as well;
-        whether what is read is written over.
+        The arrays that are written for selected rows; those of them that tiles hold; whether the other rows are written
+        as well; whether the rows that are read are written over.
     operator, value_nulls, exclusive, mark_nulls, starts
         The operator that combines the rows' values within runs, and its answers.
     tile_bytes : int

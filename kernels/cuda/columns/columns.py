@@ -71,7 +71,7 @@ def run_columns(
 def launch_columns(
     each: ColumnPass, length: int, *columns: Sequence[Any], waits: bool = True, **options: Any
 ) -> launch.Launch:
-    """Launch a plan of this pass alone over so many rows, at least one; see `run_columns`."""
+    """Launch a plan of this pass alone over `length` rows, at least one; see `run_columns`."""
     begun = launch.Launch(launch.current_space(each.alone, Extent(length)), waits)
     run_columns(begun, 0, each, *columns, **options)
     return begun

@@ -1,4 +1,4 @@
-// The pipelined schedule of columns, for sm_90 and later: blocks that stay, around stages of shared memory.
+// The pipelined schedule of columns, for sm_90 and later: resident blocks, around stages of shared memory.
 //
 // A feeder warp takes tickets and copies tiles into stages. Each warp of the squad selects and reduces items of its segment as
 // soon as the tile lands and copies what it will write, if that is little; otherwise it holds the stage. A publisher warp folds
@@ -23,8 +23,8 @@ struct ColumnRing {
 };
 
 // By one thread. A ticket is not taken before there is an empty stage, as others wait for its tile. Any stage will do: if
-// they were used in turn, one that is held would keep back those behind it, and the tickets that it takes when they are
-// all empty at last would keep back all blocks, one after another.
+// they were used in turn, one that is held would keep back those behind it, and the tickets that the feeder takes when
+// all are empty at last would keep back all blocks, one after another.
 __device__ __forceinline__ void feed(const Params& p, ColumnRing& ring, u8* stages) {
   u32 phases = ALL;  // a bit for each stage
   int stage = STAGES - 1;
@@ -142,7 +142,7 @@ __device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8
     } else if (reduces || (!stages_left && landed())) {
       int s = ahead.place;
       ended = ring.tile[s].at.tile < 0;
-      if (ended) {  // the publisher and the look-back warp learn of it as of a tile
+      if (ended) {  // the publisher and the look-back warp see the end as a tile
         if (lane < ARRIVING) ring.reduced[s].arrive();
         continue;
       }

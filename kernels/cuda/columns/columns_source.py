@@ -1,4 +1,4 @@
-"""The CUDA source of a pass over columns: what is generated from columns, keys, states and outputs, then the engine.
+"""The CUDA source of a pass over columns: code generated from columns, keys, states and outputs, then the engine.
 
 As in `source`, data are bits and no text of a user's gets into CUDA source.
 """
@@ -21,7 +21,7 @@ from .column_pass import COUNTS, ColumnPass, forms_of
 from .tuning import COLUMN_BLOCKS, batch_for
 
 SELECTION_KINDS = {"runs": 1, "bits": 2}
-"""What decides whether a row is selected, as selection.cuh numbers it, where the row alone does not."""
+"""Selections that need more than the row itself, as selection.cuh numbers them."""
 
 
 def columns_source(each: ColumnPass, schedule: str, capability: Capability, relief: int = 0) -> str:
@@ -82,7 +82,7 @@ def _columns(each: ColumnPass) -> list[str]:
 
 
 def _keys(each: ColumnPass) -> list[str]:
-    """A row of keys, or of what a predicate reads, with a flag for each that a mask may tell missing."""
+    """A row of keys, or of what a predicate reads, with a flag for each that a mask may mark missing."""
     fields = [f"{word(d)} f{i};" for i, d in enumerate(each.keys)]
     fields += [f"u8 n{i};" for i, n in enumerate(each.key_nulls) if n.masked]
     lines = [f"struct Key {{ {' '.join(fields)} }};", "template <int K> struct Field;"]
@@ -130,7 +130,7 @@ def _states(each: ColumnPass, schedule: str) -> list[str]:
 
 
 def _kept(each: ColumnPass) -> list[str]:
-    """What a warp keeps of a selected item of a tile that waits: its place, and what would be read from the tile."""
+    """The parts that a warp keeps of a selected item of a tile that waits: its place, and its values in the tile."""
     fields = [f"{word(m.dtype)} m{i};" for i, m in enumerate(each.gathered) if m.column >= 0]
     fields += ["op::State open;"] if each.operator else []
     lines = [f"struct Kept {{ u32 selection; {' '.join(fields)} }};"]

@@ -1,8 +1,9 @@
 // Columns of a tile in shared memory: where their bytes are, how they get there, and reading four neighbouring rows.
 //
 // A tile is cut into one segment a warp, a segment into rows of 128 items, four a lane. A column's image starts at the
-// 16-byte word of global memory that holds its first byte, so whole words are copied and up to 15 bytes beside a tile's
-// own are never looked at. Where runs are selected, an image has one more item before or after the tile.
+// 16-byte word of global memory that holds its first byte, so whole words are copied, with up to 15 bytes before or
+// after a tile's own, which are never looked at. Where runs are selected, an image has one more item before or after
+// the tile.
 #pragma once
 
 constexpr int VN = 4;
@@ -144,7 +145,7 @@ __device__ __forceinline__ u32 missing_four(const View& view, int i) {
   return found;
 }
 
-// The bits of so many of four items, the first ones.
+// The bits of the first `n` of four items.
 __device__ __forceinline__ u32 bits_of_first(int n) { return n >= VN ? 15u : n <= 0 ? 0u : (1u << n) - 1; }
 // Which of items i to i + 3 are there.
 __device__ __forceinline__ u32 present_four(const View& view, int i) { return bits_of_first(view.count - i); }

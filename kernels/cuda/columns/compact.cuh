@@ -31,8 +31,8 @@ __device__ __forceinline__ void fetch(const Params& p, const View& view, int at)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(reinterpret_cast<const T*>(p.payload[N]) + view.first + at));
 }
 
-// Outputs FIRST to FIRST + N - 1 of some items. All are read before any is written, as a write might change what is read
-// next for all that the compiler knows, and it would wait for one after the other.
+// Outputs FIRST to FIRST + N - 1 of some items. All are read before any is written: else the compiler would assume that
+// a write may change what is read next, and wait for one after the other.
 template <int FIRST, int N, int ITEMS>
 struct Batch : Batch<FIRST, N - 1, ITEMS> {
   typename Gathered<FIRST + N - 1>::type value[ITEMS];
@@ -47,7 +47,7 @@ __device__ __forceinline__ auto& values_of(Batch<FIRST, N, ITEMS>& batch) {
 constexpr int AT_ONCE = 4;                                   // items a lane in registers
 constexpr int BATCH_BYTES = __CUDA_ARCH__ >= 900 ? 32 : 16;  // of one item, over the outputs of a batch
 
-// How many outputs make a batch, of which there are N with so many bytes left.
+// How many outputs make a batch that has N so far, with `left` bytes left.
 template <int FIRST, int N = 0>
 constexpr int batch_size(int left = BATCH_BYTES) {
   if constexpr (FIRST + N < OUTPUTS) {
@@ -130,7 +130,7 @@ __device__ __forceinline__ void segment_write(const Params& p, const View& view,
               [&](int earlier, int total) { gather_listed(p, view, p.rest, rest + earlier, list, total, warp, lane); });
   }
 }
-// The same for a segment whose tile is gone.
+// The same for a segment of a tile that is gone.
 __device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
                                            const Prefix& before, u16*, int warp, int lane) {
   if (lane >= int(sum.selected)) return;
@@ -152,5 +152,5 @@ __device__ __forceinline__ void kept_write(const Params& p, const View& view, co
   });
 }
 
-// By one thread, once: what the last item decides.
+// Writes what depends on the last item; called by one thread, once.
 __device__ __forceinline__ void finish(const Params& p, const Prefix& all) { *p.carry_out = all; }

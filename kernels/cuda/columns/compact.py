@@ -110,7 +110,7 @@ def _column_of(array: Any, columns: Sequence[Any]) -> int:
 def _put_back(
     arrays: Sequence[Any], kept: list[Any], rest: list[Any] | None, count: int
 ) -> tuple[list[Any], list[Any] | None]:
-    """Make what was kept the arrays' heads, if it is not, and the rest their tails."""
+    """Copy kept rows to the heads of arrays, unless they are there, and the rest to the tails."""
     for i, array in enumerate(arrays):
         head = array[:count]
         if kept[i].data.ptr != head.data.ptr or kept[i].strides != head.strides:

@@ -1,5 +1,5 @@
-// The visitor that writes whether each item is selected, one byte an item. Nothing is counted and no tile asks what comes
-// before it.
+// The visitor that writes whether each item is selected, one byte an item. Nothing is counted, and no tile depends on
+// those before it.
 #pragma once
 
 __device__ __forceinline__ State identity() { return State{}; }

@@ -1,4 +1,4 @@
-// Keys: when two are the same. A null is the same as a null, NaN as NaN, and 0.0 as -0.0.
+// Whether two keys are the same. Nulls are the same, NaN are the same, and 0.0 is the same as -0.0.
 #pragma once
 
 __device__ __forceinline__ bool same_floats(u16 a, u16 b) {

@@ -1,4 +1,5 @@
-// The visitor of run-length encoding: selected items are starts of runs; each closes the run before it, whose length is known then.
+// The visitor of run-length encoding: selected items are starts of runs; each closes the run before it, and so decides
+// its length.
 //
 // The engine's state is the number of starts, and how many items there are since the last of them. Starts are listed in
 // shared memory as compaction does.
@@ -57,7 +58,7 @@ __device__ __forceinline__ void kept_write(const Params& p, const View& view, co
 __device__ __forceinline__ void segment_write(const Params&, const View&, Kept*, const State&, const Prefix&, u16*, int,
                                               int) {}
 
-// By one thread, once: what the last item decides.
+// Writes what depends on the last item; called by one thread, once.
 __device__ __forceinline__ void finish(const Params& p, const Prefix& all) {
   *p.carry_out = all;
   reinterpret_cast<Index*>(p.rest[0])[all.selected - 1] = Index(all.open);

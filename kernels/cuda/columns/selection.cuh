@@ -1,7 +1,7 @@
 // Selection: which of a lane's items are kept, or start or end a run, as four bits a row.
 //
 // What selects an item is generated: `is_selected` for a row of flags or of a predicate's inputs, `differs` for two rows of
-// keys. What is done with selected items is said by a visitor.
+// keys. A visitor decides what is done with selected items.
 #pragma once
 
 enum SelectionKind { ALONE, NEIGHBOURS, BITS };
@@ -26,8 +26,8 @@ __device__ __forceinline__ Key key_of_lane(const Key& key, int lane) {
   return other;
 }
 
-// Selection of items i to i + 3 in the order of the scan; bit j is that of item i + j. By a whole warp: what is beside a lane's
-// four items is a neighbour's, or for the outermost lane read.
+// Selection of items i to i + 3 in the order of the scan; bit j is that of item i + j. Called by a whole warp: the
+// items next to a lane's four are a neighbour's, or read by the outermost lanes.
 template <bool WHOLE>
 __device__ __forceinline__ u32 selection_of(const Params& p, const View& view, int i, int lane) {
   Key keys[VN];

@@ -23,7 +23,7 @@ from .columns import fits, launch_columns
 
 @dataclass(frozen=True, eq=False)
 class Selected:
-    """A pass that selects rows and writes nothing yet, and what it reads to do so."""
+    """A pass that selects rows and writes nothing yet, and its inputs."""
 
     only: ColumnPass
     length: int
@@ -35,7 +35,7 @@ class Selected:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What a launch takes besides the columns."""
+        """The arguments of a launch in addition to the columns."""
         return {"scalars": self.scalars, "continues": self.continues}
 
 
@@ -54,7 +54,7 @@ def head_flags(selection: Predicate | Runs, out: Any = None) -> Any:
 
 
 def selected(selection: Selection | Segments) -> Selected:
-    """Return what selects the rows of a bool array, a predicate, or runs of keys."""
+    """Return the pass that selects the rows of a bool array, a predicate, or runs of keys."""
     if isinstance(selection, Predicate):
         return _predicate(selection)
     if isinstance(selection, Segments):
@@ -105,7 +105,7 @@ def _dtype(value: Any) -> np.dtype:
 
 @lru_cache(maxsize=1024)
 def parametric(counter: Operator, inputs: Form) -> tuple[Operator, tuple[np.generic, ...]]:
-    """Return what counts rows by the same function with the numbers that it captures as parameters, and those."""
+    """Return the counter of rows with the numbers that its function captures as parameters, and these numbers."""
     found = lifted(counter, inputs)
     if found != types.boolean:
         raise TypeError(f"a predicate must return bool, found {found}")

@@ -20,11 +20,11 @@ TILE_BYTES = {
     "head_flags": SMALL_BYTES,
 }
 """Bytes of a tile's columns at most on GPUs with LARGE_SHARED, by visitor. A warp takes about as long for a small tile
-as for a larger one, which bounds what writes little. Where a tile stays in its stage until it is written, more stages
-are better."""
+as for a larger one, which bounds visitors that write little. Where a tile stays in its stage until it is written, more
+stages are better."""
 
 WIDE_TILE_BYTES, WIDE_ROW = {"select": 52 << 10}, 4
-"""The same where so many arrays or more are gathered."""
+"""The same where WIDE_ROW or more arrays are gathered."""
 
 LESSER_BYTES = (84 << 10, 68 << 10, 52 << 10, SMALL_BYTES, SMALL_BYTES // 2)
 """Those of tiles so wide that too few of the larger ones fit into shared memory."""
@@ -37,7 +37,7 @@ REDUCTION_SHAPES = ((16, 4), (16, 3), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
 
 WIDE_STATE, WIDE_WARPS, MOST_ROWS = 8, 8, 8
 """Bytes of an operator's state beyond which a tile has fewer warps, so that a thread has more registers, and more rows
-each; and rows of a warp at most, of which a lane has four bits each in one word."""
+each; and rows of a warp at most: a lane has four bits for each in one word."""
 
 LISTED_ROWS = 4
 """Rows of selected items that a warp lists at the same time, of 256 bytes each."""
@@ -53,5 +53,5 @@ COLUMN_BLOCKS = {True: 1, False: 2}
 
 
 def batch_for(words: int) -> int:
-    """Return how many blocks of 32 tiles a look-back warp of columns asks for at once, for states of so many words."""
+    """Return how many blocks of 32 tiles a look-back warp of columns asks for at once, for states of `words` words."""
     return WINDOW if words <= 2 else WINDOW // 2 if words <= 4 else WIDE_BATCH

@@ -55,7 +55,7 @@ SOURCES: dict[str, Callable[..., str]] = {
     "intervals": interval_source,
     "grids": grid_source,
 }
-"""What generates the source of a pass, by the engine of its visitor."""
+"""The generator of the source of a pass, by the engine of its visitor."""
 
 ENTRY = "run_tiles"
 """The name of every kernel in its machine code."""
@@ -67,7 +67,7 @@ NO_IMAGE = {
         "UNSUPPORTED_PTX_VERSION",
     )
 }  # fmt: skip
-"""What the driver says of machine code that it cannot load, and never will."""
+"""The driver's errors for machine code that it will never load."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ _kernels: dict[tuple[Pass, str, int], Kernel] = {}
 
 
 def kernel(each: Pass, schedule: str, number: int) -> Kernel:
-    """Return the kernel of a pass, which is of the size for the device, compiled once."""
+    """Return the kernel of a pass, with tiles of the size for the device; compiled once."""
     key = each, schedule, number
     found = _kernels.get(key)
     if found is None:
@@ -125,7 +125,7 @@ def _load(each: Pass, schedule: str, on: Device) -> Kernel:
 
 
 def _loaded(each: Pass, schedule: str, on: Device) -> tuple[Any, Any]:
-    """Return a module and its kernel; what is in the cache and is no image for the GPU is made anew, once."""
+    """Return a module and its kernel; an entry of the cache that is no image for the GPU is built again, once."""
     action = (
         f"GPU {on.number} (compute capability {on.capability[0]}.{on.capability[1]}) could not load the "
         f"kernel of {each.name}"
@@ -223,9 +223,9 @@ def predicate_form(each: ColumnPass) -> tuple[Form, tuple[bool, ...]]:
 
 @lru_cache(maxsize=64)
 def _operator_functions(of: TypedOperator, follow: Any, capability: Capability) -> list[bytes]:
-    """Return those of an operator, which several passes call: `follow` tells apart what else is equal.
+    """Return the LTO-IR of an operator's functions, which several passes call; `follow` distinguishes equal operators.
 
-    They are kept as well: Numba takes up to a second for its first function, and up to two for an operator.
+    It is kept as well: Numba takes up to a second for its first function, and up to two for an operator.
     """
     key = _entry("ltoir", of.token, follow is not None, capability)
     found = kernel_cache.read(key)
@@ -282,7 +282,7 @@ def _key(each: Pass, schedule: str, capability: Capability) -> str:
 
 
 def _entry(kind: str, *content: Any) -> str:
-    """Return the name of an entry of the cache: it differs where what it is made from does."""
+    """Return the name of an entry of the cache, which differs if the content that the entry is made from does."""
     digest = hashlib.sha256(repr((_environment(), *content)).encode())
     return f"{digest.hexdigest()}.{kind}"
 

@@ -18,10 +18,10 @@ _is_shared: dict[tuple[str, Form], bool] = {}
 
 
 def kernel_code(op: Operator, inputs: Form) -> Code:
-    """Return what kernels for inputs of these dtypes are compiled from: the same whenever it is asked.
+    """Return the code that kernels for inputs of these dtypes are compiled from: the same at every call.
 
-    The signature must have been asked for: that decides whether the numbers are constants. Later signatures, for other
-    dtypes, may decide otherwise for all that comes then, but launches and kernels of before must stay together.
+    The signature must have been made before: it decides whether the numbers are constants. Later signatures, for other
+    dtypes, may decide otherwise from then on, but launches must still fit the kernels that were compiled before.
     """
     key = op.code.token, inputs
     return op.code if _is_shared.setdefault(key, code_of(op) is op.code) else op.constant
@@ -39,7 +39,7 @@ def shared_code(op: Operator, inputs: Form) -> tuple[Operator, bytes]:
 
 
 def kernel_token(op: Operator, inputs: Form) -> str:
-    """Return what identifies an operator's machine code, besides the types."""
+    """Return what identifies an operator's machine code, together with the types."""
     token = kernel_code(op, inputs).token
     return fingerprint(token, op.identity, op.inputs, op.in_order, op.null_identity)
 

@@ -39,7 +39,7 @@ def mask_buffer(mask: Mask) -> Any:
 
 
 def valid_elements(mask: Mask, count: int) -> Any:
-    """Return which elements a mask does not tell missing, as an array of bool."""
+    """Return which elements a mask does not mark missing, as an array of bool."""
     buffer = mask_buffer(mask)
     if mask.shift == 0:
         return buffer[mask.offset : mask.offset + count] != mask.null

@@ -13,16 +13,16 @@ DRIVER = 13000
 """The oldest CUDA version, in CUDA's own form, that a driver must offer: the kernels are built for it."""
 
 OUT_OF_MEMORY = driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY
-"""The driver's number of it, which is the runtime's too."""
+"""The driver's number of this error, which is the runtime's too."""
 
 ADVICE = (
     "Free arrays (cupy.get_default_memory_pool().free_all_blocks()), use smaller partitions, or share one "
     "RMM pool between cuDF and CuPy (rmm.allocators.cupy.rmm_cupy_allocator)"
 )
-"""What to do where the memory of a GPU runs out."""
+"""Advice for when the memory of a GPU runs out."""
 
 frees_kept: list[Callable[[], None]] = [lambda: cupy.get_default_memory_pool().free_all_blocks()]
-"""What pools of CuPy free the memory by that they keep for later."""
+"""Functions that free the memory that pools of CuPy keep for later."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def device(number: int) -> Device:
 
 
 def free_kept() -> None:
-    """Free memory that pools keep for later: whoever loads a kernel gets none from them."""
+    """Free memory that pools keep for later: loading a kernel takes none from them."""
     for free in frees_kept:
         free()
 

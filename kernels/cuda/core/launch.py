@@ -37,7 +37,7 @@ TICKET = 16
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What launches of one pass over one extent have in common."""
+    """The common parts of launches of one pass over one extent."""
 
     kernel: Kernel
     blocks: int
@@ -88,7 +88,7 @@ def _aligned(sizes: Iterable[int]) -> list[int]:
 
 @lru_cache(maxsize=4096)
 def space(plan: Plan, extent: Extent, results: tuple[int, ...], number: int, forced: str) -> Space:
-    """Return the steps of a plan on a device, and the block of memory for `results` of so many bytes and all else."""
+    """Return the steps of a plan on a device, and the block of memory for `results`, in bytes, and all else."""
     on = device(number)
     laid = []
     for each in plan.passes:
@@ -224,7 +224,7 @@ class Launch:
 
 
 class _Thread(threading.local):
-    """What a host thread keeps between launches: memory for parameters, and which devices it has used."""
+    """The state of a host thread between launches: memory for parameters, and which devices it has used."""
 
     def __init__(self) -> None:
         self.parameters = ctypes.create_string_buffer(4096)

@@ -158,7 +158,7 @@ def _compile(
 
 
 def _reason(error: Exception) -> str:
-    """Return the line that tells what is wrong: before it and after it, Numba tells where."""
+    """Return the line that says what is wrong: before it and after it, Numba says where."""
     lines = [line.strip() for line in str(error).splitlines()]
     telling = (line for line in lines if line and not line.startswith(("Failed in", "During:")))
     return next(telling, type(error).__name__)
@@ -166,7 +166,7 @@ def _reason(error: Exception) -> str:
 
 @lru_cache(maxsize=1)
 def _own_steps() -> dict[CodeType, Callable[..., Any]]:
-    """Return what GPUs do instead of functions, by the code of these."""
+    """Return the replacements of functions on GPUs, by the code of the functions."""
     cuda = compiler().cuda
     libdevice = cuda.libdevice
     # libdevice's approximation, of the upper half of a number alone
@@ -182,7 +182,7 @@ def _own_steps() -> dict[CodeType, Callable[..., Any]]:
         r = cuda.fma(r, cuda.fma(-weight, r, 1.0), r)
         q = number * r
         exact = cuda.fma(cuda.fma(-weight, q, number), r, q)
-        return exact if exact == exact else q  # an infinite number has no remainder
+        return exact if exact == exact else q  # infinite numbers have no remainder
 
     # words.cuh has it: a GPU's approximation, likewise
     inverse_root = cuda.declare_device("inverse_root", "float64(float64)", abi="c")
@@ -211,5 +211,5 @@ def _own_steps() -> dict[CodeType, Callable[..., Any]]:
 
 
 def on_device(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what a GPU does instead of a function, which may be a copy; by default, itself."""
+    """Return the replacement of a function on GPUs, by default itself; the function may be a copy."""
     return _own_steps().get(function.__code__, function)

@@ -102,7 +102,7 @@ struct Lookback {
     State earlier = warp_reduce(choose(lane < in_block, aggregates, identity()), lane), all = earlier;
     if (closes || last) all = warp_reduce(aggregates, lane);
     if (closes && lane == 0) publish(blocks + block * DESCRIPTOR, all);
-    if (!WRITE && !last && in_superblock < 31) return identity();  // nobody asks what comes before
+    if (!WRITE && !last && in_superblock < 31) return identity();  // nothing uses what comes before
     State of_earlier_blocks = of_blocks.wait();
     State base = superblock > 0 ? from_lane(of_line.wait(), 0) : seed();
     if (closes && in_superblock == 31) {
@@ -115,7 +115,7 @@ struct Lookback {
   }
 };
 
-// The same prefixes, bit by bit, for a block that comes by a line's tiles in their order: it folds all tiles' aggregates
+// The same prefixes, bit by bit, for a block that takes a line's tiles in their order: it folds all tiles' aggregates
 // itself and needs nobody to publish those of blocks, which take one more hop through memory to be seen. Some warps ask for
 // aggregates (`of_block`, `of_blocks`), which takes long; then one at a time adds them to what the block has folded so far.
 struct Folded {  // what a block keeps in shared memory between tiles
@@ -152,7 +152,7 @@ struct WalkOnto {
   __device__ __forceinline__ Base before_block(int lane) const {
     return block & 31 ? combine(base, warp_reduce(blocks, lane)) : base;
   }
-  // What comes before a tile of block `block`, whose earlier tiles' combination is `earlier`.
+  // What comes before a tile of block `block`, given the combination `earlier` of the block's earlier tiles.
   __device__ __forceinline__ Base before_tile(i64 tile, const State& earlier, int lane) const {
     Base before = before_block(lane);
     return tile & 31 ? combine(before, earlier) : before;
@@ -171,7 +171,7 @@ __device__ __forceinline__ State of_block(const u64* tiles, i64 block, i64 tile,
   return warp_reduce(Awaited(tiles + at * DESCRIPTOR, at < tile).wait(), lane);
 }
 
-// The next tile: every block takes tiles by ticket, so whoever is waited for is running.
+// The next tile: every block takes tiles by ticket, so blocks that are waited for are running.
 __device__ __forceinline__ i64 take_ticket(const Params& p, bool first) {
   if (p.scratch) return i64(atomicAdd(p.scratch, u64(1)));
   return first ? i64(blockIdx.x) : p.lines * p.tiles;

@@ -32,7 +32,7 @@ class Compiler(ABC):
 
     @abstractmethod
     def device_function(self, function: Function, capability: Capability) -> Any:
-        """Return what other functions compiled for `capability` can call."""
+        """Return an object that other functions compiled for `capability` can call."""
 
     @abstractmethod
     def from_dtype(self, dtype: np.dtype) -> Any:
@@ -43,7 +43,7 @@ class Compiler(ABC):
     ) -> bytes:
         """Return the LTO-IR of a function of pointers to elements of these dtypes; bools are pointed to as bytes.
 
-        C code calls it as `name`. What the package raises tells why it cannot be compiled.
+        C code calls it as `name`. The package's error says why it cannot be compiled.
         """
         types = self.types
         elements = [types.uint8 if d.kind == "b" else self.from_dtype(d) for d in pointers]
@@ -140,7 +140,7 @@ def _mend_not_equal() -> None:
     Raises
     ------
     ImportError
-        If the package does not keep its steps where 0.6 does, and nobody has seen whether it is mended.
+        If the package does not keep its steps where 0.6 does, so that it is not known whether it is mended.
     """
     with importing:
         import numba_cuda_mlir
@@ -165,5 +165,5 @@ BY_PACKAGE: dict[str, type[Compiler]] = {"numba_cuda": NumbaCuda, "numba_cuda_ml
 
 @lru_cache(maxsize=1)
 def compiler() -> Compiler:
-    """Return what compiles Python functions here."""
+    """Return the compiler of Python functions."""
     return BY_PACKAGE[package()]()

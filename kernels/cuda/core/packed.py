@@ -1,6 +1,6 @@
 """Cubins that come in a wheel of their own, the package `dask_gpuscan_cubins`: one archive for each architecture.
 
-`make cubins` writes it (pack/cubins.py). An archive is for the sources that it was made of, and for no others.
+`make cubins` writes it (pack/cubins.py). An archive serves only the sources that it was made of.
 """
 
 import logging
@@ -14,11 +14,11 @@ from ...compiler import archives
 PACKAGE = "dask_gpuscan_cubins"
 
 ENDING = ".zip"
-"""How the names of archives end, whose comment is the digest of the sources."""
+"""The ending of the names of archives; the comment of an archive is the digest of the sources."""
 
 
 def is_there(architecture: str, sources: str) -> bool:
-    """Return whether there is an archive for an architecture: without one, nobody needs the name of a kernel."""
+    """Return whether there is an archive for an architecture: without one, names of kernels are not needed."""
     return _opened(architecture, sources) is not None
 
 

@@ -10,9 +10,9 @@ from .devices import OUT_OF_MEMORY
 class PinnedBuffer:
     """Pinned memory that work on a stream writes to.
 
-    CuPy's pool hands out again what nobody holds, whatever a GPU still does to it. So the memory is held until the
-    work is done or has been waited for, whatever becomes of the buffer. Finalizers could not see to it: the garbage
-    collector runs those of memory and event before it asks whether anybody holds them again.
+    CuPy's pool reuses memory that nobody references, even if a GPU still writes to it. So the memory is referenced
+    until the work is done or has been waited for, even if the buffer is not. Finalizers could not do this: the garbage
+    collector runs those of memory and event before it looks for new references to them.
     """
 
     __slots__ = ("_entry", "ptr")
@@ -25,7 +25,7 @@ class PinnedBuffer:
         self.ptr = memory.ptr
 
     def record(self, stream: int) -> None:
-        """Take note that the last work of a stream so far, and no later work, writes to the buffer."""
+        """Record that the last work of a stream so far, and no later work, writes to the buffer."""
         memory, _ = self._entry
         unknown = memory, None
         self.written.add(unknown)
@@ -44,7 +44,7 @@ class PinnedBuffer:
 
 
 def pinned_buffer(size: int) -> PinnedBuffer | None:
-    """Return a buffer of so many bytes, or None if there is no pinned memory left."""
+    """Return a buffer of `size` bytes, or None if there is no pinned memory left."""
     if PinnedBuffer.written:
         _let_go()
     try:
@@ -56,7 +56,7 @@ def pinned_buffer(size: int) -> PinnedBuffer | None:
 
 
 def _let_go() -> None:
-    """Hold memory no longer where the work is done."""
+    """Release memory where the work is done."""
     for entry in list(PinnedBuffer.written):
         _, done = entry
         if done is not None and done.done:

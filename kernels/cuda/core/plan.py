@@ -1,6 +1,6 @@
-"""What is run: a plan is a sequence of passes, a pass is one kernel.
+"""Plans, which are sequences of passes; a pass is one kernel.
 
-A pass says everything that its machine code depends on, how large its blocks are, and what they hold in shared
+A pass says everything that its machine code depends on, the size of its blocks, and what they hold in shared
 memory. `ScanPass` is over lines of an operator's inputs, `ColumnPass` over columns of rows; most others are a
 `PlainPass`, which has no operator, one schedule, and tiles of one size.
 """
@@ -25,7 +25,7 @@ Capability = tuple[int, int]
 
 
 class Extent(NamedTuple):
-    """What a pass goes over: lines, how many of them lie side by side, and their length."""
+    """The range of a pass: lines, how many of them lie side by side, and their length."""
 
     length: int
     lines: int = 1
@@ -43,7 +43,7 @@ class Tickets(Enum):
 
 @dataclass(frozen=True)
 class Geometry:
-    """The size of a kernel's blocks, and of what they take in scratch space."""
+    """The size of a kernel's blocks, and of their scratch space."""
 
     threads: int
     items: int
@@ -75,7 +75,7 @@ class Pass(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called where it fails."""
+        """Its name in errors."""
 
     @property
     def token(self) -> str:
@@ -87,13 +87,13 @@ class Pass(Protocol):
 
     @property
     def carry(self) -> np.dtype:
-        """What it leaves after the last item of a line."""
+        """The dtype of the state after the last item of a line."""
 
     def sized(self, capability: Capability) -> "Pass":
         """Return the pass with tiles of the size that suits a GPU of this compute capability."""
 
     def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
-        """Return how tiles are handed out on a GPU of so many multiprocessors; `forced` overrules it for long lines."""
+        """Return how tiles are handed out on `blocks` multiprocessors; `forced` overrules it for long lines."""
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks of a schedule."""
@@ -114,7 +114,7 @@ class Plan:
 
 
 class KernelPass:
-    """What all passes have in common: unless they say more, one schedule, and tiles of one size."""
+    """The base of all passes: unless they say more, one schedule, and tiles of one size."""
 
     def sized(self, capability: Capability) -> Self:
         """Return the pass itself."""
@@ -126,7 +126,7 @@ class KernelPass:
 
     @cached_property
     def alone(self) -> Plan:
-        """The plan of this pass alone, which is made once: to hash a pass takes long."""
+        """The plan of this pass alone, which is made once, as hashing a pass takes long."""
         return Plan((self,))  # type: ignore[arg-type]
 
 
@@ -145,7 +145,7 @@ class TypedOperator:
     scalar_output: bool
     identity: Any = field(compare=False)
     follow: Callable[..., Any] | None = field(default=None, compare=False)
-    """Returns an answer of a scan from the answer before and an element, if the operator has what does."""
+    """Returns an answer of a scan from the answer before and an element, if the operator has such a function."""
 
     @property
     def is_native(self) -> bool:
@@ -160,7 +160,7 @@ class TypedOperator:
 
 
 class OfOperator(KernelPass):
-    """What passes of one operator have in common."""
+    """The base of passes of one operator."""
 
     operator: TypedOperator
 
@@ -196,7 +196,7 @@ def state_words(state: Form) -> int:
 
 
 def in_words(size: int) -> int:
-    """Return the bytes that so many take among a kernel's parameters."""
+    """Return the bytes that `size` bytes take among a kernel's parameters."""
     return -(-size // 8) * 8
 
 
@@ -232,7 +232,7 @@ class PlainPass(KernelPass):
 
     @property
     def carry(self) -> np.dtype:
-        """What is left after the last row: nothing that is read."""
+        """The dtype of the state after the last row, which is never read."""
         return NO_CARRY
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:

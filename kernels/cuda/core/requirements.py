@@ -7,13 +7,13 @@ from typing import Any
 from ....forks import import_late
 
 COMPILERS = {"numba_cuda": "0.30", "numba_cuda_mlir": "0.6"}
-"""Modules that compile Python functions, of which one is needed, and the oldest versions; the first is preferred."""
+"""Modules that compile Python functions, and their oldest versions; one is needed, the first is preferred."""
 
 Find = Callable[[str], Any]
 
 
 def compilers() -> dict[str, str]:
-    """Return the modules of which one must compile: that which is asked for, or all.
+    """Return the modules that may compile: the one that is asked for, or all.
 
     Raises
     ------

@@ -48,7 +48,7 @@ def word(dtype: np.dtype) -> str:
 
 
 def numbers_source(of: TypedOperator | None) -> list[str]:
-    """Define the numbers that functions take as each block has them, and what brings them there from the launch."""
+    """Define the numbers that functions take, in shared memory, and the function that copies them from the launch."""
     numbers = {} if of is None or of.is_native else numbers_of(of.op, of.inputs)
     form = [dtype for each in numbers.values() for dtype in each]
     fields = " ".join(f"{word(dtype)} f{i};" for i, dtype in enumerate(form))
@@ -80,7 +80,7 @@ def exclusive_bits(exclusive: Exclusive, outputs: int) -> int:
 
 
 def answer_source(outputs: int) -> list[str]:
-    """Declare what is written, given the states before and after an element and a bit for each output."""
+    """Define `answer`, of the states before and after an element and a bit for each output."""
     fields = ", ".join(f"EXCLUSIVE >> {i} & 1 ? b.f{i} : a.f{i}" for i in range(outputs))
     return [
         "template <int EXCLUSIVE> __device__ __forceinline__ Output answer(State before, State after) {",
@@ -112,7 +112,7 @@ def _linked(of: TypedOperator, numbers: dict[str, Form]) -> list[str]:
 
 
 def struct(name: str, form: Form, access: str | None, *, rows: bool = False) -> list[str]:
-    """Define a struct of dtypes, or of `rows` of such, and with `access` what reads one of its fields by number."""
+    """Define a struct of dtypes, or of `rows` of such, and with `access` a function that reads a field by number."""
     types_ = [f"Row<{word(dtype)}>" if rows else word(dtype) for dtype in form]
     fields = " ".join(f"{field} f{i};" for i, field in enumerate(types_))
     lines = [f"struct {name} {{ {fields} }};"]

@@ -25,7 +25,7 @@ __device__ __forceinline__ Place place_in_line(i64 length, i64 tile) {
 }
 
 // The bytes of a tile in one array. Their image in a region starts where they do in global memory, modulo 16, so that words
-// of 16 bytes can be copied: those that lie within, or those that cover them, with up to 15 bytes beside them at either end.
+// of 16 bytes can be copied: those that lie within, or those that cover them, with up to 15 more bytes at either end.
 struct Source {
   const u8* from;
   int bytes;
@@ -69,8 +69,8 @@ struct Turn {
 #if __CUDA_ARCH__ >= 900
 #include "tma_copy.cuh"
 
-// One lane arrives at a barrier for its warp. racecheck does not see that the others' accesses come before it, so where that
-// tool is to be asked, all lanes arrive (tests/cuda/README.md).
+// One lane arrives at a barrier for its warp. racecheck does not see that the others' accesses come before it, so all
+// lanes arrive in kernels that are built for that tool (tests/cuda/README.md).
 constexpr int ARRIVING = EVERY_LANE ? 32 : 1;
 __device__ __forceinline__ void warp_arrives(Barrier& barrier, int lane) {
   __syncwarp();

@@ -55,7 +55,7 @@ template <class S>
 __device__ __forceinline__ S warp_reduce(S s, int lane) {
   if constexpr (ADDS<State>) return lanes_added(s);
   if constexpr (FIRST_DIGIT<S> >= 0) return digits_reduced(s);
-  constexpr int at_once = STATE_WORDS > 4 ? 1 : 5;  // steps: of large states, less code is faster than loops are slow
+  constexpr int at_once = STATE_WORDS > 4 ? 1 : 5;  // steps: for large states, less code gains more than loops cost
 #pragma unroll at_once
   for (int distance = 1; distance < 32; distance *= 2) s = pair_up(s, distance, lane);
   return s;

@@ -1,4 +1,4 @@
-// Bulk copies between global and shared memory, and the barriers that tell when they are done (sm_90 and later).
+// Bulk copies between global and shared memory, and the barriers that signal their end (sm_90 and later).
 //
 // Thin names for PTX instructions.
 #pragma once

@@ -4,7 +4,7 @@ The tile of a scan fixes the association of an operator's combinations, so its s
 the device: the same input has the same bits on every GPU. What may differ between devices is how many stages of
 shared memory the pipelined schedule keeps. The tile of columns may differ in size as well.
 
-The measurements behind these numbers stand in benchmarks/results/tuning-notes.md.
+The measurements behind these numbers are in benchmarks/results/tuning-notes.md.
 """
 
 from ...late_dataclass import dataclass

@@ -1,4 +1,4 @@
-"""The primitives on the GPU, one row each: the device source that is their own, and what the engine must know of it.
+"""The primitives on the GPU, one row each: their own device sources, and what the engine must know of these.
 
 A visitor says what a tile does with its items once the engine has loaded it and knows what comes before. A new
 primitive is a row here and a `.cuh` in its folder.

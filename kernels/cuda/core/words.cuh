@@ -1,6 +1,6 @@
 // Words: the integer types that stand for any data of their size, compile-time loops, and moves of whole values.
 //
-// The engine never does arithmetic on data. It moves bits; only an operator's own functions know what they mean.
+// The engine never does arithmetic on data. It moves bits; only an operator's own functions know their meaning.
 #pragma once
 
 using u8 = unsigned char;
@@ -66,7 +66,7 @@ struct Chunk<16> {
   using type = uint4;
 };
 
-// The largest power of two, 16 at most, that divides so many bytes.
+// The largest power of two, 16 at most, that divides a number of bytes.
 constexpr int largest_power(int bytes) { return bytes % 16 ? bytes & -bytes : 16; }
 // N neighbouring values, read or written in as few accesses as there are; the address is aligned to PIECE<N, T> bytes.
 template <int N, class T>
@@ -88,7 +88,7 @@ __device__ __forceinline__ void write_vector(u8* to, const T (&values)[N]) {
 #pragma unroll
   for (int i = 0; i < pieces; i++) reinterpret_cast<typename Chunk<PIECE<N, T>>::type*>(to)[i] = chunks[i];
 }
-// As write_vector does, for what is not read again soon.
+// As write_vector, for values that are not read again soon.
 template <int N, class T>
 __device__ __forceinline__ void write_streaming(u8* to, const T (&values)[N]) {
   constexpr int pieces = N * sizeof(T) / PIECE<N, T>;

@@ -1,12 +1,12 @@
 // Summed-area tables: each element becomes the sum of all up to it along rows and columns, in one pass.
 //
-// A block owns a strip of columns of an image and walks down it, tile by tile of WARPS times ROWS rows. What comes from
-// above it keeps in registers. What comes from the left are sums of rows, one a strip: the block publishes its own, and
-// adds up those before it. These are in groups of GROUP strips: the last of a group publishes the sum from the first
-// column on, the others that of their columns. Strips are taken by ticket from left to right, so whoever is waited for is
+// A block owns a strip of columns of an image and walks down it, tile by tile of WARPS times ROWS rows. It keeps the
+// sums from above in registers. From the left come sums of rows, one a strip: the block publishes its own, and adds up
+// those before it. These are in groups of GROUP strips: the last of a group publishes the sum from the first column on,
+// the others that of their columns. Strips are taken by ticket from left to right, so blocks that are waited for are
 // running; the order of additions depends on the shape alone.
 //
-// Three tiles are under way: one is fetched into shared memory, where each thread has what it reads itself; the next
+// Three tiles are under way: one is fetched into shared memory, where each thread reads only its own part; the next
 // one's rows are added up and published, which takes long to be seen; the last is in registers and is written. Shared
 // memory holds two of them: each fetch replaces what a thread has just taken into registers.
 // Look-back after Merrill and Garland, NVR-2016-002.
@@ -28,8 +28,8 @@ __device__ __forceinline__ State group_sum(State s) {
   return s;
 }
 
-// What each group of lanes asks for: the sums of so many of its rows, AT_ONCE apart and `own` the first, up to row `rows`.
-// A lane waits for one descriptor of each row, and the next row's is `stride` words on.
+// The sums that each group of lanes asks for: of READS of its rows, AT_ONCE apart and `own` the first, up to row
+// `rows`. A lane waits for one descriptor of each row, and the next row's is `stride` words on.
 struct LookingBack {
   const u64* from;
   i64 stride, rows;
@@ -64,7 +64,7 @@ struct LookingBack {
   }
 };
 
-// Neighbours of a row, of which the first `there` are within the image.
+// Neighbours of a row; the first `there` of them are within the image.
 template <class Number>
 struct alignas(PIECE<VECTOR, Number>) Neighbours {
   Number number[VECTOR];
@@ -91,7 +91,7 @@ struct alignas(PIECE<VECTOR, Number>) Neighbours {
   }
 };
 
-// Whether rows of so many numbers from an address on can be moved by vectors.
+// Whether rows of this many numbers from an address on can be moved by vectors.
 template <class Number>
 __device__ __forceinline__ bool in_vectors(const void* first, i64 columns) {
   constexpr u32 bytes = PIECE<VECTOR, Number>;

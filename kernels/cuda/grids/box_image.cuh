@@ -1,9 +1,10 @@
 // Means of boxes of images in one pass: sums along rows, and of these along columns.
 //
 // A block has a strip of columns of a band of rows, and walks down it, ROWS rows at a time. They come into shared memory
-// with what is beside them within reach; sums of windows along them go into a ring of as many rows as windows reach over;
-// sums of windows along the columns of the ring are the answers. A thread sums up WINDOWS_X neighbouring windows of a row,
-// then WINDOWS_Y of a column. One place in so many stays free, so that threads meet no bank twice.
+// with the elements within reach beside them; sums of windows along them go into a ring of as many rows as windows
+// reach over; sums of windows along the columns of the ring are the answers. A thread sums up WINDOWS_X neighbouring
+// windows of a row, then WINDOWS_Y of a column. After WINDOWS_X places one stays free, so that threads meet no bank
+// twice.
 #pragma once
 
 __device__ __forceinline__ int padded(int at) { return WINDOWS_X > 1 ? at + int(u32(at) / WINDOWS_X) : at; }

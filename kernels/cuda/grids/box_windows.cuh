@@ -1,7 +1,7 @@
-// Sums of neighbouring windows, and what stands beyond the ends of a line.
+// Sums of neighbouring windows, and the elements that continue a line beyond its ends.
 #pragma once
 
-// The element of a line that stands at a place, `radius` before its first or behind its last at most; -1 for none.
+// The element of a line to use for a place, which is at most `radius` before its first or behind its last; -1 for none.
 __device__ __forceinline__ i64 source_of(i64 at, i64 length, const i64* edges, i64 radius) {
   if (u64(at) < u64(length)) return at;
   if (at < 0) return at < -radius ? -1 : edges[radius + at];

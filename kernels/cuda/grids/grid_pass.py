@@ -40,7 +40,7 @@ class GridPass(PlainPass):
     Parameters
     ----------
     values, out, state : dtype
-        Of what is read, of what is written and of sums.
+        Of the input, of the output and of sums.
     """
 
     values: np.dtype
@@ -76,7 +76,7 @@ class AreaTablePass(GridPass):
         return replace(self, large=capability in LARGE_SHARED)
 
     def constants(self, relief: int) -> dict[str, int]:
-        """Return what its source takes. Each step of `relief` leaves more registers to a row."""
+        """Return the constants of its source. Each step of `relief` leaves more registers to a row."""
         return {
             "VECTOR": self.shape.vector,
             "WARPS": self.shape.warps,
@@ -103,7 +103,7 @@ def windows_of(radius: int) -> int:
 
 
 class BoxPass(GridPass):
-    """What the passes of boxes have in common."""
+    """The base of the passes of boxes."""
 
     @property
     def multiplies(self) -> bool:
@@ -112,12 +112,12 @@ class BoxPass(GridPass):
 
     @property
     def number(self) -> np.dtype:
-        """The dtype of what sums are divided by."""
+        """The dtype of the divisors of sums."""
         return self.state if self.out.kind in "iu" and self.state.kind in "iu" else np.dtype(float)
 
     @property
     def parameters(self) -> str:
-        """The format of the parameters of a launch; the first state is what is outside."""
+        """The format of the parameters of a launch; the first state is the value outside."""
         return self.integers + f"{self.state.itemsize}s8s"
 
     integers: ClassVar[str]
@@ -150,7 +150,7 @@ class BoxImagePass(BoxPass):
     headers: ClassVar[tuple[str, ...]] = ("copy_async", "box_windows")
 
     def constants(self, relief: int) -> dict[str, int]:
-        """Return what its source takes."""
+        """Return the constants of its source."""
         return {
             "COLUMNS": self.columns,
             "ROWS": BOX_ROWS,
@@ -187,7 +187,7 @@ def image_tile(
     columns: int,
     capability: Capability,
 ) -> ImageTile | None:
-    """Return the pass of images of so many columns, with the widest strips that fit; None if none do."""
+    """Return the pass of images of `columns` columns, with the widest strips that fit; None if none do."""
     windows = windows_of(reach[0]), windows_of(reach[1])
     fitting = None
     for strip in BOX_COLUMNS:
@@ -203,7 +203,7 @@ def image_tile(
 
 
 def _padded(columns: int, windows: int) -> int:
-    """Return the places of shared memory that so many columns take."""
+    """Return the places of shared memory that `columns` columns take."""
     return columns + columns // windows if windows > 1 else columns
 
 
@@ -228,7 +228,7 @@ class BoxLinePass(BoxPass):
     headers: ClassVar[tuple[str, ...]] = ("box_windows",)
 
     def constants(self, relief: int) -> dict[str, int]:
-        """Return what its source takes."""
+        """Return the constants of its source."""
         return {
             "THREADS": BOX_THREADS,
             "WINDOWS": self.windows,

@@ -105,7 +105,7 @@ def _run(
     outside: Any,
     count: int,
 ) -> Any:
-    """Launch a pass; return what it writes."""
+    """Launch a pass; return its output."""
     number = each.number.type(1 / count if each.multiplies else count)
     pointers = [a.data.ptr for a in (values, out, *edges)]
     begun = launch.Launch(launch.current_space(each.alone, extent), False)
@@ -114,7 +114,7 @@ def _run(
 
 
 def _edges(mode: str, radius: int, length: int) -> Any:
-    """Return which elements of a line stand before it, and which behind it."""
+    """Return which elements of a line continue it before its first, and which behind its last."""
     return _edges_on(launch.current_device(), mode, radius, length)
 
 

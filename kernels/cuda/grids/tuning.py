@@ -34,8 +34,8 @@ TABLE_BUSY = 1 / 4
 """Strips of columns a multiprocessor from which on a table is made in one pass."""
 
 BOX_COLUMNS, BOX_ROWS, BOX_WINDOWS = (224, 128, 64), 16, 16
-"""Columns of a block's strip of an image whose boxes are averaged, of which the most are taken that fit; rows that it
-takes at once; and neighbouring windows that a thread sums up at most."""
+"""Columns of a block's strip of an image for averages of boxes: the most that fit are taken; rows that it takes at
+once; and neighbouring windows that a thread sums up at most."""
 
 BOX_SHARED, BOX_BLOCKS = {True: 113 << 10, False: 48 << 10}, 2
 """Bytes of shared memory of such a block at most, with LARGE_SHARED or without; and blocks on a multiprocessor."""

@@ -1,10 +1,10 @@
 // The items of intervals, copied from one array to another: repeated, gathered, scattered or moved.
 //
 // Intervals are cut into chunks. Chunks and items are merged into one path, in which a chunk takes as many steps as it
-// has intervals, and comes before its items. The path is cut into parts of one length, so that a part has at most so
-// many items and so many intervals, however long these are. A block finds where its part begins, and goes from chunk to
+// has intervals, and comes before its items. The path is cut into parts of one length, which bounds the items
+// and the intervals of a part, however long intervals are. A block finds where its part begins, and goes from chunk to
 // chunk. It lists those intervals of a chunk that have items, and sets a bit in shared memory at each item that begins
-// one of them: how many bits are set up to an item tells which interval it is in.
+// one of them: the number of bits up to an item gives the interval that it is in.
 // After Baxter, Modern GPU, "IntervalExpand and IntervalMove".
 #pragma once
 
@@ -55,7 +55,7 @@ __device__ __forceinline__ void list_intervals(const Params& p, i64 chunk, i64 b
     if (GATHERS && is_there) gather[r] = p.gather[interval];
     if (SCATTERS && is_there) scatter[r] = p.scatter[interval];
   }
-  __syncthreads();  // nobody reads what the chunk before left
+  __syncthreads();  // nobody reads the chunk before any more
 #pragma unroll
   for (int i = 0; i < EACH; i++) heads[i * THREADS + thread].bits = 0;
   i64 sum = 0;

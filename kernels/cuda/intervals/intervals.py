@@ -52,12 +52,12 @@ def copy_intervals(intervals: Intervals, source: Any, out: Any, *, repeats: bool
 
 
 def available() -> float:
-    """Return infinity: which memory can be used, only the allocator knows."""
+    """Return infinity: only the allocator knows how much memory can be used."""
     return float("inf")
 
 
 def _new(count: int, dtype: np.dtype) -> Any:
-    """Return a new array; an error that there is no memory for it says how much it takes."""
+    """Return a new array; without memory for it, the MemoryError says how much it takes."""
     try:
         return cupy.ndarray(count, dtype)
     except MemoryError:
@@ -66,7 +66,7 @@ def _new(count: int, dtype: np.dtype) -> Any:
 
 
 def _run(each: PlainPass, length: int, arrays: list[Any], options: tuple[int, int]) -> None:
-    """Launch a pass over so many steps with these arrays, of which some may be None."""
+    """Launch a pass over `length` steps with these arrays; some may be None."""
     pointers = [0 if a is None else a.data.ptr for a in arrays]
     begun = launch.Launch(launch.current_space(each.alone, Extent(length)), False)
     begun.run(0, pointers, options=options)

@@ -4,7 +4,7 @@
 
 #include "tile_items.cuh"
 
-// The four running sums of a word's bytes, given those before, of which the last counts.
+// The four running sums of a word's bytes, given those before; only the last of these is used.
 __device__ __forceinline__ u32 running_sums(u32 bytes, u32 before) {
   u32 even = bytes & 0x00ff00ff, odd = __byte_perm(bytes, 0, 0x4341);
   u32 second = (even + odd) * 0x00010001 + __byte_perm(before, 0, 0x4343), first = second - odd;

@@ -1,6 +1,6 @@
 // Sums of digits (reproducible.py) of a lane's items. Once the bin of the largest of a warp is known, all are cut into
-// digits at the same places, and no item needs a state. A sum with a power of two and a half rounds a number to a digit,
-// whose integer is then the lower half of the sum's bits.
+// digits at the same places, and no item needs a state. A sum with a power of two and a half rounds a number to a
+// digit: its integer is the lower half of the sum's bits.
 #pragma once
 
 #include "float_bits.cuh"

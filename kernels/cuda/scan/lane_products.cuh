@@ -1,7 +1,7 @@
-// Products of a lane's items (sequential_product.py) without a state for each. Fractions from 1 to below 2, of which 32 have a
-// product below 2^32, are multiplied, and exponents are added: nothing is put in order on the way, and the number and its
-// power have the same bits.
-// A product's logarithm is the sum of the exponents and what the bits of the product of fractions say (Mitchell, 1962).
+// Products of a lane's items (sequential_product.py) without a state for each. Fractions from 1 to below 2 are
+// multiplied (32 of them have a product below 2^32), and exponents are added: nothing is normalised on the way, and the
+// number and its power have the same bits. A product's logarithm is the sum of the exponents and what the bits of the
+// product of fractions say (Mitchell, 1962).
 #pragma once
 
 #include "float_bits.cuh"
@@ -12,7 +12,8 @@ template <class B>
 struct FloatForm {
   static constexpr int POINT = sizeof(B) == 8 ? 20 : 23, BIAS = sizeof(B) == 8 ? 1023 : 127;
   static constexpr u32 SIZE = 0x7FFFFFFF, ENDLESS = u32(2 * BIAS + 1) << POINT, ONE = u32(BIAS) << POINT;
-  // Logarithms are integers, as upper bits without the lowest. That of zero or infinity is as FAR, which no sum of others is.
+  // Logarithms are integers, as upper bits without the lowest. That of zero or infinity is as far as FAR, which no sum
+  // of others is.
   static constexpr int DROPPED = 8, UNIT = POINT - DROPPED, FAR = 1 << 29;
   static constexpr int APART = PRODUCT_APART << UNIT, STEP = PRODUCT_STEP;
   static constexpr int UP = 60;  // subnormal numbers times 2 to that are normal

@@ -44,7 +44,7 @@ def scan(
     -------
     out : array, tuple of arrays or None
     read : callable
-        Waits for the carry-out and returns it, on the host. To be called if `waits`, and only then.
+        Waits for the carry-out and returns it, on the host. To be called if and only if `waits`.
     """
     first, nulls, axis = arrays[0], options.nulls, options.axis % arrays[0].ndim
     masked = isinstance(nulls, Mask)
@@ -97,7 +97,7 @@ def scan(
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """What all scans by one operator of arrays of these types, with these options, have in common.
+    """The common parts of all scans by one operator of arrays of these types, with these options.
 
     `asked` are the types of the operator that was asked for, in which carries are given and returned; `types` may be
     those of `stable`.
@@ -145,7 +145,7 @@ class _Lines:
     shape: tuple[int, ...]
 
     def of_rows(self, across: int) -> Extent:
-        """Return the extent where so many lines side by side, all or one, are scanned as one."""
+        """Return the extent if `across` lines side by side, all or one, are scanned as one."""
         length, lines, inner = self.extent
         return Extent(length, lines // across, inner // across)
 
@@ -202,7 +202,7 @@ def _launched(
 def run_for(
     op: Operator, asked: Signature, mark_nulls: bool
 ) -> tuple[Operator, Signature, StableProduct | None]:
-    """Return the operator that is run where one of these types is asked for, its types, and the product that it is.
+    """Return the operator that is run for one of these types, its types, and the stable product that it is, if any.
 
     Raises
     ------

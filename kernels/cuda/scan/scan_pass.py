@@ -136,7 +136,7 @@ class ScanPass(OfOperator):
 
     @cached_property
     def adds_moments(self) -> bool:
-        """Whether states are those of `welford`, which lanes have without combining each item (lane_moments.cuh)."""
+        """Whether states are those of `welford`, which lanes compute without combining each item (lane_moments.cuh)."""
         of = self.operator
         is_one = len(of.inputs) == len(of.outputs) == 1
         return self.rakes and is_one and of.state == (FLOAT64,) * 3 and has_moments(of.op)

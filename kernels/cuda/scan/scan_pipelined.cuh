@@ -1,4 +1,4 @@
-// The pipelined schedule, for sm_90 and later: blocks that stay, and warps with one job each around a ring of stages.
+// The pipelined schedule, for sm_90 and later: resident blocks, and warps with one job each around a ring of stages.
 //
 // A feeder warp takes tickets and copies tiles into stages of shared memory; the aggregate squad reduces and publishes
 // each tile as soon as it lands; a look-back warp finds its prefix; the scan squad scans a tile; an unloader
@@ -74,7 +74,7 @@ struct ScanRing {
 };
 
 // Squads with the same job take turns at tiles, as the LOOKBACKS look-back warps do. No more than there are stages: all of
-// them must learn of the end.
+// them must see the end.
 constexpr int SQUAD = WRITE ? AGGREGATORS : WARPS;  // warps of an aggregate squad: each reduces one segment, or several
 constexpr int AGGREGATING = WRITE ? 1 : 2, ENDS = LOOKBACKS > AGGREGATING ? LOOKBACKS : AGGREGATING;
 

@@ -1,8 +1,8 @@
 // Many short lines of neighbouring items: a warp walks a line from end to end, or has several lines side by side.
 //
 // A lane has VN neighbouring items of one line, the last lane of a line perhaps fewer, so states are shuffled among no more
-// lanes than a line needs. Lines are independent, so nothing is handed on between warps, and a line is combined in one
-// order wherever it stands.
+// lanes than a line needs. Lines are independent, so nothing is handed on between warps, and a line is combined in the
+// same order wherever it is.
 #pragma once
 
 constexpr int STEP = STATE_WORDS > 2 ? 2 : 4;  // times a lane's items that are in flight at once

@@ -54,7 +54,7 @@ __device__ __forceinline__ void write_row(const Params& p, const Patch& patch, i
   }
 }
 
-// The combination of the `count` chunks before one in its group, whose descriptors are `step` words apart.
+// The combination of the `count` chunks before one in its group; their descriptors are `step` words apart.
 __device__ __forceinline__ State before_in_group(const u64* chain, i64 step, int count, bool wanted) {
   State earlier = identity();
 #pragma unroll 1

@@ -2,8 +2,8 @@
 //
 // A tile is cut into one segment a warp and a segment into rows; in a row each lane has VN neighbouring items. Tiles are
 // read twice, first to reduce and then, once the prefix is known, to scan them: from shared memory, or from a cache. So no
-// thread holds more than a few rows, and tiles may be large. How tiles are handed out, and where a prefix comes from, is said
-// by the schedules.
+// thread holds more than a few rows, and tiles may be large. The schedules decide how tiles are handed out, and where a
+// prefix comes from.
 #pragma once
 
 #include "byte_sums.cuh"

@@ -39,7 +39,7 @@ SLACK = 2
 
 NONE, SIGNLESS, UNITS = np.float32(0), np.int32(0x7FFFFFFF), np.int32(0x4B000000)
 FAR, ENDLESS = np.float32(1e30), np.float32(np.inf)
-"""The power of infinity, and less that of zero: what follows does not change it."""
+"""The power of infinity, and negated that of zero, which finite factors do not change; and infinity."""
 
 
 class LogLimits(NamedTuple):
@@ -156,7 +156,7 @@ FOLLOW: dict[tuple[int, int], Callable[..., Any]] = {
     (4, 1): _follow_or_begin4,
     (8, 1): _follow_or_begin8,
 }
-"""What returns a product from the one before it and an element, by bytes of the number and flags before it."""
+"""Functions that return a product from the one before it and an element, by bytes of the number and flags before it."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class StableProduct:
 
     @property
     def follow(self) -> Callable[..., Any] | None:
-        """What returns an answer from the one before it, if answers are not rounded to another type."""
+        """The function that returns an answer from the one before it, if answers are not rounded to another type."""
         number = self.types.state[self.flags]
         return FOLLOW[number.itemsize, self.flags] if self.types.outputs == (number,) else None
 
@@ -203,7 +203,7 @@ class StableProduct:
 
 @lru_cache(maxsize=256)
 def stable_product(op: Operator, types_: Signature) -> StableProduct | None:
-    """Return what computes a product as a walk in order does, if `op` is one of floating-point numbers."""
+    """Return the operator that computes a product as a walk in order does, if `op` is one of floating-point numbers."""
     number = types_.state[-1]
     if number.kind != "f" or not traits_of(op).is_product:
         return None

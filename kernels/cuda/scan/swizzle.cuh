@@ -1,5 +1,5 @@
-// Other ways to move vectors of neighbouring values than in words.cuh. In shared memory: lanes whose vectors lie in the same
-// banks take the pieces in different orders, so that nobody waits for a bank. To global memory: past the caches.
+// Other ways to move vectors of neighbouring values than in words.cuh. In shared memory: lanes with vectors in the same
+// banks take the pieces in different orders, so that none waits for a bank. To global memory: past the caches.
 #pragma once
 
 // Eight lanes are served at once. With two pieces a vector lanes 0 and 4 would meet, with four lanes 0, 2, 4 and 6. With more

@@ -1,6 +1,6 @@
-"""The pass of a narrow table, whose few columns are scanned side by side: a row is one element, with a row of states.
+"""The pass of a narrow table, with few columns scanned side by side: a row is one element, with a row of states.
 
-So a table is scanned as one line of neighbouring items, by the same kernels, and each column is combined for itself.
+So a table is scanned as one line of neighbouring items, by the same kernels, and each column is combined separately.
 """
 
 from dataclasses import fields
@@ -25,7 +25,7 @@ from .tuning import (
 
 @dataclass(frozen=True)
 class TablePass(ScanPass):
-    """A scan or reduction along the rows of tables of so many columns, none of whose items is missing."""
+    """A scan or reduction along the rows of tables of `across` columns, without missing items."""
 
     across: int  # type: ignore[misc]
 
@@ -118,7 +118,7 @@ class TablePass(ScanPass):
 
 
 def table_of(each: ScanPass, inner: int) -> ScanPass:
-    """Return the pass of so many lines side by side, which is another if a thread's registers hold a row's states."""
+    """Return the pass for `inner` lines side by side: a `TablePass` if a thread's registers hold a row's states."""
     of = each.operator
     plain = each.nulls == "none" and not of.is_native and of.follow is None
     if plain and not traits_of(of.op).adds_digits and 1 < inner <= TABLE_WORDS // each.words:

@@ -50,8 +50,8 @@ and of more in the pipelined schedule. More of them shorten the way from the pre
 look-back warp more of the multiprocessor."""
 
 LOOKBACKS, WIDE_LOOKBACKS = 1, 2
-"""Look-back warps of a block, likewise. With two, all blocks learn of their prefixes and use memory at the same
-moments; a second is for large states, with which one does not keep up."""
+"""Look-back warps of a block, likewise. With two, all blocks get their prefixes and use memory at the same
+moments; a second is for large states, for which one is too slow."""
 
 RESIDENT_WARPS = 32
 """Warps of the classic schedule that should fit on a multiprocessor at the same time: their number hides latencies."""
@@ -59,7 +59,7 @@ RESIDENT_WARPS = 32
 RELIEVED_FROM = 6
 """Four-byte words of a state from which on scans of that schedule begin with half of these warps, as products do. With
 all of them, each of 19 kinds of such scans spilled registers on sm_75, sm_80, sm_90 and sm_120: it was compiled, and
-then compiled anew."""
+then compiled again."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
 
 
 TABLE_WORDS, TABLE_ITEMS = 8, 32
-"""Of narrow tables, whose rows are scanned as one element each: four-byte words of a row's states at most, and items of
+"""Of narrow tables, where each row is scanned as one element: four-byte words of a row's states at most, and items of
 the table that a lane has."""
 
 TABLE_AGGREGATORS, TABLE_LOOKBACKS, WIDE_TABLE_LOOKBACKS = 4, 4, 2
@@ -118,7 +118,7 @@ tables fewer, as their threads need more registers."""
 
 
 def table_tile_for(inputs: Form, outputs: Form, across: int) -> Tile:
-    """Return the tile for rows of so many items of these types, whose states are raked."""
+    """Return the tile for rows of `across` items of these types, with raked states."""
     largest = across * max(d.itemsize for d in (*inputs, *outputs))
     column = 32 * WARPS_OF_SCAN * across * sum(d.itemsize for d in inputs)
     vector = 1
@@ -132,7 +132,7 @@ def table_tile_for(inputs: Form, outputs: Form, across: int) -> Tile:
 
 
 def row_vector_for(inputs: Form, words: int, outputs: Form) -> int:
-    """Return how many neighbouring items of a short line a lane has, for states of so many words."""
+    """Return how many neighbouring items of a short line a lane has, for states of `words` words."""
     vector = max(1, LANE_BYTES // max(d.itemsize for d in (*inputs, *outputs)))
     while vector > 1 and vector * words > ROW_STATE_WORDS:
         vector //= 2
@@ -140,7 +140,7 @@ def row_vector_for(inputs: Form, words: int, outputs: Form) -> int:
 
 
 def rakes(inputs: Form, words: int, outputs: int) -> bool:
-    """Return whether lanes reduce their items before states among lanes are scanned, for states of so many words."""
+    """Return whether lanes reduce their items before states among lanes are scanned, for states of `words` words."""
     return words >= RAKED_FROM * outputs and 4 * words > sum(d.itemsize for d in inputs)
 
 
@@ -149,8 +149,8 @@ AGGREGATORS = {2: 4, 9: 4}
 long need all, but with 9 words (reproducible means) too few registers are left for each."""
 
 FEW_AGGREGATORS, FEW_FROM, FEW_IF_NULLS = 4, 12, 7
-"""So few warps reduce tiles of states of so many words or more, and of so many if items may be missing, as more leave
-too few registers. With 4, exponentially weighted means took 1.18 rather than 1.04 (run 19)."""
+"""The warps that reduce tiles of states of FEW_FROM words or more, or of FEW_IF_NULLS if items may be missing: more
+leave too few registers. With 4, exponentially weighted means took 1.18 rather than 1.04 (run 19)."""
 
 SWIZZLE_FROM = 2
 """Inputs from which on lanes take the pieces of their items in different orders (swizzle.cuh)."""
@@ -161,7 +161,7 @@ block, and blocks on a multiprocessor."""
 
 
 def strided_for(inner: int, vector: int) -> str:
-    """Return the schedule of so many lines side by side, of which a lane has `vector`."""
+    """Return the schedule of `inner` lines side by side, where a lane has `vector` of them."""
     return next((name for name, lanes in STRIDED.items() if lanes * vector >= inner), "strided")
 
 
@@ -180,7 +180,7 @@ class Panel:
 
 
 def lookbacks_for(words: int) -> int:
-    """Return how many look-back warps a block of the pipelined schedule has, for states of so many words."""
+    """Return how many look-back warps a block of the pipelined schedule has, for states of `words` words."""
     return LOOKBACKS if words <= 2 else WIDE_LOOKBACKS
 
 
@@ -195,7 +195,7 @@ def aggregators_for(tile: Tile, words: int, nulls: bool) -> int:
 
 
 def panel_for(inputs: Form, words: int) -> Panel:
-    """Return how lines that lie side by side are cut, for states of so many words."""
+    """Return how lines that lie side by side are cut, for states of `words` words."""
     smallest = min(d.itemsize for d in inputs)
     vector = max(1, min(PANEL_BYTES // smallest, 4))
     while vector > 1 and vector * words > PANEL_WORDS // 16:

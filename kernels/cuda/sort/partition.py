@@ -1,4 +1,4 @@
-"""Rows of CuPy arrays in parts, by the leading bits of their codes, and back where they stood.
+"""Rows of CuPy arrays in parts, by the leading bits of their codes, and back in their old places.
 
 Parts are made by digits of a radix sort. The same digits are undone, the last one first, so no row needs its position.
 """
@@ -19,7 +19,7 @@ DIGIT = 8
 
 
 def leading_bits(length: int) -> int:
-    """Return by how many leading bits of their codes so many rows are parted at most."""
+    """Return the most leading bits of codes by which this many rows are parted."""
     return min(PART_BITS, (length // PART_ROWS).bit_length())
 
 
@@ -80,7 +80,7 @@ class Partition:
         return found.view(values.dtype)
 
     def restore(self, values: Any) -> Any:
-        """Return values in the order of parts where the rows stood."""
+        """Return values in the order of parts in the rows' old order."""
         if values.itemsize not in CARRIED:
             out = cupy.ndarray(self._length, values.dtype)
             return move(values, self._positions, out, puts=True)

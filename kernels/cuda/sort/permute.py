@@ -105,7 +105,7 @@ def _place(rows: Any, positions: Any) -> Any:
 
 
 def _starts_of_digit(length: int, shift: int) -> Any:
-    """Return how many of the numbers below a length have a lower digit of eight bits than each, from this bit on."""
+    """Return how many numbers below a length have a lower digit of eight bits, from this bit on, than each digit."""
     values = np.arange(BINS, dtype=np.uint64)
     whole, rest = divmod(length, BINS << shift)
     least = np.minimum(values << np.uint64(shift), np.uint64(rest))

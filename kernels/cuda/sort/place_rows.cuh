@@ -1,5 +1,5 @@
-// Rows are put at their positions, which are a permutation whose leading bits are in order: a tile of 2^k rows is put
-// in order in shared memory and written at once.
+// Rows are put at their positions, a permutation with leading bits in order: a tile of 2^k rows is put in order in
+// shared memory and written at once.
 #pragma once
 
 struct Params {

@@ -1,8 +1,8 @@
-"""Radix sort of one key on a GPU: which digits are sorted by, and the launches that do so.
+"""Radix sort of one key on a GPU: the choice of digits to sort by, and the launches.
 
-Digits in which all keys agree are skipped, where a pass takes longer than to ask for them. The leading digits of wide
-keys may tell nearly all rows apart. Then rows are sorted by those alone, and the few that tie are sorted by all their
-digits and put back where they stood.
+Digits in which all keys agree are skipped, where a pass takes longer than to look for them. The leading digits of wide
+keys may differ in nearly all rows. Then rows are sorted by these alone, and the few that tie are sorted by all their
+digits and put back in their places.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from .tuning import ASKED_FROM, FEW, SPARE_FROM, SPARED_FROM, TIES_AT_MOST
 
 @dataclass(frozen=True, eq=False)
 class Word:
-    """Keys as a kernel sorts them: contiguous unsigned integers, and what makes codes of them."""
+    """Keys as a kernel sorts them: contiguous unsigned integers, and how they become codes."""
 
     keys: Any
     code: KeyCode
@@ -36,7 +36,7 @@ class Word:
 
 
 def position_dtype(length: int) -> np.dtype:
-    """Return the dtype that positions of so many rows have while they are moved."""
+    """Return the dtype that positions of this many rows have while they are moved."""
     return np.dtype(np.uint32 if length <= 1 << 32 else np.uint64)
 
 
@@ -82,7 +82,7 @@ def radix_sort(
     if not may_spare:
         # the lowest digit seldom agrees in all keys, and if it does, sorting by it moves no row
         sorting.begin()
-    counts = counting.read()["digits"][0]  # what follows has been prepared meanwhile
+    counts = counting.read()["digits"][0]  # the next steps have been prepared meanwhile
     digits = [d for d in range(word.code.size) if counts[d].max() < length]
     left_out = _spared(counts[digits], length) if may_spare else 0
     keys, moved = sorting.run(digits[left_out:])
@@ -119,7 +119,7 @@ def _sort_few(
 
 
 def tied_slots(word: Word, shift: int = 0) -> Any:
-    """Return where keys in order have the same code as a neighbour, but for so many of the lowest bits."""
+    """Return where sorted keys have the same code as a neighbour, apart from the lowest `shift` bits."""
     tied = cupy.ndarray(len(word), np.bool_)
     begun = begin((TiesPass(word.code),), len(word))
     begun.run(0, [word.keys.data.ptr, tied.data.ptr], options=(shift,))
@@ -142,7 +142,7 @@ def rows_at(column: Any, positions: Any) -> Any:
 
 
 def begin(passes: Sequence[Any], length: int, waits: bool = False) -> launch.Launch:
-    """Return the launch of passes over so many rows."""
+    """Return the launch of passes over `length` rows."""
     return launch.Launch(launch.current_space(Plan(tuple(passes)), Extent(length)), waits)
 
 
@@ -157,8 +157,8 @@ def begin_count(word: Word, shift: int = 0, waits: bool = True) -> tuple[launch.
 def _spared(counts: np.ndarray, length: int) -> int:
     """Return how many of the counted digits, the lowest, may be left out at first.
 
-    Two rows have the same digit with a probability that its counts tell. As if digits were independent, the others
-    must tell rows apart but for a share of ties.
+    The counts of a digit give the probability that two rows have the same one. As if digits were independent, the
+    other digits must distinguish rows, except for a share of ties.
     """
     same = ((counts / length) ** 2).sum(1)
     ties = length * np.cumprod(same[::-1])[::-1]  # of a row, if digits from here on are known
@@ -216,7 +216,7 @@ class Sorting:
             self._buffers[1][0] = self._wide.view(dtypes[1])[:length]
 
     def begin(self) -> None:
-        """Sort by the lowest digit, before it is known by which others."""
+        """Sort by the lowest digit, before the others to sort by are known."""
         self._step(0, (self._word.code.size - 1) % 2, 0, self._starts[0])
 
     def run(self, digits: Sequence[int]) -> tuple[Any, Any]:
@@ -224,7 +224,7 @@ class Sorting:
         return self.run_shifts([8 * d for d in digits], [self._starts[d] for d in digits])
 
     def run_shifts(self, shifts: Sequence[int], starts: Sequence[Any]) -> tuple[Any, Any]:
-        """Sort by the eight bits from each of these bits on, given where each value of theirs starts."""
+        """Sort by the eight bits from each of these bits on, given where each of their values starts."""
         word, ends = self._word, False
         if self._at is not None and shifts[:1] == [0]:
             shifts, starts = shifts[1:], starts[1:]

@@ -1,8 +1,8 @@
 """Sorting of CuPy arrays: keys as words that are sorted one by one, and arrays in their order; ranks and searches.
 
-Rows are sorted by the first word; those that tie are sorted by the words behind it and put back where they stood. If
-most tie, all are sorted by the words behind it, and then by the first word. Rows whose first key is null are sorted
-by themselves, by the other keys.
+Rows are sorted by the first word; those that tie are sorted by the words behind it and put back in their places. If
+most tie, all are sorted by the words behind it, and then by the first word. Rows with a null in the first key are
+sorted separately, by the other keys.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,17 +25,17 @@ from .sort_pass import KeyCode, RankPass, SearchPass
 from .tuning import MOSTLY_TIED
 
 KINDS = {"b": "unsigned", "u": "unsigned", "i": "signed", "f": "floats", "m": "times", "M": "times"}
-"""How codes are made, by the kind of a dtype."""
+"""The kind of codes, by the kind of a dtype."""
 
 
 class Level(NamedTuple):
-    """A word to sort by, and which rows are null before it is looked at, if any may be."""
+    """A word to sort by, and which rows are valid, if any may be null."""
 
     word: Word
     valid: Any = None
     nulls_first: bool = False
     words: int = 1
-    """Of its key, from this one on."""
+    """Words of its key, from this one on."""
 
     def take(self, positions: Any) -> "Level":
         """Return the level of the rows at these positions."""
@@ -51,7 +51,7 @@ def sort(
     positions: Positions,
     kth: Callable[[], Any] | None = None,
 ) -> list[Any]:
-    """Return arrays in the order of keys, whatever `kth` is; see `kernels.sort_pairs`."""
+    """Return arrays in the order of keys, ignoring `kth`; see `kernels.sort_pairs`."""
     count = len(keys[0].values)
     columns = [readable(a) for a in arrays]
     if not count:
@@ -95,7 +95,7 @@ def is_sorted(values: Any, heads: Any) -> bool:
 
 
 def are_sorted(arrays: Sequence[Any], heads: Any = None) -> bool:
-    """Return whether the values of each array never decrease, and wait for that once."""
+    """Return whether the values of each array never decrease; wait for the GPU once."""
     found = cupy.zeros(1, np.bool_)
     for array in arrays:
         count = len(array)
@@ -218,7 +218,7 @@ def _values_within(starts: Any, word: Word) -> Any:
 
 
 def _within(starts: Any, order: Any) -> Any:
-    """Return rows in the order of the segments that they are in, and else as they are."""
+    """Return rows in the order of their segments; within each they stay in order."""
     segments = _segments(starts, len(order))
     word = Word(rows_at(segments, order), KeyCode(segments.itemsize))
     _, again = radix_sort(word, positions=True, wants_keys=False)
@@ -280,7 +280,7 @@ def merge_sorted(
     backward: bool,
     unsorted: Any,
 ) -> tuple[Any, Any, Any]:
-    """Merge two sides in order, of fewer than 2**31 rows together, whose rows have int32 codes each.
+    """Merge two sorted sides, of fewer than 2**31 rows together, with an int32 code for each row.
 
     Returns
     -------

@@ -65,7 +65,7 @@ __device__ __forceinline__ Count look_back(const Count* descriptors, i64 tile) {
   return before;
 }
 
-// The sum over threads with lower numbers, of which BINS have a count; `sums` has an item a warp of those.
+// The sum over threads with lower numbers; BINS threads have a count, and `sums` has an item for each of their warps.
 __device__ __forceinline__ u32 sum_before(u32 count, u32* sums) {
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   u32 sum = count;

@@ -39,7 +39,7 @@ BINS = 256
 
 @dataclass(frozen=True)
 class KeyCode:
-    """What makes codes of keys, unsigned integers of their size that have their order (sort_code.cuh).
+    """How keys become codes: unsigned integers of their size that have their order (sort_code.cuh).
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class CountPass(PlainPass):
 
 @dataclass(frozen=True)
 class TiesPass(PlainPass):
-    """Mark rows whose leading digits are those of a neighbour."""
+    """Mark rows with the leading digits of a neighbour."""
 
     code: KeyCode
     visitor: ClassVar[VisitorSpec] = MARK_TIES
@@ -108,11 +108,11 @@ class TiesPass(PlainPass):
 
 @dataclass(frozen=True)
 class RankPass(PlainPass):
-    """Rank sorted keys, in groups whose numbers have so many bytes if they have any."""
+    """Rank sorted keys, within groups if there are any; their numbers have `group` bytes."""
 
     code: KeyCode
     method: str
-    """What equal ones get, a key of `RANKS`."""
+    """The rank of equal keys, a key of `RANKS`."""
     group: int = 0
     visitor: ClassVar[VisitorSpec] = TIED_RANKS
     name: ClassVar[str] = "ranks of sorted keys"
@@ -156,7 +156,7 @@ class PackPass(PlainPass):
     sizes : tuple of int
         Bytes of a row of each column, from the largest to the smallest.
     row : int
-        Bytes of such rows together, and of what is left free behind them: 8, 16 or 32.
+        Bytes of such a row, with those left free behind it: 8, 16 or 32.
     position : int
         Bytes of a position; 0 where rows are put side by side.
     """
@@ -180,7 +180,7 @@ class PackPass(PlainPass):
 
 @dataclass(frozen=True)
 class PlacePass(PlainPass):
-    """Put rows of `size` bytes at positions whose leading bits are in order, in tiles of so many rows."""
+    """Put rows of `size` bytes at positions with leading bits in order, tile by tile."""
 
     size: int
     position: int

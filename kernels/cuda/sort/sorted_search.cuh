@@ -1,11 +1,11 @@
-// Where sorted needles belong among sorted values: how many of these come before each where both sides are merged.
+// Where sorted needles belong among sorted values: how many values come before each needle if both sides are merged.
 //
-// A block finds by a whole warp which needles and which values a tile of the merged sides has, and a thread of the block
-// which of the tile's ITEMS neighbours are its own. Tiles of a block follow each other, and the end of one, which begins
-// the next, is looked for near its beginning. In arrays that are in no order, nothing is read outside of them.
+// A whole warp finds which needles and which values a tile of the merged sides has, and each thread which of the tile's
+// ITEMS neighbours are its own. Tiles of a block follow each other, and the end of one, which begins the next, is
+// looked for near its beginning. Arrays that are not sorted are not read beyond their ends.
 //
-// With MERGES, what is written is both sides in order: the code of each row, its number if it is a value, and whether it
-// is a needle.
+// With MERGES, both sides are written in order: the code of each row, its number if it is a value, and whether it is a
+// needle.
 #pragma once
 
 struct Params {
@@ -26,7 +26,7 @@ struct Params {
   i64 beyond;  // from which place on -1 is written; with MERGES, the number of a needle
 };
 
-// A thread's neighbours lie in other banks than those of the threads beside it.
+// A thread's neighbours lie in other banks than those of neighbouring threads.
 constexpr int BANKS = 128 / sizeof(Key);
 __device__ __forceinline__ int seat(int at) { return at + at / BANKS; }
 

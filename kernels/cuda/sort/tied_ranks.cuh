@@ -1,5 +1,5 @@
 // The rank of each of sorted keys, where equal ones share the average, the least or the largest of their places. With
-// groups, which are sorted too, it is the rank in the group, in which keys are sorted.
+// groups, which are sorted too, it is the rank within the group, where keys are sorted.
 //
 // A tile notes in words of bits which of its keys begin a run, and scans where the last one before each word is, and the
 // first one behind it; where groups begin likewise. A run or a group that reaches over an end of the tile is followed

@@ -1,4 +1,4 @@
-"""The sizes of the passes of sorting, and from which numbers of rows on each way is taken.
+"""The sizes of the passes of sorting, and the numbers of rows from which on each way is taken.
 
 Measurements: benchmarks/results/tuning-notes.md, "Sorting".
 """
@@ -8,8 +8,8 @@ DIGIT_SHAPES = {
     (8, 0): (384, 17, 2), (8, 4): (384, 16, 2), (8, 8): (384, 12, 2),
 }  # fmt: skip
 """Threads of a block that sorts by a digit, rows of a thread, and blocks on a multiprocessor, on GPUs with
-LARGE_SHARED: by the bytes of a key and of a value, if there is one; four are the least. As many rows as no register
-is spilled for and two blocks have room for in shared memory."""
+LARGE_SHARED: by the bytes of a key and of a value, if there is one; four are the least. As many rows as fit without
+spilled registers, and with two blocks in shared memory."""
 
 RESTORED_SHAPES = {
     (4, 4): (384, 16, 2),
@@ -41,7 +41,7 @@ FEW = 1 << 13
 """Rows up to which all keys are compared with each other, in one pass."""
 
 ASKED_FROM = {1: 1 << 22, 2: 1 << 22, 4: 1 << 22, 8: 1 << 20}
-"""Rows from which on the host waits to know in which digits keys differ, by the bytes of a key."""
+"""Rows from which on the host waits for the digits in which keys differ, by the bytes of a key."""
 
 SPARED_FROM, SPARE_FROM, TIES_AT_MOST = 8, 1 << 24, 1 / 8
 """Bytes of keys, and rows, from which on keys are sorted by leading digits first; and how many others a row may be
@@ -50,9 +50,9 @@ with positions: 0.38 ms by all digits, 1.19 by leading ones; 2^24: 2.0 both; 2^2
 
 PACKED_FROM, ROW_BYTES = 1 << 27, 32
 """Bytes of several columns from which on their rows are put side by side before they are taken by position, and bytes
-of such a row at most. Fewer stay in the L2 cache; of more, memory is read in pieces of 64 bytes. 2^27 rows of two, four
-and six float64 on an H100: each column alone 9.8, 19.5, 29.2 ms, together 6.9, 9.8, 16.6; of eight float32 37.4 and
-10.8. Rows that were in order before take 1.9, 3.9, 5.7 ms alone and 3.3, 6.8, 10.0 together."""
+of such a row at most. Fewer stay in the L2 cache; beyond it, memory is read in pieces of 64 bytes. 2^27 rows of two,
+four and six float64 on an H100: each column alone 9.8, 19.5, 29.2 ms, together 6.9, 9.8, 16.6; of eight float32 37.4
+and 10.8. Rows that were in order before take 1.9, 3.9, 5.7 ms alone and 3.3, 6.8, 10.0 together."""
 
 PACKED_BYTES = 64
 """Bytes of such rows that a thread asks for at once."""

@@ -1,4 +1,4 @@
-// What is answered of the values of a window once they can be found in order; bit by bit as on CPUs.
+// The answers for a window, given its values in order; bit by bit as on CPUs.
 
 typedef unsigned long long Word;
 

@@ -27,10 +27,10 @@ class Matrix(NamedTuple):
     codes: Any
     """The place of each row's value among the distinct values, as uint32."""
     distinct: Any
-    """These, in order."""
+    """The distinct values, in order."""
 
     def levels(self) -> tuple[Any, Any, np.uint64, np.int32]:
-        """Return what kernels take: words, zeros of each level, words a level, and how many levels."""
+        """Return the arguments of kernels: words, zeros of each level, words a level, and how many levels."""
         rows, count = len(self.codes), max(len(self.distinct) - 1, 0).bit_length()
         stride = rows // 32 + 1
         words = cupy.empty((count, stride), np.uint64)
@@ -56,7 +56,7 @@ def matrix(values: Any) -> Matrix:
 
 
 def run(name: str, threads: int, *given: Any) -> None:
-    """Launch a kernel with so many threads, or a few more."""
+    """Launch a kernel with this many threads, or a few more."""
     if threads > 0:
         _kernel(name)((-(-threads // THREADS),), (THREADS,), given)
 
@@ -74,7 +74,7 @@ def order_statistics(statistic: OrderStatistic, values: Any, windows: Windows, l
         windows = windows.tightened(len(values), cupy.arange)
     if windows.around[1] <= most:
         return sorted_windows(statistic, values, windows, least)
-    # bounds are cut to the rows of their piece: that they never decrease is not checked, which would wait for the GPU
+    # bounds are cut to the rows of their piece; to check that they never decrease would wait for the GPU
     found = pieces(windows, len(values), ORDER_PIECE, cupy.arange)
     out = cupy.empty(found[-1][1] if found else 0, np.float64)
     for first, last, low, high in found:

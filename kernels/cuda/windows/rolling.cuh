@@ -5,10 +5,10 @@
 // these, which are whole threads' rows for the most part, and known by doubling; then the rows that enter one by one.
 // After van Herk (Pattern Recognition Letters 13, 1992) and Gil and Werman (IEEE PAMI 15, 1993).
 //
-// Windows between bounds whose rows fit shared memory: see rolling_spans.cuh.
+// Windows between bounds with rows that fit shared memory: see rolling_spans.cuh.
 //
 // Other windows: rows are reduced by GROUP to a first level, and each level by FAN to the next. Prefixes and suffixes of
-// the groups of a level are kept beside it, so that a window takes its ends from each level until it is in one group.
+// the groups of a level are kept with it, so that a window takes its ends from each level until it is in one group.
 //
 // Every combination keeps the earlier state on the left, and its order depends on lengths and windows alone.
 #pragma once
@@ -134,7 +134,7 @@ struct States {
   }
 };
 
-// Reads so many of a tile's rows from row `begin` on, one in THREADS: all are on their way before the first is stored.
+// Reads MANY of a tile's rows from row `begin` on, one in THREADS: all are on their way before the first is stored.
 template <int MANY>
 __device__ __forceinline__ void load(const Params& p, const Rows& rows, i64 first, int begin, int held) {
   Element read[MANY];
@@ -168,7 +168,8 @@ __device__ __forceinline__ void write_answers(const Params& p, Output (&answers)
   });
 }
 
-// Each thread gets the states of so many threads behind it, in order; `states` are those of all threads, and so many more.
+// Each thread gets the states of the `many` threads behind it, combined; `states` are those of all threads, and `many`
+// more.
 __device__ __forceinline__ State following(States states, States other, int many) {
   const int all = THREADS + many;
   State run = identity();
@@ -226,7 +227,7 @@ __device__ __forceinline__ void answer_tile(const Params& p, i64 tile, u8* memor
 
 __device__ __forceinline__ i64 within(i64 row, i64 rows) { return row < 0 ? 0 : row < rows ? row : rows; }
 
-// The rows of a window, which are among those that there are.
+// The rows of a window, cut to those that there are.
 struct Window {
   i64 start, stop;
 };

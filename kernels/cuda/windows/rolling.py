@@ -1,7 +1,7 @@
 """Rolling windows of CuPy arrays: by tiles where the rows of neighbouring windows fit shared memory, else by levels.
 
-Whether windows between bounds fit is known on the device only, so all passes are launched in any case: they do nothing
-if those before left no windows. Where windows of values start is found by tiles, in one pass.
+Only the device knows whether windows between bounds fit, so all passes are always launched: they do nothing if those
+before left no windows. The starts of windows of values are found by tiles, in one pass.
 """
 
 from functools import lru_cache
@@ -80,7 +80,7 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
 
 
 def most_ring_rows() -> int:
-    """Return 0: rows of groups are to be brought together, even if there are none."""
+    """Return 0: rows of groups are always brought together."""
     return 0
 
 

@@ -36,7 +36,7 @@ struct Chunks {
   }
 };
 
-// Writes of each window of a tile where it starts in the span and, in the upper half, where it stops.
+// Writes where each window of a tile starts in the span and, in the upper half, where it stops.
 __device__ __forceinline__ void load_bounds(const Params& p, i64 answers_from, const Span& span, int held, u32* bounds) {
   const i64 last = p.length - 1;
   i64 from[ITEMS], to[ITEMS];

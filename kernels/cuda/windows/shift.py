@@ -1,4 +1,4 @@
-"""Rows of CuPy arrays moved along."""
+"""Shifted rows of CuPy arrays."""
 
 from functools import lru_cache
 from typing import Any
@@ -42,7 +42,7 @@ def _difference() -> Any:
 
 
 def shift(array: Any, shifted: Shifted, fill: np.generic, *, subtracts: bool, exact: bool) -> Any:
-    """Return rows moved along, or what changed since; see `kernels.shift`."""
+    """Return shifted rows, or the changes since; see `kernels.shift`."""
     if exact:
         raise TypeError("exact answers are of NumPy arrays")
     out, same = cupy.empty(len(array), fill.dtype), array.dtype == fill.dtype
@@ -75,7 +75,7 @@ def _before() -> Any:
 
 
 def rows_before(codes: Any, groups: int, periods: int, *, check: bool) -> Any:
-    """Return the row of its group so many rows before each row; see `kernels.windows_by_code.rows_before`."""
+    """Return the row `periods` rows before each row in its group; see `kernels.windows_by_code.rows_before`."""
     count = len(codes)
     found = cupy.ndarray(count, np.int64)
     if not count:
@@ -89,5 +89,5 @@ def rows_before(codes: Any, groups: int, periods: int, *, check: bool) -> Any:
 
 
 def finds_rows_before(groups: int, periods: int) -> bool:
-    """Return True: rows are sorted, whatever there is of them."""
+    """Return True: rows are sorted by their groups in any case."""
     return True

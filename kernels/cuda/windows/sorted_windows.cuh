@@ -2,7 +2,7 @@
 // enters from row to row, in a pass without branches. Follows order_answers.cuh and window_rows.cuh.
 //
 // A group of LANES threads answers ITEMS neighbouring windows; each thread has SLOTS neighbouring values of the window
-// in order. What is missing is infinite, and so comes last. All lanes of a group call the methods of `Window` together.
+// in order. Missing values are infinite, and so come last. All lanes of a group call the methods of `Window` together.
 
 #define ALL 0xffffffffu
 
@@ -31,7 +31,7 @@ template <> struct Pick<1> {
 struct Window {
   double values[SLOTS];
 
-  // Take rows of shared memory, in any order, of which there are at most CAPACITY.
+  // Take rows of shared memory, in any order; there are at most CAPACITY.
   __device__ void load(const double* rows, int count) {
 #pragma unroll
     for (int i = 0; i < SLOTS; ++i) values[i] = lane() * SLOTS + i < count ? rows[lane() * SLOTS + i] : INFINITE;
@@ -89,7 +89,7 @@ struct Window {
     return LANES > 1 ? __shfl_sync(group(), mine, unsigned(place) / SLOTS, LANES) : mine;
   }
 
-  // How many values there are, less than one, and equal to it.
+  // How many values there are, how many are less than one, and how many are equal to it.
   __device__ int present() const { return less_than(INFINITE); }
 
   __device__ int less_than(double value) const {

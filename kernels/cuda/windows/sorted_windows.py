@@ -1,6 +1,7 @@
 """Order statistics of short windows of CuPy arrays.
 
-The values of the shortest are kept in order in registers, row by row. Others are asked of the order of a tile of rows.
+The values of the shortest are kept in order in registers, row by row. The others are found in the order of a tile of
+rows.
 """
 
 from functools import cache
@@ -23,7 +24,7 @@ FOLLOWED = {
     "sorted_windows": ("order_answers", "window_rows"),
     "tile_windows": ("order_answers", "window_rows", "wavelet_matrix"),
 }
-"""The files that come before those of kernels."""
+"""The files that are included before those of kernels."""
 
 
 def source(name: str) -> str:
@@ -36,11 +37,11 @@ SIZES = {
     "sorted_windows": ("LANES", "SLOTS", "ITEMS", "THREADS"),
     "tile_windows": ("THREADS", "EACH", "RESIDENT"),
 }
-"""What the sizes of a kernel's shape are called in its source."""
+"""The names of the sizes of a kernel's shape in its source."""
 
 
 def options(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
-    """Return how a kernel is compiled for a shape."""
+    """Return the options that compile a kernel for a shape."""
     # the answers are those of CPUs bit by bit, so products and sums are rounded one by one
     sizes = zip(SIZES[name], shape, strict=True)
     return ("--fmad=false", *(f"-D{size}={number}" for size, number in sizes))
@@ -57,7 +58,7 @@ def longest(statistic: OrderStatistic) -> int:
 
 
 def sorted_windows(statistic: OrderStatistic, values: Any, windows: Windows, least: int) -> Any:
-    """Return an order statistic of each window, of which none has more rows than the `longest`."""
+    """Return an order statistic of each window; none has more rows than the `longest`."""
     count = windows.number
     out = cupy.empty(count, np.float64)
     if not count:

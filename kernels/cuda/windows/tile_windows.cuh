@@ -51,8 +51,8 @@ struct Values {
     }
     __syncthreads();
   }
-  // Take this thread's part of the merge of neighbouring lists of so many threads' values, after Odeh, Green, Mwassi,
-  // Shmueli and Birk, "Merge Path" (2012).
+  // Take this thread's part of the merge of neighbouring lists, of the values of `threads` threads each, after Odeh,
+  // Green, Mwassi, Shmueli and Birk, "Merge Path" (2012).
   __device__ void merge(int threads) {
     const int first = threadIdx.x / (2 * threads) * (2 * threads), length = threads * EACH;
     const int a = first * EACH, b = a + length, taken = (threadIdx.x - first) * EACH;
@@ -127,7 +127,7 @@ __device__ void order_rows() {
   __syncthreads();
 }
 
-// The first place of a value that is in the tile.
+// The first place of a value in the tile.
 __device__ unsigned place_of(double value) {
   int low = 0, high = ROWS;
   while (low < high) {
@@ -140,7 +140,7 @@ __device__ unsigned place_of(double value) {
   return low;
 }
 
-// Make a level of the matrix; `is_one` tells the bit of a row's code, and rows move unless it is the last.
+// Make a level of the matrix; `is_one` returns the bit of a row's code, and rows move unless it is the last level.
 template <class IsOne> __device__ void make_level(int level, bool moves, IsOne is_one) {
   Code here[EACH];
   unsigned mine = 0, ones[EACH];

@@ -20,7 +20,7 @@ WIDE_WORDS = 4
 
 SPAN_ITEMS, SPAN_RESIDENT, SPAN_BLOCKS = 8, 4, 64
 """Neighbouring windows between bounds that a thread answers at most, blocks that registers are left for, and blocks a
-multiprocessor in a launch at most, of which the last may be fewer than fit."""
+multiprocessor in a launch at most; the last of these may be fewer than fit."""
 
 SPAN_SHARED = {True: 56 << 10, False: 56 << 10}
 """Bytes of shared memory of a block that answers windows between bounds at most, with LARGE_SHARED or without."""
@@ -29,14 +29,14 @@ LEVEL_GROUP, LEVEL_FAN = 8, 16
 """Rows that make a state of the first level, and states that make one of the next."""
 
 STARTS_THREADS, STARTS_ITEMS, STARTS_BLOCKS = 256, 8, 64
-"""Of what looks for the first row within reach: threads of a block, neighbouring rows of a thread, and blocks a
+"""Of the search for the first row within reach: threads of a block, neighbouring rows of a thread, and blocks a
 multiprocessor in a launch at most."""
 
 STARTS_HALO, STARTS_NEAR = 512, 8
 """Rows before those of a block that it reads as well, and rows from one answer on that are looked at one by one."""
 
 ORDER_PIECE = 1 << 22
-"""Windows of a piece for order statistics, at least: the wavelet matrix of so many rows takes 23 MB, and stays in the
+"""Windows of a piece for order statistics, at least: the wavelet matrix of their rows takes 23 MB, and stays in the
 cache of an H100."""
 
 KEPT_LONGEST = 32

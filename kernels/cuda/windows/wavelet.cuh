@@ -56,7 +56,7 @@ extern "C" __global__ void ranks(const Word* words, const Word* zeros, Word stri
   out[i] = rank(added, share, ascending, pct, found, less, equal);
 }
 
-// How many windows come before the first whose bound, which never decreases, is behind a row.
+// How many windows have a bound that is not behind a row; bounds never decrease.
 __device__ Word windows_up_to(const long long* bounds, Word windows, long long row) {
   Word low = 0, high = windows;
   while (low < high) {

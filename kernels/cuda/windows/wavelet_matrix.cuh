@@ -1,5 +1,5 @@
 // The wavelet matrix of the places of values (Claude, Navarro and Ordonez, Information Systems 47, 2015), one level at
-// a time, and what windows of rows ask of it. A word has the bits of 32 rows and, in its upper half, how many rows
+// a time, and the look-ups for windows of rows. A word has the bits of 32 rows and, in its upper half, how many rows
 // before it have a 0. Rows with a 0 come first on the next level, in their order, and then those with a 1.
 
 template <class Row> struct Matrix {
@@ -8,7 +8,7 @@ template <class Row> struct Matrix {
   Row stride;
   int levels;
 
-  // Rows before `row` whose bit on a level is 0.
+  // The number of rows before `row` with a 0 on a level.
   __device__ Row zeros_before(int level, Row row) const {
     const Word word = words[level * stride + row / 32];
     const unsigned clear = ~unsigned(word) & ((1u << row % 32) - 1);

@@ -54,7 +54,7 @@ SPANS = STEPS[1:3]
 TILED = STEPS[:3]
 
 MOST_SPAN_ROWS, SPAN_STEP = 1 << 16, 64
-"""Rows that a span never has, as 16 bits say where a window starts in it; and what its rows are a multiple of."""
+"""A span has fewer rows, as 16 bits say where a window starts in it; and a multiple of SPAN_STEP rows."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def tile_passes(
 def span_passes(of: TypedOperator, nulls: str, capability: Capability) -> list[WindowPass]:
     """Return the passes that answer windows between bounds where they lie in few rows; none if states are too large.
 
-    The first takes spans of few rows more than a tile has answers, the next those that are left and fit.
+    The first takes spans of few rows more than a tile has answers, the next the remaining spans that fit.
     """
     items = SPAN_ITEMS
     while items:
