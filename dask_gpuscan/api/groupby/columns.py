@@ -103,7 +103,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         return bool(self._meta.ndim == 1 or one)
 
     @cached_property
-    def _names(self) -> list[Hashable]:
+    def _known(self) -> list[Hashable]:
         return names_of(self._meta)
 
     def _columns(self, numeric_only: bool = False) -> list[Hashable]:
@@ -114,7 +114,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
             names = self._selected if isinstance(self._selected, list) else [self._selected]
         else:
             keys = (*self._by.columns, *self._grouping.hidden)
-            names = [n for n in self._names if n not in keys]
+            names = [n for n in self._known if n not in keys]
         if numeric_only and not self._as_series:
             library = library_of(self._meta)
             names = [n for n in names if library.is_numeric(self._column(n).dtype)]
@@ -142,7 +142,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         """The collection with no other columns than these and the keys, if others would be read or moved."""
         if self._meta.ndim == 1:
             return self._obj
-        names, known = [n for n in names if n not in self._by.levels], self._names
+        names, known = [n for n in names if n not in self._by.levels], self._known
         for name in names:
             if known.count(name) != 1:
                 self._column(name)  # which tells what is wrong
