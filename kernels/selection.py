@@ -94,7 +94,7 @@ class Predicate:
         ]
         if not arrays:
             raise TypeError("a predicate must read at least one array")
-        if len({a.shape for a in arrays}) > 1 or arrays[0].ndim != 1:
+        if len(arrays) > 1 or arrays[0].ndim != 1:
             check_one_length("inputs of a predicate", arrays)
         for null in nulls:
             if isinstance(null, Mask):
@@ -329,7 +329,7 @@ def check_keep(keep: Selection, arrays: Sequence[Array]) -> list[Array]:
     ValueError
         If lengths differ.
     """
-    if not _are_columns(arrays):
+    if arrays and not _are_columns(arrays):
         check_columns("arrays", arrays)
     deciding: Sequence[Array] = (keep,)  # type: ignore[assignment]
     if isinstance(keep, (Predicate, Runs)):
@@ -338,6 +338,6 @@ def check_keep(keep: Selection, arrays: Sequence[Array]) -> list[Array]:
         found = f"an array of {keep.dtype}" if is_array(keep) else type(keep).__name__
         raise TypeError(f"keep must be an array of bool or a Predicate, found {found}")
     every = [*deciding, *arrays]
-    if len({a.shape for a in every}) > 1 or every[0].ndim != 1:
+    if len(every) > 1 or every[0].ndim != 1:
         check_one_length("arrays and what decides on them", every)
     return every

@@ -39,10 +39,8 @@ def sort_keys(
     for key in every:
         check_sortable(key)
     check_one_length("keys", every)
-    flags = [
-        _one_a_key(name, x, len(every))
-        for name, x in (("descending", descending), ("nulls_first", nulls_first))
-    ]
+    descends = _one_a_key("descending", descending, len(every))
+    first = _one_a_key("nulls_first", nulls_first, len(every))
     each = [None] * len(every)
     if nulls is not None:
         each = listed("nulls", "a sequence of InBand, Mask or None, one a key", nulls)
@@ -53,12 +51,12 @@ def sort_keys(
             raise TypeError(f"nulls must be InBand, Mask or None, found {shown(null)}")
         if isinstance(null, Mask):
             null.check_length("a key", len(every[0]))
-    return [SortKey(*one) for one in zip(every, each, *flags, strict=True)]
+    return list(map(SortKey, every, each, descends, first))
 
 
 def check_sortable(key: Any) -> None:
     """Check that an object is an array whose elements have an order here."""
-    if not is_array(key):
+    if not isinstance(key, np.ndarray) and not is_array(key):
         raise TypeError(
             f"keys must be arrays (numpy.ndarray, cupy.ndarray), found {type(key).__name__}"
         )
@@ -74,7 +72,7 @@ def _one_a_key(name: str, given: Any, count: int) -> list[bool]:
     flags = listed(name, "bool or a sequence of bool", given)
     if len(flags) != count:
         raise ValueError(f"{name} must have one entry a key, found {len(flags)} for {count} keys")
-    if not all(isinstance(flag, FLAG) for flag in flags):
+    if not set(FLAG).issuperset(map(type, flags)):
         raise TypeError(f"{name} must be bool, found {shown(given)}")
     return list(map(bool, flags))
 
@@ -307,5 +305,5 @@ def _sorted(
     positions: Positions = False,
     kth: Callable[[], Array] | None = None,
 ) -> list[Any]:
-    backend = BACKENDS[frozenset(map(type, [*(key.values for key in by), *arrays]))]
+    backend = BACKENDS[frozenset(map(type, [*[key.values for key in by], *arrays]))]
     return backend.sort(by, arrays, starts, positions=positions, kth=kth)

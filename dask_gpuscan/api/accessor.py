@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, NoReturn
 
-from ..engines.run import as_taken
+from ..engines.run import engine_of
 from .absent import attribute
 from .frame.duplicates import DuplicateMethods
 from .frame.filter import FilterMethods
@@ -68,7 +68,7 @@ class Gpuscan(
     """
 
     def __init__(self, obj: Obj) -> None:
-        self._obj = as_taken(obj)
+        self._obj = engine_of(obj).accepted(obj)
 
     def __repr__(self) -> str:
         return f"<gpuscan of a {type(self._obj).__module__.partition('.')[0]} {type(self._obj).__name__}>"

@@ -37,7 +37,7 @@ class Late:
 
     def __call__(self, obj: Any) -> Any:
         """Return an accessor of an object."""
-        return self._kind(obj)
+        return (self._found or self._kind)(obj)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._kind, name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.registry import check_names, choose_columns, library_of
+from ..frames.registry import choose_columns, library_of
 from ..kernels.messages import shown
 from ..ops.asof.asof import AsOf
 from ..ops.core.carry import DataFrameCarry, OverlapCarry, TreeReduction
@@ -98,9 +98,8 @@ def meta(obj: Any) -> Any:
 
 
 def accepted(obj: Any) -> Any:
-    """Return a frame as it is; raises a ValueError for a column without a name that could be told from others."""
-    check_names(obj)
-    return obj
+    """Return a frame in dtypes that are computed on; raises a ValueError for a label that cannot name a column."""
+    return library_of(obj).native(obj)
 
 
 def check_mask(obj: Any, mask: Any) -> None:

@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any, Protocol
 
 from ..forks import importing
-from ..frames.registry import library_of
 from . import eager, eager_arrays
 
 
@@ -129,7 +128,15 @@ class Engine(Protocol):
         """Return a frame or series with the columns and the index of this one, which may have no rows."""
 
     def accepted(self, obj: Any) -> Any:
-        """Return a frame whose parts have its dtypes; raises a ValueError for a label that cannot name a column."""
+        """Return a frame or series of the dtypes that its parts have, if these are computed on.
+
+        Raises
+        ------
+        ValueError
+            For a label that cannot name a column.
+        TypeError
+            For a column whose dtype cannot be cast to one that is computed on.
+        """
 
     def check_mask(self, obj: Any, mask: Any) -> None:
         """Check that a mask may keep rows of a frame; raises a TypeError if it cannot."""
@@ -226,23 +233,6 @@ def methods_of(obj: Any) -> Any:
 def meta_of(obj: Any) -> Any:
     """Return a frame or series with the columns and the index of this one, which may have no rows."""
     return engine_of(obj).meta(obj)
-
-
-def as_taken(obj: Any) -> Any:
-    """Return a frame or series as engines take it: of the dtypes that its parts have, if these are computed on.
-
-    Raises
-    ------
-    ValueError
-        For a label that cannot name a column.
-    TypeError
-        For a column whose dtype cannot be cast to one that is computed on.
-    """
-    engine = engine_of(obj)
-    obj = engine.accepted(obj)
-    meta = engine.meta(obj)
-    native = library_of(meta).native
-    return obj if native(meta) is meta else engine.map_partitions(obj, native)
 
 
 class ArrayEngine(Protocol):

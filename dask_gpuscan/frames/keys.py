@@ -160,7 +160,7 @@ class Keys:
 
 def are_factorized(series: Sequence[Column]) -> bool:
     """Return whether some keys, such as text, are factorized before kernels see them, which takes long."""
-    return any(library_of(c).moved_layout(c.dtype) is None for c in series)
+    return None in [library_of(c).moved_layout(c.dtype) for c in series]
 
 
 def key_arrays(series: Sequence[Column]) -> Keys:

@@ -16,7 +16,7 @@ from ..forks import import_late
 from ..kernels.late_dataclass import dataclass
 from .messages import FLAG
 from .protocol import Library
-from .types import Column, DType, Values, View
+from .types import Column, Values, View
 
 
 @dataclass(frozen=True)
@@ -94,18 +94,13 @@ def names_of(frame: Any) -> list[Any]:
     return [frame.name] if frame.ndim == 1 else library_of(frame).names(frame)
 
 
-def check_names(frame: Any) -> None:
+def check_names(names: Iterable[Hashable]) -> None:
     """Raise a ValueError for a column, or a series, that is named <NA>: it is neither equal to a name nor unequal."""
-    for name in names_of(frame):
+    for name in names:
         if name is pd.NA:
             raise ValueError(
                 "a column is named <NA>, which no name can be compared with; rename it first"
             )
-
-
-def dtypes_of(frame: Any) -> list[DType]:
-    """Return the dtypes of the columns of a frame, in order; of a series, its own."""
-    return [frame.dtype] if frame.ndim == 1 else library_of(frame).dtypes(frame)
 
 
 def unused_name(name: str, known: Sequence[Hashable]) -> str:
@@ -131,9 +126,9 @@ def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
     """Return a frame with the columns of these names; a series as it is."""
     if frame.ndim == 1:
         return frame
-    names, known = list(names), names_of(frame)
+    names, known = list(names), library_of(frame).names(frame)
     # a list of flags would be a mask of rows, and pandas is slow to look texts up
-    are_flags = bool(names) and all(isinstance(name, FLAG) for name in names)
+    are_flags = bool(names) and set(FLAG).issuperset(map(type, names))
     has_all = len(set(known)) == len(known) and set(names).issubset(known)
     of_pandas = isinstance(frame, pd.DataFrame)
     if not are_flags and not (of_pandas and has_all):
@@ -177,7 +172,7 @@ def aligned(partition: Any, names: Sequence[Hashable] | None) -> Any:
     """
     if names is None or partition.ndim == 1:
         return partition
-    found = names_of(partition)
+    found = library_of(partition).names(partition)
     if found == names or same_names(found, names):
         return partition
     places = [next((i for i, f in enumerate(found) if _is_same(f, n)), None) for n in names]
@@ -199,7 +194,8 @@ def same_names(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
 def schema_of(frame: Any) -> Schema:
     """Return the names and dtypes of the columns of a frame, or of a series, and of its index."""
     library = library_of(frame)
-    names, dtypes = names_of(frame), dtypes_of(frame)
+    names = [frame.name] if frame.ndim == 1 else library.names(frame)
+    dtypes = [frame.dtype] if frame.ndim == 1 else library.dtypes(frame)
     levels: list[tuple[Hashable, Any]] = []
     for name, dtype in zip(library.index_names(frame), library.index_dtypes(frame), strict=True):
         if name is not None:

@@ -8,7 +8,7 @@ import pytest
 
 import dask_gpuscan  # noqa: F401  (registers .gpuscan)
 from dask_gpuscan.frames.pandas import layouts
-from dask_gpuscan.frames.pandas.layouts import LABELS, names_in, place_in
+from dask_gpuscan.frames.pandas.layouts import LABELS, labels_in
 from dask_gpuscan.frames.registry import library_of
 from helpers.backends import same
 
@@ -69,11 +69,11 @@ def test_labels_that_change():
 
 def test_labels_are_forgotten_with_their_index():
     labels = pd.Index(["a", "b"])
-    names = names_in(labels)
-    names.append("c")
-    assert names_in(labels) == ["a", "b"]
-    (place,) = {id(labels), id(labels.array)} & set(LABELS)
-    del labels
+    frame = pd.DataFrame([[1, 2]], columns=labels)
+    library_of(frame).names(frame).append("c")
+    assert library_of(frame).names(frame) == ["a", "b"]
+    (place,) = {id(frame.columns), id(frame.columns.array)} & set(LABELS)
+    del labels, frame
     assert place not in LABELS
 
 
@@ -81,7 +81,7 @@ def test_labels_may_outlive_the_module_that_knows_them(monkeypatch):
     raised = []
     monkeypatch.setattr(sys, "unraisablehook", raised.append)
     labels = pd.Index(["c", "d"])
-    names_in(labels)
+    labels_in(labels)
     monkeypatch.setattr(layouts, "LABELS", None)  # as at the end of a process
     del labels
     assert not raised
@@ -110,10 +110,13 @@ PLACES = {
 @pytest.mark.parametrize("labels", PLACES)
 def test_places_are_those_of_the_index(labels):
     index = PLACES[labels]
+    frame = pd.DataFrame([range(len(index))], columns=index)
     for name in ("a", "b", *index):
-        np.testing.assert_equal(place_in(index, name), index.get_loc(name))
+        found, wanted = library_of(frame).column(frame, name), frame[name]
+        values = found.array if wanted.ndim == 1 else found.to_numpy()
+        np.testing.assert_equal(np.asarray(values), wanted.to_numpy())
     with pytest.raises(KeyError):
-        place_in(index, "c")
+        library_of(frame).column(frame, "c")
 
 
 @pytest.mark.parametrize("duplicates", [True, False])

@@ -10,8 +10,14 @@ import pytest
 from dask.tokenize import tokenize
 
 from dask_gpuscan.api.arguments import cumulative
+from dask_gpuscan.kernels import BUILT_IN
 from dask_gpuscan.ops.core.columnwise import ColumnCarry
 from dask_gpuscan.ops.core.plans import MADE, made_once
+from dask_gpuscan.ops.predicates.text import Expression
+from dask_gpuscan.ops.windows.expanding import ExpandingPick, ExpandingStatistic
+from dask_gpuscan.ops.windows.rolling import RollingColumns, RollingStatistic, RowShape
+from dask_gpuscan.ops.windows.shift import Shift
+from dask_gpuscan.ops.windows.surroundings import ColumnOverlap
 
 PLAIN = [0, 0.0, -0.0, False, None, "0", "", 1, 1.0, True, math.nan, 10**30]
 
@@ -31,7 +37,9 @@ def test_the_same_plain_arguments_have_one_object(one):
 
 
 @pytest.mark.parametrize(
-    "one", [np.float64(1), [1], (1,), {"a": 1}, np.arange(3), made, 10**5000], ids=type
+    "one",
+    [np.float64(1), [1], (1,), {"a": 1}, np.arange(3), made, 10**5000, 10**4000, "a" * 1020],
+    ids=type,
 )
 def test_other_arguments_are_not_kept(one):
     before = len(MADE)
@@ -47,6 +55,17 @@ def test_what_is_refused_is_refused_each_time():
         lambda: frame[["x"]].gpuscan.cumsum(dtype="no dtype"),
         lambda: frame[["x"]].gpuscan.cumsum(initial="a"),
         lambda: frame.gpuscan.groupby("x").cumsum(lower=2, upper=1),
+        lambda: frame.gpuscan.rolling(0),
+        lambda: frame.gpuscan.rolling(2, min_periods=3),
+        lambda: frame.gpuscan.rolling(2).sum(),
+        lambda: frame.gpuscan.expanding().mean(),
+        lambda: frame.gpuscan.ewm(span=2).var(),
+        lambda: frame.gpuscan.groupby("x").rolling(1).max(),
+        lambda: frame.gpuscan.diff(),
+        lambda: frame[["x"]].gpuscan.shift(fill_value="a"),
+        lambda: frame.gpuscan.filter("x >"),
+        lambda: frame.gpuscan.filter("o > 1"),
+        lambda: frame.gpuscan.groupby("x").mean(),
     ):
         texts = []
         for _ in range(3):
@@ -72,6 +91,25 @@ def test_initial_values_by_column_are_checked_for_each():
         frame.gpuscan.cumsum(initial={"a": 1, "b": "text"})
 
 
+@pytest.mark.parametrize("first", [1, 1.0, True])
+def test_fills_that_are_equal_are_told_apart(first):
+    x = pd.Series([1, 2], dtype=object)
+    for fill in (first, 1, 1.0, True):
+        found = x.gpuscan.shift(fill_value=fill).tolist()
+        assert repr(found) == repr([fill, 1])
+
+
+def test_options_are_told_apart():
+    assert made_once(dict, a=1) is made_once(dict, a=1)
+    assert made_once(dict, a=1) is not made_once(dict, a=True)
+    x = pd.Series([1.0, 2.0, 4.0])
+    for _ in range(2):
+        for ddof in (0, 1):
+            rolled, expanded = x.gpuscan.rolling(2), x.gpuscan.expanding()
+            pd.testing.assert_series_equal(rolled.var(ddof=ddof), x.rolling(2).var(ddof=ddof))
+            pd.testing.assert_series_equal(expanded.var(ddof=ddof), x.expanding().var(ddof=ddof))
+
+
 DTYPES = ["int8", "int64", "uint16", "float32", "float64", "bool", "Int64", "Float32", "boolean"]
 
 
@@ -86,13 +124,35 @@ def test_one_scan_of_columns_of_many_dtypes():
             pd.testing.assert_frame_equal(both.gpuscan.cummax(), both.cummax())
 
 
-def test_plans_are_in_no_token_or_pickle():
-    scan = cumulative("cumsum", False, False, False, False)
-    carry = ColumnCarry(scan)
+def test_one_window_of_columns_of_many_dtypes():
+    for _ in range(2):
+        for dtype in [*DTYPES, "datetime64[ns]", "timedelta64[ns]"]:
+            x = pd.Series([1, 0, 1, 1], dtype="int64").astype(dtype)
+            for found, wanted in (
+                (x.gpuscan.rolling(2, 1).max(), [1, 1, 1, 1]),
+                (x.gpuscan.expanding().min(), [1, 0, 0, 0]),
+                (x.gpuscan.shift(-1, fill_value=x[0]), [0, 1, 1, 1]),
+            ):
+                assert found.astype("int64").tolist() == wanted
+
+
+CARRIES = {
+    "scan": ColumnCarry(cumulative("cumsum", False, False, False, False)),
+    "expanding": ColumnCarry(
+        ExpandingPick("max", ExpandingStatistic("max", BUILT_IN["maximum"], 1))
+    ),
+    "rolling": RollingColumns(RollingStatistic("sum", RowShape(1), 1)),
+    "shift": ColumnOverlap(Shift(1)),
+}
+
+
+@pytest.mark.parametrize("kind", CARRIES)
+def test_plans_are_in_no_token_or_pickle(kind):
+    carry = CARRIES[kind]
     before = tokenize(carry), pickle.dumps(carry)
     frame = pd.DataFrame({"x": [1, 2], "y": [0.5, None]})
     found = carry.whole(frame)
-    assert scan.plans
+    assert carry.operation.plans
     assert (tokenize(carry), pickle.dumps(carry)) == before
     again = pickle.loads(before[1])
     assert again == carry
@@ -132,3 +192,15 @@ def test_labels_of_an_answer_are_its_own():
     named = frame.rename_axis(columns="names")
     assert named.gpuscan.groupby("k").cumsum().columns.name == "names"
     assert frame.gpuscan.groupby("k").cumsum().columns.name is None
+
+
+def test_a_predicate_keeps_no_columns():
+    text = "x > 0.5"
+    small, large = pd.DataFrame({"x": [0.0, 1.0]}), pd.DataFrame({"x": [3, 0, 2]})
+    predicate = made_once(Expression, text)
+    before = tokenize(predicate), pickle.dumps(predicate)
+    for _ in range(2):
+        assert small.gpuscan.filter(text)["x"].tolist() == [1.0]
+        assert large.gpuscan.filter(text)["x"].tolist() == [3, 2]
+    assert predicate.plans
+    assert (tokenize(predicate), pickle.dumps(predicate)) == before

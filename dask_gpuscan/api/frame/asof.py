@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...engines.run import as_taken, engine_of, meta_of
+from ...engines.run import engine_of, meta_of
 from ...frames.keys import is_name, key_arrays
 from ...frames.messages import ColumnError, column_title
-from ...frames.registry import dtypes_of, library_of, names_of
+from ...frames.registry import library_of, names_of
 from ...kernels.bounded_cache import BoundedCache
 from ...kernels.messages import not_among, shown
 from ...ops.asof.asof import AsOf
@@ -172,7 +172,7 @@ def merge_asof(
     engine = engine_of(*given_sides)
     left = engine.collection(given_sides[0], bool(left_index or right_index))
     right = engine.collection(given_sides[1], bool(right_index))
-    left, right = as_taken(left), as_taken(right)
+    left, right = (engine_of(side).accepted(side) for side in (left, right))
     frames = [engine.meta(side) for side in (left, right)]
     libraries = [library_of(frame) for frame in frames]
     if libraries[0] is not libraries[1]:
@@ -225,7 +225,7 @@ def _answer_names(
 
 def _names_and_dtypes(frame: Any) -> tuple[Any, ...]:
     library = library_of(frame)
-    dtypes = [*dtypes_of(frame), *library.index_dtypes(frame)]
+    dtypes = [*library.dtypes(frame), *library.index_dtypes(frame)]
     texts = tuple((dtype, str(dtype)) for dtype in dtypes)
     return library, tuple(names_of(frame)), tuple(library.index_names(frame)), texts
 

@@ -14,6 +14,7 @@ from ...engines.run import engine_of
 from ...frames.messages import FLAG, refuse_flag
 from ...frames.registry import names_of
 from ...kernels.messages import shown
+from ...ops.core.plans import made_once
 from ...ops.predicates.filter import Predicate
 from ...ops.predicates.function import function_of
 from ...ops.predicates.text import Expression, captured, variables_of
@@ -134,9 +135,13 @@ def _check(obj: Any, predicate: Any, local_dict: Mapping[str, Any] | None) -> Pr
     check_local_dict(local_dict, isinstance(predicate, str))
     checked: Predicate = predicate
     if isinstance(predicate, str):
-        variables = caller_variables(variables_of(predicate), local_dict)
-        plain = {name: unwrapped(value) for name, value in variables.items()}
-        checked = Expression(predicate, captured(plain))
+        variables = variables_of(predicate)
+        if not variables:
+            checked = made_once(Expression, predicate)
+        else:
+            given = caller_variables(variables, local_dict)
+            plain = {name: unwrapped(value) for name, value in given.items()}
+            checked = Expression(predicate, captured(plain))
         checked.check(names)
     elif inspect.isfunction(predicate) or hasattr(predicate, "py_func"):
         checked = function_of(predicate, names, meta.ndim)

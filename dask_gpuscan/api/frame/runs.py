@@ -110,20 +110,20 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
         0     a          0           2    5      1
         1     b          2           1    8      1
         """
-        by = check_subset(meta_of(self._obj), subset)
+        meta = meta_of(self._obj)
+        by = check_subset(meta, subset)
         for name in PLACES:
-            if name in (by.columns or [meta_of(self._obj).name]):
+            if name in (by.columns or [meta.name]):
                 raise ValueError(
                     f"column {name!r} cannot be among the keys of rle; rename it first"
                 )
         if agg is None:
-            return with_default_index(self._obj, RunLengths(by))
-        return _aggregated(self._obj, by, agg)
+            return with_default_index(self._obj, meta, RunLengths(by))
+        return _aggregated(self._obj, meta, by, agg)
 
 
-def with_default_index(obj: Any, carry: RunLengths | RunAggregates) -> Any:
+def with_default_index(obj: Any, meta: Any, carry: RunLengths | RunAggregates) -> Any:
     """Return the rows of a carry over runs, numbered over all partitions."""
-    meta = meta_of(obj)
     if not are_factorized(carry.by.series(meta)):
         return run(obj, NumberedRuns(carry))
     # of keys that are coded, to count the rows that there are takes less time than to count runs ahead
@@ -141,10 +141,9 @@ def check_agg(agg: Any) -> Mapping[Hashable, Any]:
     return agg
 
 
-def _aggregated(obj: Any, by: By, agg: Any) -> Any:
+def _aggregated(obj: Any, meta: Any, by: By, agg: Any) -> Any:
     """Return one row for each run, with reductions of columns."""
     agg = check_agg(agg)
-    meta = meta_of(obj)
     if meta.ndim == 1:
         name = "value" if meta.name is None else meta.name
         obj, by = obj.to_frame(name=name), By((name,))

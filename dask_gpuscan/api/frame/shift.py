@@ -11,6 +11,7 @@ from pandas.tseries.frequencies import to_offset
 
 from ...engines.run import run
 from ...kernels.messages import shown
+from ...ops.core.plans import made_once
 from ...ops.time.shift_labels import ShiftLabels
 from ...ops.windows.shift import Difference, Shift
 from ...ops.windows.surroundings import ColumnOverlap, NeighbourOperation
@@ -68,8 +69,8 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].shift(-1).tolist()
         [3.0, nan, nan]
         """
-        fill = () if fill_value is NO_FILL else (fill_value,)
-        return self._neighbours(Shift(check_count("periods", periods), fill))
+        count, filled = check_count("periods", periods), fill_value is not NO_FILL
+        return self._neighbours(Shift(count, (fill_value,)) if filled else made_once(Shift, count))
 
     def diff(self, periods: SupportsIndex = 1) -> Obj:
         """Return each row's value minus the value `periods` rows before; parameters as for `shift`.
@@ -99,7 +100,7 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         >>> pd.Series([1, 4, 9]).gpuscan.diff().tolist()
         [nan, 3.0, 5.0]
         """
-        return self._neighbours(Difference(check_count("periods", periods)))
+        return self._neighbours(made_once(Difference, check_count("periods", periods)))
 
     def pct_change(
         self, periods: SupportsIndex = 1, fill_method: None = None, freq: None = None
@@ -141,7 +142,7 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         ):
             if given is not None:
                 raise ValueError(f"{name} must be None, found {shown(given)}: {instead}")
-        return self._neighbours(Difference(check_count("periods", periods), relative=True))
+        return self._neighbours(made_once(Difference, check_count("periods", periods), True))
 
 
 class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):

@@ -115,6 +115,5 @@ class GroupByAgg(GroupByReductions[Obj, SeriesT, FrameT]):
         wanted, _ = named_reductions(self._columns(), False, None, named)
         self._check_reductions(wanted)
         spec = GroupBySpec(self._by, "rle", tuple(self._parts(wanted)), dropna=False)
-        return with_default_index(
-            self._needed([column for _, column, _ in wanted]), RunAggregates(spec)
-        )
+        rows = self._needed([column for _, column, _ in wanted])
+        return with_default_index(rows, self._meta, RunAggregates(spec))

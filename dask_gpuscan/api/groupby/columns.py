@@ -77,9 +77,11 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
     ) -> None:
         self._grouping = grouping
         self._obj = grouping.obj
-        self._meta: Any = meta_of(grouping.obj)
+        self._engine: Engine = engine_of(grouping.obj)
+        self._meta: Any = self._engine.meta(grouping.obj)
         self._by = grouping.by
         self._options = options
+        self._clustered, self._dropna = options.clustered, options.dropna
         self._selected = selected
 
     def _names(self) -> list[Hashable]:
@@ -96,21 +98,13 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         return list(columns) if isinstance(columns, list) else columns
 
     @property
-    def _clustered(self) -> bool | None:
-        return self._options.clustered
-
-    @property
-    def _dropna(self) -> bool:
-        return self._options.dropna
-
-    @cached_property
-    def _engine(self) -> Engine:
-        return engine_of(self._obj)
-
-    @property
     def _as_series(self) -> bool:
         one = self._selected is not EVERY_COLUMN and not isinstance(self._selected, list)
         return bool(self._meta.ndim == 1 or one)
+
+    @cached_property
+    def _known(self) -> list[Hashable]:
+        return names_of(self._meta)
 
     def _columns(self, numeric_only: bool = False) -> list[Hashable]:
         """Names of the columns that are reduced or scanned."""
@@ -120,7 +114,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
             names = self._selected if isinstance(self._selected, list) else [self._selected]
         else:
             keys = (*self._by.columns, *self._grouping.hidden)
-            names = [n for n in names_of(self._meta) if n not in keys]
+            names = [n for n in self._known if n not in keys]
         if numeric_only and not self._as_series:
             library = library_of(self._meta)
             names = [n for n in names if library.is_numeric(self._column(n).dtype)]
@@ -148,7 +142,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         """The collection with no other columns than these and the keys, if others would be read or moved."""
         if self._meta.ndim == 1:
             return self._obj
-        names, known = [n for n in names if n not in self._by.levels], names_of(self._meta)
+        names, known = [n for n in names if n not in self._by.levels], self._known
         for name in names:
             if known.count(name) != 1:
                 self._column(name)  # which tells what is wrong
@@ -212,13 +206,13 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
 
     def _named(self, out: Any) -> Any:
         """Return an answer of rows or groups; that of a series without a name has none, that of a frame its labels."""
-        grouping, meta = self._grouping, meta_of(out)
-        if meta.ndim == 1:
+        grouping = self._grouping
+        if out.ndim == 1:
             named = not grouping.without_name
             return out if named else engine_of(out).map_partitions(out, without_name)
         if grouping.obj is grouping.rows:
             return out
-        names, rows = names_of(meta), meta_of(grouping.rows)
+        names, rows = names_of(meta_of(out)), meta_of(grouping.rows)
         if rows.ndim == 1 or not set(names) <= set(names_of(rows)):
             return out
         like = library_of(rows).no_rows(rows)  # without the keys that were put beside its columns
@@ -227,9 +221,10 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
     def _answer(self, out: Any) -> Any:
         """Return an answer of groups with keys where they are asked for: in its index, or as columns."""
         out, titles = self._named(out), list(self._grouping.titles)
-        columns, hidden = names_of(meta_of(out)), []
-        known = set(columns)  # a number of NumPy compares itself with each item of a tuple
+        hidden: list[Hashable] = []
         if not self._options.as_index:
+            columns = names_of(meta_of(out))
+            known = set(columns)  # a number of NumPy compares itself with each item of a tuple
             for i, title in enumerate(titles):
                 if title in known:  # which then stands in the place of the key, as in pandas
                     titles[i] = unused_name(f"key {i}", [*columns, *titles])
@@ -245,8 +240,10 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
     @cached_property
     def _infers_keys(self) -> bool:
         """Whether keys that are objects have the dtype of their values in answers, known once there are data."""
+        if self._engine.IN_PARTS:
+            return False
         keys: list[Any] = [self._by.column(self._meta, name) for name in self._by.columns]
-        return not self._engine.IN_PARTS and any(key.dtype == object for key in keys)
+        return True in [key.dtype == object for key in keys]
 
     @cached_property
     def _null_keys(self) -> bool:

@@ -112,7 +112,7 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
                 "by sort_index()"
             )
         names = by if isinstance(by, list) else [by]
-        if level is None and all(isinstance(name, str) for name in names):
+        if level is None and {str}.issuperset(map(type, names)):
             grouping = Grouping.by_names(self._obj, by)
         else:
             grouping = grouping_of(self._obj, by, level)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from pandas.tseries.offsets import Day, Tick
 
-from ...engines.run import as_taken, engine_of, meta_of
+from ...engines.run import engine_of, meta_of
 from ...frames.keys import check_by, is_name
 from ...frames.messages import ColumnError
 from ...frames.registry import library_of, names_of, unused_name
@@ -130,7 +130,7 @@ def _key_of(obj: Any, key: Any, columns: Sequence[Hashable]) -> _Key:
     if isinstance(key, pd.MultiIndex):
         key = key.to_flat_index()
     has_labels = hasattr(key, "index") and not isinstance(key, pd.Index)
-    key = as_taken(key) if has_labels else key
+    key = engine_of(key).accepted(key) if has_labels else key
     title = getattr(key, "name", None)
     is_its_name = _is_column(title, columns) and columns.count(title) == 1
     if is_its_name and type(obj[title]) is type(key) and engine_of(key).is_column(obj, title, key):

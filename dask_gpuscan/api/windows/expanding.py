@@ -13,7 +13,8 @@ from ...engines.run import meta_of
 from ...frames.pandas.library import PANDAS
 from ...frames.registry import library_of
 from ...ops.core.operation import Part
-from ...ops.statistics.inputs import Inputs
+from ...ops.core.plans import made_once
+from ...ops.statistics.ewm import Decay
 from ...ops.statistics.table import (
     ORDER_STATISTICS,
     STATISTICS,
@@ -158,14 +159,28 @@ class Expanding(WindowStatistics[Obj, SeriesT, FrameT], Records[Obj, SeriesT, Fr
     def _operation(
         self, name: str, **options: Any
     ) -> ExpandingStatistic | ExpandingPick | ExpandingExact:
-        op, found = window_operator(name, **options), WINDOWS[name]
-        enough = None if found.enough is None else found.enough(**options)
-        label = f"expanding-{name}"
-        of_none = STATISTICS[name].of_none
-        window = ExpandingStatistic(label, op, self._min_periods, found.inputs, of_none, enough)
-        inner = window if found.picks is None else ExpandingPick(name, window)
-        is_exact = name in EXACT and not options  # and not reproducible, which is of floats
-        return ExpandingExact(name, inner, self._min_periods) if is_exact else inner
+        return made_once(_so_far, name, self._min_periods, **options)
+
+
+def _so_far(
+    name: str, least: int, **options: Any
+) -> ExpandingStatistic | ExpandingPick | ExpandingExact:
+    op, found = window_operator(name, **options), WINDOWS[name]
+    enough = None if found.enough is None else found.enough(**options)
+    label, of_none = f"expanding-{name}", STATISTICS[name].of_none
+    window = ExpandingStatistic(label, op, least, found.inputs, of_none, enough)
+    inner = window if found.picks is None else ExpandingPick(name, window)
+    is_exact = name in EXACT and not options  # and not reproducible, which is of floats
+    return ExpandingExact(name, inner, least) if is_exact else inner
+
+
+def _weighted(
+    name: str, by_times: bool, least: int, at_nulls: bool, *decay: Any, **options: Any
+) -> ExpandingStatistic:
+    op, row = ewm_operator(name, Decay(*decay), **options), STATISTICS[name]
+    inputs = ((0, "values"), (1, "times")) if by_times else WINDOWS[name].inputs
+    enough = row.weighted_enough
+    return ExpandingStatistic(f"ewm-{name}", op, least, inputs, row.of_none, enough, at_nulls)
 
 
 class _AllRows(Rolling[Obj, SeriesT, FrameT]):
@@ -222,13 +237,11 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
     def _operation(self, name: str, **options: Any) -> ExpandingStatistic:
         if self._times is not None:
             raise NotImplementedError(f"ewm {name} takes no times; only mean does")
-        return self._window(name, WINDOWS[name].inputs, **options)
+        return self._window(name, **options)
 
-    def _window(self, name: str, inputs: Inputs, **options: Any) -> ExpandingStatistic:
-        op, row = ewm_operator(name, self._decay, **options), STATISTICS[name]
-        label, least = f"ewm-{name}", self._min_periods
-        enough, at_nulls = row.weighted_enough, self._at_nulls
-        return ExpandingStatistic(label, op, least, inputs, row.of_none, enough, at_nulls)
+    def _window(self, name: str, **options: Any) -> ExpandingStatistic:
+        given = name, self._times is not None, self._min_periods, self._at_nulls
+        return made_once(_weighted, *given, *vars(self._decay).values(), **options)
 
     def sum(self, numeric_only: bool = False) -> Obj:
         """Return the sum of weighted values; only with `adjust`.
@@ -293,7 +306,7 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         if self._times is None:
             return self._statistic("mean", numeric_only)
         check_flags(numeric_only=numeric_only)
-        operation = self._window("mean", ((0, "values"), (1, "times")))
+        operation = self._window("mean")
         pairs = self._times.pairs(self._rows.names(bool(numeric_only)))
         parts = [Part(to, sources, operation) for to, sources in pairs]
         with hints(self._rows.as_series, numeric_only):

@@ -13,6 +13,7 @@ from ...kernels import Operator
 from ...kernels.messages import shown
 from ...kernels.scalars import is_integer
 from ...ops.core.operation import Part
+from ...ops.core.plans import made_once
 from ...ops.statistics.table import ORDER_STATISTICS, WINDOWS
 from ...ops.time.time_column import TimeColumn
 from ...ops.windows.order_statistics import RollingOrder
@@ -93,7 +94,9 @@ class RollingMethods(Methods[Obj, SeriesT, FrameT]):
         >>> x.gpuscan.rolling(3, min_periods=1, center=True).max().tolist()
         [2.0, 4.0, 8.0, 8.0]
         """
-        shape, least = window_shape(meta_of(self._obj), window, min_periods, center, on, closed)
+        # a number of rows asks nothing of the frame
+        meta = None if on is None and isinstance(window, int) else meta_of(self._obj)
+        shape, least = made_once(window_shape, meta, window, min_periods, center, on, closed)
         return Rolling(FrameNeighbours(self._obj, on), shape, least)
 
 
@@ -128,6 +131,10 @@ def window_shape(
     return TimeShape(time_column, back, itself=right), 1 if least is None else least
 
 
+def _over_rows(name: str, before: int, after: int, least: int, **options: Any) -> RollingStatistic:
+    return RollingStatistic(name, RowShape(before, after), least, tuple(options.items()))
+
+
 class Rolling(WindowStatistics[Obj, SeriesT, FrameT]):
     """Windows around each row; see `Gpuscan.rolling`."""
 
@@ -148,10 +155,13 @@ class Rolling(WindowStatistics[Obj, SeriesT, FrameT]):
         return self._of(columns)
 
     def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingOrder:
+        shape, least = self._shape, self._min_periods
+        if name in WINDOWS and isinstance(shape, RowShape):
+            return made_once(_over_rows, name, shape.before, shape.after, least, **options)
         if name in WINDOWS:
-            return RollingStatistic(name, self._shape, self._min_periods, tuple(options.items()))
+            return RollingStatistic(name, shape, least, tuple(options.items()))
         statistic = ORDER_STATISTICS[name](**options)
-        return RollingOrder(f"{self._label}-{name}", statistic, self._shape, self._min_periods)
+        return RollingOrder(f"{self._label}-{name}", statistic, shape, least)
 
     def apply(self, func: Operator) -> Obj | SeriesT:
         """Return the elements of each window, combined by an operator: `scan`, by the name that pandas has.

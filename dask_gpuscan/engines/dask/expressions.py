@@ -13,7 +13,7 @@ import pandas as pd
 from dask.task_spec import Task, TaskRef
 
 from ...frames.messages import FLAG
-from ...frames.registry import aligned, check_names, choose_columns, names_of
+from ...frames.registry import aligned, check_names, choose_columns, library_of, names_of
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from .compat import (
@@ -173,9 +173,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def accepted(obj: Any) -> Any:
-    """Return a collection all of whose partitions have the dtypes that ``where`` and ``mask`` give, as pandas has them.
+    """Return a collection all of whose partitions have its dtypes, which are computed on.
 
-    Dask announces for these the dtypes of rows that are kept, which is what partitions have that keep all of theirs.
+    Dask announces for ``where`` and ``mask`` the dtypes of rows that are kept, which is what partitions have that keep
+    all of theirs; here they have those that pandas gives.
 
     Raises
     ------
@@ -189,12 +190,15 @@ def accepted(obj: Any) -> Any:
         nodes = expression.find_operations((Where, Mask, MaskAlign))
         node = next((one for one in nodes if one._name not in known), None)
         if node is None:
-            return obj if expression is obj.expr else new_collection(expression)
+            break
         wider = _wider_dtypes(node)
         if wider is not None:
             wide = type(node)(AsType(node.frame, wider), *node.operands[1:])
             expression, node = expression.substitute(node, wide), wide
         known.add(node._name)
+    found = obj if expression is obj.expr else new_collection(expression)
+    native = library_of(meta(found)).native
+    return found if native(meta(found)) is meta(found) else map_partitions(found, native)
 
 
 def _wider_dtypes(node: Expr) -> Any:
@@ -231,10 +235,11 @@ def _check_name(empty: Any) -> None:
 
 def _check_labels(obj: Any) -> None:
     empty = meta(obj)
-    check_names(empty)
+    names = names_of(empty)
+    check_names(names)
     _check_name(empty)
     mixed = empty.ndim == 2 and empty.columns.dtype == object
-    for name in names_of(empty):
+    for name in names:
         is_null = name is None or name != name
         is_lost = (mixed and is_null) or (empty.ndim == 2 and isinstance(name, FLAG))
         if is_lost or (isinstance(name, str) and _SURROGATE.search(name)):

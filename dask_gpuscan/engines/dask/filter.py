@@ -19,6 +19,7 @@ from ...ops.predicates.filter import (
     append_column,
     append_mask_of,
     filter_rows,
+    fused,
     refuse_predicate,
     split_rows,
 )
@@ -180,6 +181,8 @@ def check_mask(obj: Any, mask: Any) -> None:
 def check_predicate(obj: Any, predicate: Predicate) -> None:
     """Raise early what partitions would raise for a predicate."""
     meta = obj._meta
+    if isinstance(predicate, Expression) and fused(meta, predicate) is not None:
+        return  # it compares numbers, whatever the rows
     filter_rows(meta.iloc[:0], predicate._meta if isinstance(predicate, FrameBase) else predicate)
     if not isinstance(predicate, Expression):
         return

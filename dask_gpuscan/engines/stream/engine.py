@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from ...forks import importing
-from ...frames.registry import check_names, library_of
+from ...frames.registry import library_of
 from ...kernels.messages import shown
 from ...ops.asof.asof import AsOf
 from ...ops.core.carry import DataFrameCarry, OverlapCarry, TreeReduction
@@ -177,9 +177,9 @@ def meta(obj: Any) -> Any:
 
 
 def accepted(obj: Any) -> Any:
-    """Return a stream as it is; raises a ValueError for a column without a name that could be told from others."""
-    check_names(meta(obj))
-    return obj
+    """Return a stream in dtypes that are computed on; raises a ValueError for a label that cannot name a column."""
+    native = library_of(meta(obj)).native
+    return obj if native(meta(obj)) is meta(obj) else map_partitions(obj, native)
 
 
 def check_mask(obj: Stream, mask: Any) -> None:

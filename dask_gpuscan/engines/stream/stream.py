@@ -137,8 +137,8 @@ class Stream(RowMethods, TableMethods):
             rows: Any = self
             kept: Stream = rows._frame_methods.filter(names)
             return kept
-        check_names(self._meta)
         known = names_of(self._meta)
+        check_names(known)
         for name in names if isinstance(names, list) else [names]:
             if self.ndim == 1 or not is_name(name) or name not in known:
                 raise ColumnError(not_among(name, known))

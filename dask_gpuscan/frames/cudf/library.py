@@ -26,7 +26,7 @@ from ..messages import refuse_categories
 from ..pandas.layouts import PandasArray, bare
 from ..pandas.library import PANDAS
 from ..protocol import Library
-from ..registry import LIBRARY_OF
+from ..registry import LIBRARY_OF, check_names, names_of
 from ..types import Column, DType, Scalar, Values
 from .bitmaps import copied, seek_bit, taken_or_null
 from .kept_blocks import allocate
@@ -121,6 +121,7 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         return False  # each column of the answer is an object that is made in Python, by either
 
     def native(self, frame: cudf.DataFrame) -> cudf.DataFrame:
+        check_names(names_of(frame))
         return frame
 
     def no_rows(self, frame: cudf.DataFrame) -> cudf.DataFrame:

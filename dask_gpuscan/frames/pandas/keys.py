@@ -167,8 +167,7 @@ def _taken(hashes: Values, codes: Values) -> Values:
 
 
 def parts_keys(array: PandasArray) -> bool:
-    """Return whether groups of pandas separate keys that are the same."""
-    array = bare(array)
+    """Return whether groups of pandas separate keys that are the same, given in a bare array."""
     if array.dtype == object:
         if pd.api.types.infer_dtype(array) == "string":
             return False
@@ -244,20 +243,20 @@ class PandasGrouping:
         arrays = [bare(key.array) for key in keys]
         if any(map(parts_keys, arrays)):
             return False
-        if any(_may_wrap_around(dtype, len(arrays[0])) for dtype in dtypes):
-            return False
-        if any(map(is_date, dtypes)) and any(m in AVERAGES for m in methods):
-            return False
-        widens = any(method in WIDENED for method in methods)
-        known = WIDE_NUMBERS if widens else (*WIDE_NUMBERS, FLOAT32)
-        if not (all(dtype in known for dtype in dtypes) and all(map(_has_own_ids, arrays))):
+        known = WIDE_NUMBERS if WIDENED.intersection(methods) else (*WIDE_NUMBERS, FLOAT32)
+        others = [dtype for dtype in dtypes if dtype not in known]
+        for dtype in others:
+            averages_dates = is_date(dtype) and bool(AVERAGES.intersection(methods))
+            if averages_dates or _may_wrap_around(dtype, len(arrays[0])):
+                return False
+        if others or not all(map(_has_own_ids, arrays)):
             return True
         rows = len(arrays[0])
         if rows >= MANY:
             return False
         # pandas keeps attributes, flags and classes, and makes up for rounding errors of sums
         is_own = frame.attrs or type(frame) not in PLAIN or not frame.flags.allows_duplicate_labels
-        rounds = any(m in ROUNDED for m in methods) and any(d.kind == "f" for d in dtypes)
+        rounds = ROUNDED.intersection(methods) and [d for d in dtypes if d.kind == "f"]
         return bool(is_own or rounds or not _are_dense(arrays, ROOM * rows))
 
     def hash_rows(self, columns: list[AnyColumn]) -> Values:
@@ -304,12 +303,12 @@ _NO_NUMBER = object()
 WIDE_NUMBERS = tuple(map(np.dtype, ("int64", "uint64", "float64")))
 """The dtypes of columns whose reductions have the same dtypes in pandas as here, whatever their values."""
 
-FLOAT32, WIDENED = np.dtype(np.float32), ("mean", "var", "std", "sem")
+FLOAT32, WIDENED = np.dtype(np.float32), frozenset(("mean", "var", "std", "sem"))
 """One more such dtype, but for these methods, which kernels answer in float64 and pandas in float32."""
 
 PLAIN = pd.DataFrame, pd.Series
 
-ROUNDED = "sum", "mean"
+ROUNDED = frozenset(("sum", "mean"))
 """The methods of which pandas makes up for rounding errors."""
 
 MANY = 1 << 16
@@ -363,8 +362,9 @@ def _are_dense(arrays: Sequence[PandasArray], most: int) -> bool:
 def _has_own_ids(array: PandasArray) -> bool:
     """Return whether group ids of an array are made by our kernels, not by pandas."""
     layout = layout_of(array.dtype)
-    known = isinstance(array, pd.Categorical) or holds_text(array.dtype)
-    return known or (layout is not None and layout.storage(array.dtype).kind in "biufmM")
+    if layout is not None:
+        return layout.storage(array.dtype).kind in "biufmM"
+    return isinstance(array, pd.Categorical) or holds_text(array.dtype)
 
 
 def hashed_group_ids(arrays: Sequence[PandasArray]) -> GroupIds:

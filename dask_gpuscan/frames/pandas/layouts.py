@@ -38,20 +38,14 @@ def _none(values: np.ndarray) -> np.ndarray:
     return np.zeros(len(values), np.bool_)
 
 
-class _Exact:
-    """The base of these layouts: they show all numbers as they are, and know all nulls."""
+class _Named:
+    """The base of these layouts, which show all numbers as they are, and know all nulls."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
-    def view(self, array: PandasArray) -> View:
-        raise NotImplementedError
 
-    def raw(self, array: PandasArray) -> View:
-        return self.view(array)
-
-
-class NumPyLayout(_Exact):
+class NumPyLayout(_Named):
     """Numbers and bool as NumPy arrays; NaN is the null of floating-point and complex columns."""
 
     nulls: NullStorage = "in band"
@@ -75,6 +69,8 @@ class NumPyLayout(_Exact):
             return View(values, InBand(), lambda: np.isnan(values))
         return View(values, None, lambda: _none(values))
 
+    raw = view
+
     def wrap(self, values: Values, missing: Missing, dtype: DType) -> PandasArray:
         if missing is not None:
             values[_nulls(missing)] = np.nan
@@ -84,7 +80,7 @@ class NumPyLayout(_Exact):
         return storage
 
 
-class TimeLayout(_Exact):
+class TimeLayout(_Named):
     """Datetimes, timedeltas and periods as 64-bit integers with NaT in band."""
 
     nulls: NullStorage = "in band"
@@ -103,6 +99,8 @@ class TimeLayout(_Exact):
     def view(self, array: PandasArray) -> View:
         values = array.asi8 if hasattr(array, "asi8") else np.asarray(array).view(np.int64)
         return View(values, InBand(), lambda: values == NAT)
+
+    raw = view
 
     def wrap(self, values: Values, missing: Missing, dtype: DType) -> PandasArray:
         if missing is not None:
@@ -124,7 +122,7 @@ def masked_parts(array: PandasArray) -> tuple[Values, Values]:
     return array._data, array._mask
 
 
-class MaskedLayout(_Exact):
+class MaskedLayout(_Named):
     """Nullable columns (``Int64``, ``Float64``, ``boolean``): numbers and a mask of bytes."""
 
     nulls: NullStorage = "mask"
@@ -142,6 +140,8 @@ class MaskedLayout(_Exact):
         values, mask = masked_parts(array)
         return View(values, byte_mask(mask), mask.copy)
 
+    raw = view
+
     def wrap(self, values: Values, missing: Missing, dtype: ExtensionDtype) -> PandasArray:
         mask = _nulls(missing)
         mask = _none(values) if mask is None else mask
@@ -158,7 +158,7 @@ _NULLABLE = {"bool": "boolean", "float32": "Float32", "float64": "Float64"} | {
 }
 
 
-class ArrowLayout(_Exact):
+class ArrowLayout(_Named):
     """Arrow-backed columns of fixed width: a buffer of numbers and a bitmap, at any offset."""
 
     nulls: NullStorage = "mask"
@@ -193,6 +193,8 @@ class ArrowLayout(_Exact):
         nulls = bitmap(np.frombuffer(validity, np.uint8), whole.offset)
         missing = lambda: whole.is_null().to_numpy(zero_copy_only=False)  # noqa: E731
         return View(values, nulls, missing, validity, whole.offset)
+
+    raw = view
 
     def wrap(self, values: Values, missing: Missing, dtype: pd.ArrowDtype) -> PandasArray:
         wanted = dtype.pyarrow_dtype
@@ -336,16 +338,15 @@ def labels_in(index: pd.Index) -> Labels:
     found = LABELS.get(address)
     if found is None or found[0]() is not owner:
         own, names = ref(owner, partial(LABELS.pop, address)), index.tolist()
-        places: dict[Hashable, int] = {n: i for i, n in enumerate(names) if type(n) is str}
-        if len(places) < sum(type(n) is str for n in names):  # some are there twice
+        places: dict[Hashable, int] = {}
+        texts = 0
+        for i, name in enumerate(names):
+            if type(name) is str:
+                places[name], texts = i, texts + 1
+        if len(places) < texts:  # some are there twice
             places = {}
         found = LABELS[address] = Labels(own, names, places, BoundedCache())
     return found
-
-
-def names_in(index: pd.Index) -> list[Hashable]:
-    """Return the labels of columns as a new list."""
-    return labels_in(index).names.copy()
 
 
 def labels_at(index: pd.Index, places: list[int]) -> pd.Index:
@@ -370,19 +371,15 @@ def labels_of(names: Sequence[Hashable]) -> pd.Index:
     if isinstance(dtype, pd.StringDtype) and {str}.issuperset(map(type, names)) and names:
         return _labels_of(tuple(names), dtype).view()  # of an array that cannot be written to
     # pandas would make NaN of None among texts
-    dtype = object if any(name is None for name in names) else None
+    dtype = object if type(None) in map(type, names) else None
     return pd.Index(names, dtype=dtype, tupleize_cols=False)
-
-
-def place_in(index: pd.Index, name: Hashable) -> Any:
-    """Return where a label is, as `get_loc` of the index does."""
-    place = labels_in(index).places.get(name) if type(name) is str else None
-    return index.get_loc(name) if place is None else place
 
 
 def column_in(frame: pd.DataFrame, name: Hashable) -> AnyColumn:
     """Return the column of a frame by its name."""
-    place = place_in(frame.columns, name)
+    index = frame.columns
+    place = labels_in(index).places.get(name) if type(name) is str else None
+    place = index.get_loc(name) if place is None else place
     if not isinstance(place, int):
         return frame[name]
     return PandasColumn(name, frame._get_column_array(place))

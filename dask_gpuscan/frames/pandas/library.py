@@ -15,7 +15,7 @@ from ...kernels import BUILT_IN
 from ...kernels.messages import shown
 from ..messages import check_one_level, column_title, refuse_categories
 from ..protocol import Library
-from ..registry import LIBRARY_OF, columns_of, of_levels
+from ..registry import LIBRARY_OF, check_names, columns_of, of_levels
 from ..types import DType, Scalar, T, Values, View
 from .arrow import in_one_order, one_chunk
 from .changes import PandasChanges
@@ -40,10 +40,10 @@ from .layouts import (
     holds_null,
     holds_text,
     labels_at,
+    labels_in,
     labels_of,
     layout_of,
     masked_parts,
-    names_in,
     nulls_of,
     series_of,
     with_null,
@@ -94,7 +94,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     # --- frames and their columns ---------------------------------------------------------------------
 
     def names(self, frame: pd.DataFrame) -> list[Hashable]:
-        return names_in(frame.columns)
+        return labels_in(frame.columns).names.copy()
 
     column = staticmethod(column_in)
     dtypes = staticmethod(every_dtype)
@@ -105,7 +105,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def append(self, frame: pd.DataFrame, column: pd.Series | Values, name: str) -> pd.DataFrame:
         out, title = frame.copy(deep=False), of_levels(name, frame)
-        if title in names_in(frame.columns):
+        if title in labels_in(frame.columns).names:
             out[title] = column
         else:  # setting it would look its name up first, for which pandas makes a table of all labels
             is_free = out.flags.allows_duplicate_labels
@@ -124,8 +124,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return len(frame) <= FEW
 
     def native(self, frame: pd.DataFrame) -> pd.DataFrame:
-        index = frame.index
-        dtypes = [index.dtype, *([frame.dtype] if frame.ndim == 1 else every_dtype(frame))]
+        index, one = frame.index, frame.ndim == 1
+        check_names([frame.name] if one else labels_in(frame.columns).names)
+        dtypes = [index.dtype, *([frame.dtype] if one else every_dtype(frame))]
         # those of NumPy say it themselves
         if not [d for d in dtypes if not (getattr(d, "isnative", False) or is_native(d))]:
             return frame
@@ -153,7 +154,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         like: pd.DataFrame | None = None,
     ) -> pd.DataFrame:
         if like is not None:
-            known = names_in(like.columns)
+            known = labels_in(like.columns).names
             if names == known:
                 names = like.columns.view()
             elif set(known).issuperset(names):
@@ -383,7 +384,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def concatenate(self, arrays: list[PandasArray]) -> PandasArray:
         arrays = list(map(bare, arrays))
-        if all(isinstance(a, np.ndarray) and a.dtype == arrays[0].dtype for a in arrays):
+        dtype = arrays[0].dtype
+        if not [a for a in arrays if not isinstance(a, np.ndarray) or a.dtype != dtype]:
             return np.concatenate(arrays)
         if isinstance(arrays[0], pd.Categorical):
             return _joined_categories(arrays)

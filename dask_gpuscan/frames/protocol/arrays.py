@@ -52,7 +52,7 @@ class Arrays(Protocol):
         """Return whether `rows` is faster than to move each column by itself, as it is where there are few rows."""
 
     def native(self, frame: Frame) -> Frame:
-        """Return a frame or series in dtypes that are computed on; itself if it has these."""
+        """Return a frame or series in dtypes that are computed on, itself if it has these; refuse <NA> as a label."""
 
     def no_rows(self, frame: Frame) -> Frame:
         """Return a frame or series without its rows."""

@@ -33,26 +33,25 @@ class FrameColumns:
         """Make the result of the operations' arrays."""
         raise NotImplementedError
 
-    def pairs(self, frame: Any) -> list[tuple[Any, list[Any]]]:
-        """Return each operation with its columns of a frame."""
-        inputs = self.inputs(frame)
-        return list(zip(self.operations(len(inputs)), inputs, strict=True))
-
     def check(self, frame: Any) -> None:
         self.planned(frame)
 
-    def planned(self, frame: Any) -> list[tuple[Any, list[Any]]]:
-        """Return each operation as it is planned for its columns of a frame, which are checked, with these."""
-        pairs = self.pairs(frame)
-        for i, (operation, columns) in enumerate(pairs):
+    def planned(
+        self, frame: Any, checks: bool = True
+    ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
+        """Return planned operations with columns, and dtypes of answers; without checks, None for what has no plan."""
+        pairs, dtypes, inputs = [], [], self.inputs(frame)
+        for operation, columns in zip(self.operations(len(inputs)), inputs, strict=True):
             if isinstance(operation, PlannedOperation):
-                pairs[i] = operation.planned(columns), columns
+                operation, dtype = operation.planned(columns)
             else:
-                operation.dtype(columns)
-        return pairs
+                dtype = operation.dtype(columns) if checks else None
+            pairs.append((operation, columns))
+            dtypes.append(dtype)
+        return pairs, dtypes
 
     def meta(self, frame: Any) -> Any:
-        dtypes = [operation.dtype(columns) for operation, columns in self.planned(frame)]
+        _, dtypes = self.planned(frame)
         library = library_of(frame)
         return self.build(library.no_rows(frame), [map_outputs(library.empty, d) for d in dtypes])
 
@@ -128,7 +127,7 @@ class FrameCarry(FrameColumns, DataFrameCarry):
     """Scans as a carry."""
 
     def aggregate(self, partition: Any) -> tuple[States, ...]:
-        pairs, one = self.pairs(partition), BACKWARD if self.reverse else FORWARD
+        (pairs, _), one = self.planned(partition, False), BACKWARD if self.reverse else FORWARD
         with library_of(partition).acquire(partition):
             # all are begun before one is waited for
             begun = [operation.aggregate(columns, one) for operation, columns in pairs]
@@ -140,17 +139,13 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         return tuple(operation.combine(each_state) for operation, each_state in pairs)
 
     def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
-        return self._answer(partition, self.pairs(partition), prefix)
+        return self._answer(partition, prefix, False)
 
     def whole(self, frame: Any) -> Any:
-        return self._answer(frame, self.planned(frame), None)
+        return self._answer(frame, None, True)
 
-    def _answer(
-        self,
-        partition: Any,
-        pairs: Sequence[tuple[Any, list[Any]]],
-        prefix: tuple[States, ...] | None,
-    ) -> Any:
+    def _answer(self, partition: Any, prefix: tuple[States, ...] | None, checks: bool) -> Any:
+        pairs, _ = self.planned(partition, checks)
         with library_of(partition).acquire(partition):
             arrays = _applied(pairs, BACKWARD if self.reverse else FORWARD, prefix)
         return self.build(partition, arrays)
@@ -158,7 +153,7 @@ class FrameCarry(FrameColumns, DataFrameCarry):
     def follow(
         self, partition: Any, prefix: tuple[States, ...] | None
     ) -> tuple[Any, tuple[States, ...]]:
-        pairs, one = self.pairs(partition), BACKWARD if self.reverse else FORWARD
+        (pairs, _), one = self.planned(partition, False), BACKWARD if self.reverse else FORWARD
         with library_of(partition).acquire(partition):
             begun = [operation.aggregate(columns, one) for operation, columns in pairs]
             arrays = _applied(pairs, one, prefix)
@@ -167,7 +162,7 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         return answer, aggregate if prefix is None else self.combine([prefix, aggregate])
 
     def last(self, frame: Any, seen: tuple[States, ...]) -> Any:
-        pairs = self.pairs(frame)
+        pairs, _ = self.planned(frame, False)
         if not all(hasattr(operation, "last") for operation, _ in pairs):
             return None
         library = library_of(frame)

@@ -17,34 +17,29 @@ T = TypeVar("T")
 PLAIN = frozenset((bool, int, float, str, type(None)))
 """Types of arguments that hold nothing of a caller's."""
 
+LONGEST = 1024
+"""Characters of arguments that are kept, at most."""
+
 MADE: BoundedCache[tuple[Callable[..., Any], str], Any] = BoundedCache()
 
 
-def made_once(make: Callable[..., T], *given: Any) -> T:
+def made_once(make: Callable[..., T], *given: Any, **options: Any) -> T:
     """Return what a function makes of arguments: for the same plain ones the same object, which must not be changed.
 
     What it refuses, it refuses each time.
     """
-    if not PLAIN.issuperset(map(type, given)):
-        return make(*given)
+    if not PLAIN.issuperset(map(type, (*given, *options.values()))):
+        return make(*given, **options)
     try:
-        key = make, repr(given)  # which tells 1 from 1.0 and True, and 0.0 from -0.0
+        text = repr((given, options))  # which tells 1 from 1.0 and True, and 0.0 from -0.0
     except ValueError:  # too many digits
-        return make(*given)
-    found: T | None = MADE.get(key)
-    return MADE.store(key, make(*given)) if found is None else found
-
-
-def columns_key(columns: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Return the class and the dtypes of columns, which plans are kept by; None if one has categories.
-
-    Those of pandas take long to hash, and a plan would keep them; those of cuDF have no hash.
-    """
-    dtypes = tuple(map(DTYPE, columns))
-    for dtype in dtypes:
-        if hasattr(dtype, "categories"):
-            return None
-    return (type(columns[0]), *dtypes) if dtypes else ()
+        return make(*given, **options)
+    found: T | None = MADE.get((make, text))
+    if found is None:
+        found = make(*given, **options)
+        if len(text) <= LONGEST:
+            MADE.store((make, text), found)
+    return found
 
 
 class Planned:
@@ -76,16 +71,25 @@ class PlannedOperation(Planned):
             """Dtype of the answer; raises what the user should see before anything is computed."""
 
     def plan(self, columns: Sequence[Any]) -> Any:
-        """Return the operation for columns of their dtypes, which have been checked."""
+        """Return the operation for columns of their dtypes, which it checks."""
         return self
 
-    def planned(self, columns: Sequence[Any]) -> Any:
-        """Return the operation for these columns; raises what the user should see of their dtypes."""
-        key = columns_key(columns)
+    def planned(self, columns: Sequence[Any]) -> tuple[Any, Any]:
+        """Return the operation for these columns and the dtype of its answer; raises what users should see of theirs.
+
+        A dtype with categories has no plan: those of pandas take long to hash, and a plan would keep them; those of
+        cuDF have no hash.
+        """
+        dtypes = tuple(map(DTYPE, columns))
+        key: tuple[Any, ...] | None = (*map(type, columns[:1]), *dtypes)
+        for dtype in dtypes:
+            if hasattr(dtype, "categories"):
+                key = None
+                break
         found = None if key is None else self.plans.get(key)
         if found is None:
-            self.dtype(columns)
-            found = self.plan(columns)
+            plan = self.plan(columns)
+            found = plan, plan.dtype(columns)
             if key is not None:
                 self.plans.store(key, found)
         return found

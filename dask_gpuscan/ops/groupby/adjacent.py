@@ -67,10 +67,11 @@ class _Adjacent(OpenRuns):
     def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
         slice_, spec = library_of(partition).slice_column, self.spec
         begun = []
-        for part in spec.parts:
-            columns = [slice_(c, start, stop) for c in spec.columns(partition, part)]
+        for part, planned in zip(spec.parts, spec.planned(partition, False), strict=True):
+            columns, operation, _ = planned
+            columns = [slice_(c, start, stop) for c in columns]
             try:
-                begun.append(part.operation.aggregate(columns, OneGroup(self.reverse)))
+                begun.append(operation.aggregate(columns, OneGroup(self.reverse)))
             except TypeError as error:
                 part.refuse(error)
         return tuple(wait() for wait in begun)
@@ -197,9 +198,11 @@ class AdjacentScan(_Adjacent):
             null = any_null(series) if spec.dropna else None
             groups = AdjacentGroups(keys, continues, self.reverse)
             arrays = []
-            for part, before in zip(spec.parts, carried, strict=True):
-                columns = spec.columns(partition, part)
-                array = part.operation.apply(columns, groups, before)
+            for part, planned, before in zip(
+                spec.parts, spec.planned(partition, False), carried, strict=True
+            ):
+                columns, operation, _ = planned
+                array = operation.apply(columns, groups, before)
                 arrays.append(spec.in_groups(part, columns, array, null))
             return spec.build(partition, arrays, library.index(partition))
 
@@ -272,7 +275,8 @@ class CheckAdjacent(DataFrameCarry):
         with library.acquire(partition):
             columns = [library.as_column(a) for a in found.arrays]
             again = library.xp.ones(len(columns[0]), bool)
-            again[first_rows(*NumberedRows.of(library, found.arrays).reducible())] = False
+            numbered = NumberedRows(library, library.dense_group_ids(found.arrays))
+            again[first_rows(*numbered.reducible())] = False
             null = any_null(columns) if self.dropna else None
             if null is not None:
                 again &= ~null

@@ -88,11 +88,6 @@ class NumberedRows:
     library: Library
     ids: GroupIds
 
-    @classmethod
-    def of(cls, library: Library, keys: list[Any]) -> NumberedRows:
-        """Return the numbers of the groups of rows with these keys, one array a column."""
-        return cls(library, library.dense_group_ids(keys))
-
     @property
     def are_few(self) -> bool:
         """Whether there is room for the states of all groups: then no row is moved, which takes longer."""
@@ -186,13 +181,13 @@ def grouped(
         series = spec.by.series(partition)
         arrays = [library.array(c) for c in series]
         with named_keys(series):
-            numbered = NumberedRows.of(library, arrays)
+            numbered = NumberedRows(library, library.dense_group_ids(arrays))
             groups, order = numbered.reducible(adjacent, gaps)
         begun = []
-        for part in spec.parts:
-            columns = in_order(library, spec.columns(partition, part), order)
+        for part, planned in zip(spec.parts, spec.planned(partition, False), strict=True):
+            columns, operation, _ = planned
             try:
-                begun.append(part.operation.aggregate(columns, groups))
+                begun.append(operation.aggregate(in_order(library, columns, order), groups))
             except TypeError as error:
                 part.refuse(error)
         states = [wait() for wait in begun]
@@ -229,7 +224,7 @@ def merged(
     """Return one table for several, and the groups of their keys."""
     library, schema = tables[0].library, common_schema([t.schema for t in tables])
     arrays = [_joined(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)]
-    numbered = NumberedRows.of(library, arrays)
+    numbered = NumberedRows(library, library.dense_group_ids(arrays))
     groups, order = numbered.reducible(adjacent, gaps)
     states = merged_states(spec, library, [t.states for t in tables], groups, order)
     return _table(spec, numbered, arrays, groups, order, states, schema), groups
@@ -299,12 +294,6 @@ class TableScan(DataFrameCarry):
             return None
         return self.spec.columns(frame, first)[0].dtype
 
-    def _met(self, partition: Any) -> Any:
-        """Return the rows in the order in which they are met."""
-        if not self.reverse:
-            return partition
-        return library_of(partition).rows(partition, slice(None, None, -1))
-
     @property
     def adjacent(self) -> bool:
         return self.spec.needs is Needs.NEIGHBOURS
@@ -313,16 +302,27 @@ class TableScan(DataFrameCarry):
         self.spec.check(frame)
 
     def meta(self, frame: Any) -> Any:
-        return self.apply(library_of(frame).no_rows(frame), None)
+        library = library_of(frame)
+        none = library.no_rows(frame)
+        return self.spec.without_rows(none, library.index(none))
 
     def aggregate(self, partition: Any) -> Table:
-        return table(self.spec, self._met(partition), self.adjacent)
+        if self.reverse:
+            partition = library_of(partition).rows(partition, slice(None, None, -1))
+        return table(self.spec, partition, self.adjacent)
 
     def combine(self, aggregates: Sequence[Table]) -> Table:
         return merge(self.spec, aggregates, self.adjacent)
 
+    def whole(self, frame: Any) -> Any:
+        if not len(frame):  # with rows, `apply` checks all
+            self.check(frame)
+        return self.apply(frame, None)
+
     def apply(self, partition: Any, prefix: Table | None) -> Any:
-        library, spec, met = library_of(partition), self.spec, self._met(partition)
+        library, spec, reverse = library_of(partition), self.spec, self.reverse
+        met = library.rows(partition, slice(None, None, -1)) if reverse else partition
+        planned = spec.planned(met, checks=prefix is None)
         with library.acquire(partition):
             series = spec.by.series(met)
             arrays = [library.array(c) for c in series]
@@ -335,7 +335,7 @@ class TableScan(DataFrameCarry):
             groups: Groups
             alone = False  # whether the groups of all rows had none before, and rows are sorted
             with named_keys(series):
-                numbered = NumberedRows.of(library, arrays)
+                numbered = NumberedRows(library, library.dense_group_ids(arrays))
             by_number = prefix is None and spec.needs is Needs.NUMBERS
             if by_number or (numbered.are_few and not self.adjacent):
                 ids = numbered.ids
@@ -347,16 +347,18 @@ class TableScan(DataFrameCarry):
                 alone = prefix is None
             states = [None] * len(spec.parts) if prefix is None else prefix.states
             found = []
-            for part, prior in zip(spec.parts, states, strict=True):
-                columns = spec.columns(met, part)
+            for part, (columns, operation, _), prior in zip(
+                spec.parts, planned, states, strict=True
+            ):
                 if alone:
                     rows = in_order(library, columns, order)
-                    array = part.operation.apply(rows, AdjacentGroups(keys), None)
+                    array = operation.apply(rows, AdjacentGroups(keys), None)
                     array = map_outputs(lambda a: put_back(library, a, order), array)
                 else:
-                    array = part.operation.apply(columns, groups, prior)
+                    array = operation.apply(columns, groups, prior)
                 found.append(spec.in_groups(part, columns, array, null))
-            return self._met(spec.build(met, found, library.index(met)))
+            answers = spec.build(met, found, library.index(met))
+            return library.rows(answers, slice(None, None, -1)) if reverse else answers
 
     def last(self, frame: Any, seen: Table) -> Any:
         return last_of_groups(self.spec, frame, seen.library, seen.keys, seen.states)
@@ -367,10 +369,10 @@ def last_of_groups(
 ) -> Any:
     """Return the keys of groups, what the scans of each have answered last, and the last times of sessions."""
     names, arrays = list(spec.by.columns) or names_of(frame), list(keys)
-    for part, each in zip(spec.parts, states, strict=True):
-        columns = spec.columns(frame, part)
-        if hasattr(part.operation, "last"):
-            found = part.operation.last(columns, each)
+    for part, planned, each in zip(spec.parts, spec.planned(frame, False), states, strict=True):
+        columns, operation, _ = planned
+        if hasattr(operation, "last"):
+            found = operation.last(columns, each)
             several = isinstance(found, list)
             names += part.name if several else [part.name]  # type: ignore[operator]
             arrays += found if several else [found]
@@ -404,8 +406,10 @@ class HashedReduce(TreeReduction):
 
     def meta(self, frame: Any) -> Any:
         """Empty output for an empty input."""
-        none = library_of(frame).no_rows(frame)
-        return self.finish([self.table(none)], none)
+        library, spec = library_of(frame), self.spec
+        none = library.no_rows(frame)
+        keys = [library.array(c) for c in spec.by.series(none)]
+        return spec.without_rows(none, spec.index_of_groups(library, keys))
 
     def table(self, partition: Any) -> Table:
         """Return the states of a partition by key."""

@@ -200,8 +200,8 @@ def _by_group(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
 
 def _states(scan: TableScan, partition: Any, own: NumberedGroups) -> list[States]:
     """Return the states of the groups of a partition."""
-    spec = scan.spec
-    waiting = [p.operation.aggregate(spec.columns(partition, p), own) for p in spec.parts]
+    planned = scan.spec.planned(partition, False)
+    waiting = [operation.aggregate(columns, own) for columns, operation, _ in planned]
     return [wait() for wait in waiting]
 
 
@@ -209,8 +209,10 @@ def _scanned(scan: TableScan, partition: Any, groups: NumberedGroups, prefix: Ta
     """Return the answer for rows of numbered groups, which go on from their states."""
     library, spec, arrays = prefix.library, scan.spec, []
     null = any_null(spec.by.series(partition)) if spec.dropna else None
-    for part, prior in zip(spec.parts, prefix.states, strict=True):
-        columns = spec.columns(partition, part)
-        array = part.operation.apply(columns, groups, prior)
+    planned = spec.planned(partition, False)
+    for part, (columns, operation, _), prior in zip(
+        spec.parts, planned, prefix.states, strict=True
+    ):
+        array = operation.apply(columns, groups, prior)
         arrays.append(spec.in_groups(part, columns, array, null))
     return spec.build(partition, arrays, library.index(partition))

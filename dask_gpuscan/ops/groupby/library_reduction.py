@@ -14,7 +14,7 @@ from ... import kernels
 from ...frames.keys import By, Keys, key_arrays
 from ...frames.messages import FLAG, name_columns
 from ...frames.protocol import Library
-from ...frames.registry import choose_columns, column_of, dtypes_of, library_of, names_of
+from ...frames.registry import choose_columns, column_of, library_of
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import (
     FORWARD,
@@ -295,7 +295,7 @@ def _is_right(obj: Any, names: Sequence[str]) -> bool:
     """
     if not len(obj):
         return False
-    return all(n not in REDUCTIONS or REDUCTIONS[n].library_has for n in names)
+    return not [n for n in names if n in REDUCTIONS and not REDUCTIONS[n].library_has]
 
 
 def _asked(
@@ -308,20 +308,23 @@ def _asked(
     chosen: Any = ...,
 ) -> Any:
     """Ask the library's groups of these columns, or what is chosen of the groups; return None where it refuses."""
-    if obj.ndim == 2 and any(isinstance(name, FLAG) for name in (*by.columns, *names)):
+    if obj.ndim == 2 and not set(FLAG).isdisjoint(map(type, (*by.columns, *names))):
         return None  # pandas takes a list of True and False for a mask of rows
     key = by.columns[0] if len(by.columns) == 1 else list(by.columns)
     try:
-        pairs = zip(names_of(obj), dtypes_of(obj), strict=True)
-        dtypes: list[Any] = [dtype for name, dtype in pairs if obj.ndim == 1 or name in names]
+        keys, library = by.series(obj), library_of(obj)
+        dtypes: list[Any] = [obj.dtype] if obj.ndim == 1 else library.dtypes(obj)
+        if obj.ndim == 2:
+            pairs = zip(library.names(obj), dtypes, strict=True)
+            dtypes = [dtype for name, dtype in pairs if name in names]
         if len(dtypes) > len(names):  # ours refuse columns of one name
             dtypes.append(object)
-        keys, library = by.series(obj), library_of(obj)
         if not library.reduces_groups(obj, keys, dtypes, methods):
             return None
-        others = [dtype for dtype in dtypes if not isinstance(dtype, np.dtype)]
-        has_floats = any(getattr(dtype, "kind", "") == "f" for dtype in others)
-        if has_floats and any(library.has_nan_apart(column_of(obj, name)) for name in names):
+        floats = [
+            d for d in dtypes if getattr(d, "kind", "") == "f" and not isinstance(d, np.dtype)
+        ]
+        if floats and any(library.has_nan_apart(column_of(obj, name)) for name in names):
             return None
         if obj.ndim == 1:
             return ask(obj.groupby(level=key, dropna=dropna))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from ..core.groups import (
     ones,
 )
 from ..core.operation import StateReduction
+from ..core.plans import PlannedOperation
 from ..runs import EndedRuns
 from ..scan.host_scan import check_reproducible
 from ..scan.kernel_scan import wrapped
@@ -43,7 +45,7 @@ from .library_reduction import CountChanges, FirstLastReduction, LibraryReductio
 
 
 @dataclass(frozen=True)
-class ReduceColumn(StateReduction):
+class ReduceColumn(PlannedOperation, StateReduction):
     """A reduction of columns of fixed width: one, or the inputs of one operator."""
 
     reduction: Reduction
@@ -57,22 +59,18 @@ class ReduceColumn(StateReduction):
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
-        try:
-            return self._dtype(columns)
-        except (TypeError, ValueError) as error:
-            name_columns(error, self.reduction.name, columns)
-            raise
-
-    def _dtype(self, columns: Sequence[Any]) -> DType:
-        reduction, library = self.reduction, library_of(columns[0])
-        if self.user:
-            return combined_plan(library, reduction.op, columns).answers
-        dtype = columns[0].dtype
+        reduction, library, dtype = self.reduction, library_of(columns[0]), columns[0].dtype
         answer: DType = INT64
-        if reduction.library_has:
-            answer = library.group_dtype(reduction.dtype_of or reduction.name, dtype)
-        if not _is_reduced(reduction, library, dtype):
-            raise TypeError(f"dtype {dtype} cannot be reduced this way; {HINT}")
+        try:
+            if self.user:
+                return combined_plan(library, reduction.op, columns).answers
+            if reduction.library_has:
+                answer = library.group_dtype(reduction.dtype_of or reduction.name, dtype)
+            if not _is_reduced(reduction, library, dtype):
+                raise TypeError(f"dtype {dtype} cannot be reduced this way; {HINT}")
+        except (TypeError, ValueError) as error:
+            name_columns(error, reduction.name, columns)
+            raise
         return answer
 
     def _carried(self, dtype: np.dtype) -> bool:
@@ -99,7 +97,7 @@ class ReduceColumn(StateReduction):
         if reduction.over_nan is not None:
             op = seeing(reduction.over_nan if layout.groups_pass_over_nan else op)
         elif reduction.wide:
-            answer = self._dtype(columns)
+            _, answer = self.planned(columns)
             answers = library.layout(answer)
             assert answers is not None
             dtype = answers.storage(answer)
@@ -247,7 +245,7 @@ class ReduceColumn(StateReduction):
             values, missing = self.reduction.finish(library.xp, states)
         except OverflowError:
             refuse(self.name, columns[0], columns[0].dtype)
-        dtype = self._dtype(columns)
+        _, dtype = self.planned(columns)
         layout = library.layout(dtype)
         assert layout is not None
         if missing is not None and not bool(missing.any()):
@@ -356,6 +354,13 @@ def reproducible(library: Library, dtype: Any, name: str) -> Any:
 
 def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
     """Return how a column of a dtype is reduced."""
+    # a dtype with categories takes long to hash, and the cache would keep it
+    known = _reduction_of.__wrapped__ if hasattr(dtype, "categories") else _reduction_of
+    return known(library, dtype, reduction)
+
+
+@lru_cache(maxsize=1024)
+def _reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
     host = library.host_values
     if host is not None and not isinstance(dtype, np.dtype) and host.holds_decimals(dtype):
         if reduction.name == "sum":

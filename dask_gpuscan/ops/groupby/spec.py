@@ -58,7 +58,7 @@ class GroupBySpec:
     @cached_property
     def reverse(self) -> bool:
         """Whether scans meet rows from the last to the first."""
-        return any(part.operation.reverse for part in self.parts)
+        return True in [part.operation.reverse for part in self.parts]
 
     def columns(self, frame: Any, part: Part[Any]) -> list[Any]:
         """Return the columns that a part is computed of."""
@@ -72,10 +72,27 @@ class GroupBySpec:
         """Raise the errors that a user should see early."""
         if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
+        self.planned(frame)
+
+    def planned(self, frame: Any, checks: bool = True) -> list[tuple[list[Any], Any, Any]]:
+        """Return the columns, planned operation and dtype of each part; without checks, None for what has no plan."""
+        found = []
         for part in self.parts:
-            is_planned = isinstance(part.operation, PlannedOperation)
-            check = part.operation.planned if is_planned else part.operation.dtype
-            check(self.columns(frame, part))
+            columns, operation = self.columns(frame, part), part.operation
+            if isinstance(operation, PlannedOperation):
+                operation, dtype = operation.planned(columns)
+            else:
+                dtype = operation.dtype(columns) if checks else None
+            found.append((columns, operation, dtype))
+        return found
+
+    def without_rows(self, frame: Any, index: Any) -> Any:
+        """Return the result for a frame without rows, under an index without rows."""
+        library, arrays = library_of(frame), []
+        for part, (columns, _, dtype) in zip(self.parts, self.planned(frame), strict=True):
+            array = map_outputs(library.empty, dtype)
+            arrays.append(self.in_groups(part, columns, array, None))
+        return self.build(frame, arrays, index)
 
     def in_groups(self, part: Part[Any], columns: Sequence[Any], array: Any, null: Any) -> Any:
         """Return the answers of a part for columns, of a scan or of several, null in rows that are in no group."""

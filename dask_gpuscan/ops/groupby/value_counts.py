@@ -95,7 +95,8 @@ class ValueCounts(TreeReduction):
     def _added(self, found: Counts) -> Counts:
         """Add the counts of equal values; they stay in the order in which they are met first."""
         library = found.library
-        groups, order = NumberedRows.of(library, found.values).reducible()
+        numbered = NumberedRows(library, library.dense_group_ids(found.values))
+        groups, order = numbered.reducible()
         counts = found.counts if order is None else found.counts[order]
         (sums,) = groups.reduce(BUILT_IN["add"], counts, dtype=INT64)()
         first = first_rows(groups, order)

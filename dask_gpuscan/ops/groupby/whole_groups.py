@@ -123,7 +123,7 @@ class WholeGroupReduce(TreeReduction):
             series = self.spec.by.series(partition)
             keys = [library.array(c) for c in series]
             with named_keys(series):
-                numbered = NumberedRows.of(library, keys)
+                numbered = NumberedRows(library, library.dense_group_ids(keys))
             columns = [self.spec.columns(partition, part) for part in self.spec.parts]
             found = self._by_number(numbered, columns)
             if found is not None:

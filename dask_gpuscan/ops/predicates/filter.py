@@ -6,7 +6,7 @@ which the others and the index are gathered. This module must never loop over ro
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -16,8 +16,7 @@ import numpy as np
 from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of
-from ...frames.types import View
-from ...kernels.arrays import is_array
+from ...frames.types import Column, View
 from ...kernels.selection import counter_of
 from ..core.flat_frame import flat_frame
 from .function import Function, answer_dtype
@@ -29,13 +28,20 @@ Predicate = Any
 
 def _keep(frame: Any, predicate: Predicate) -> Any:
     """Return which rows of a frame a predicate keeps, in a form that kernels take."""
-    library = library_of(frame)
     if isinstance(predicate, Function):
-        title = f"predicate {predicate.function.__name__}"
-        views = _shown(library, frame, predicate.columns, title)
-        return _compiled(predicate.function, views, [], title)
+        library = library_of(frame)
+        title, columns = f"predicate {predicate.function.__name__}", []
+        for name in predicate.columns:
+            column = column_of(frame, name)
+            if not library.is_number(column.dtype):
+                raise TypeError(
+                    f"{title} takes column {name!r} of dtype {column.dtype}: functions take numbers and bool; "
+                    f"give a string or a boolean Series"
+                )
+            columns.append(column)
+        return _compiled(predicate.function, _shown(library, columns), [], title)
     if isinstance(predicate, Expression):
-        found = _fused(library, frame, predicate)
+        found = fused(frame, predicate)
         if found is not None:
             return found
         predicate = predicate.evaluate({n: _series(frame, n) for n in predicate.columns})
@@ -70,30 +76,25 @@ def _series(frame: Any, name: Any) -> Any:
     return frame if frame.ndim == 1 else frame[name]
 
 
-def _fused(library: Library, frame: Any, predicate: Expression) -> Any:
-    """A text as a predicate that kernels compile; None if they might decide otherwise than the library."""
-    dtypes = {name: column_of(frame, name).dtype for name in predicate.columns}
-    if not all(isinstance(d, np.dtype) for d in dtypes.values()):
+def fused(frame: Any, predicate: Expression) -> Any:
+    """Return a text as a predicate that kernels compile; None if they might decide otherwise than the library."""
+    columns = {name: column_of(frame, name) for name in predicate.columns}
+    dtypes = {name: column.dtype for name, column in columns.items()}
+    if [dtype for dtype in dtypes.values() if not isinstance(dtype, np.dtype)]:
         return None
     function = predicate.function(dtypes)
     if function is None:
         return None
-    views = _shown(library, frame, predicate.columns, predicate.title)
-    if any(view.nulls is not None for view in views):
+    views = _shown(library_of(frame), list(columns.values()))
+    if [view for view in views if view.nulls is not None]:
         function = predicate.function(dtypes, nulls=True)
     return None if function is None else _compiled(function[0], views, function[1], predicate.title)
 
 
-def _shown(library: Library, frame: Any, names: Sequence[Hashable], title: str) -> list[View]:
+def _shown(library: Library, columns: Sequence[Column]) -> list[View]:
     """Show columns of numbers to a function; their nulls are those that are no numbers."""
     views = []
-    for name in names:
-        column = column_of(frame, name)
-        if not library.is_number(column.dtype):
-            raise TypeError(
-                f"{title} takes column {name!r} of dtype {column.dtype}: functions take numbers and bool; "
-                f"give a string or a boolean Series"
-            )
+    for column in columns:
         layout = library.layout(column.dtype)
         assert layout is not None
         view = layout.raw(library.array(column))
@@ -103,10 +104,10 @@ def _shown(library: Library, frame: Any, names: Sequence[Hashable], title: str) 
 
 def _compiled(function: Any, views: Sequence[View], numbers: list[Any], title: str) -> Any:
     """A function of the elements of some columns and of numbers, for kernels; rows with nulls are kept out."""
-    inputs, nulls = [v.values for v in views], [v.nulls for v in views]
-    dtypes = [np.asarray(x).dtype if np.isscalar(x) else x.dtype for x in (*inputs, *numbers)]
-    counter = _counter(function, tuple(dtypes), title)
-    return kernels.Predicate(counter, [*inputs, *numbers], [*nulls, *(None for _ in numbers)])
+    inputs = [*[v.values for v in views], *numbers]
+    nulls = [*[v.nulls for v in views], *[None] * len(numbers)]
+    dtypes = [np.asarray(x).dtype if np.isscalar(x) else x.dtype for x in inputs]
+    return kernels.Predicate(_counter(function, tuple(dtypes), title), inputs, nulls)
 
 
 @lru_cache(maxsize=256)
@@ -156,9 +157,9 @@ def filter_rows(frame: Any, predicate: Predicate) -> Any:
     with library.acquire(frame):
         keep = _keep(frame, predicate)
         if library.takes_whole_rows(frame):
-            if is_array(keep):
-                return library.rows(frame, library.xp.flatnonzero(keep))
-            return library.rows(frame, *kernels.select([], keep, positions=True))
+            if isinstance(keep, kernels.Predicate):
+                return library.rows(frame, *kernels.select([], keep, positions=True))
+            return library.rows(frame, library.xp.flatnonzero(keep))
         flat = flat_frame(frame)
         *arrays, positions = kernels.select(flat.arrays, keep, positions=True)
         return flat.rebuild(arrays, positions)

@@ -18,6 +18,7 @@ from ...frames.messages import ColumnError
 from ...kernels.compiler.pack import written
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import not_among
+from ..core.plans import Planned
 from .parser import Parsed
 from .tree import OPERATORS, Node, at, is_scalar, quoted, value_of
 
@@ -41,7 +42,7 @@ def variables_of(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Expression:
+class Expression(Planned):
     """A predicate's text, checked, and the values of its variables; equal ones are equal.
 
     Parameters
@@ -141,11 +142,13 @@ class Expression:
         >>> numbers, between(2, *numbers)
         ([0, 3], True)
         """
-        if not all(d.kind in "bi" or d in _EXACT for d in dtypes.values()):
-            return None
-        if nulls and not _keeps_no_null(self.tree):
-            return None
-        return self._compiled(_source)
+        key = *dtypes.values(), nulls
+        found = self.plans.get(key)
+        if found is None:
+            is_same = all(d.kind in "bi" or d in _EXACT for d in dtypes.values())
+            is_same = is_same and (not nulls or _keeps_no_null(self.tree))
+            found = self.plans.store(key, (self._compiled(_source) if is_same else None,))
+        return found[0]  # type: ignore[no-any-return]
 
     def number(self, dtypes: dict[str, np.dtype]) -> tuple[Callable[..., Any], list[Any]] | None:
         """Return an expression of numbers as `function` does a predicate; None where that one would.

@@ -47,30 +47,29 @@ class Scan(PlannedOperation, ScanBase):
     def plan(self, columns: Sequence[Any]) -> ColumnScan:
         return self.of(library_of(columns[0]), *[column.dtype for column in columns])
 
-    def planned(self, columns: Sequence[Any]) -> ColumnScan:
-        """Return the scan of these columns."""
+    def planned(self, columns: Sequence[Any]) -> tuple[ColumnScan, Any]:
+        """Return the scan of these columns and the dtype of its answer."""
         if isinstance(self.options.initial, dict):
             return self.of_column(columns[0].name).planned(columns)
-        found: ColumnScan = super().planned(columns)
-        return found
-
-    def dtype(self, columns: Sequence[Any]) -> Any:
         try:
-            return self.of_column(columns[0].name).plan(columns).dtype(columns)
+            return super().planned(columns)
         except (TypeError, ValueError) as error:
             name_columns(error, self.label, columns)
             raise
 
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        return self.planned(columns)[1]
+
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
-        return self.planned(columns).aggregate(columns, groups)
+        return self.planned(columns)[0].aggregate(columns, groups)
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
-        return self.planned(columns).apply(columns, groups, prior)
+        return self.planned(columns)[0].apply(columns, groups, prior)
 
     def last(self, columns: Sequence[Any], states: States) -> Any:
         """Array of the answer after all rows of each group, given arrays of states."""
         dense = _dense(columns)
-        return self.planned(dense).last(dense, states)
+        return self.planned(dense)[0].last(dense, states)
 
     def combine(self, states: Sequence[States]) -> States:
         first = states[0][0]

@@ -421,10 +421,11 @@ class Inputs:
 
     def __init__(self, views: list[View]) -> None:
         self.views = views
-        self.has_unchecked_nan = bool([v for v in views if v.unchecked_nan is not None])
         if len(views) == 1:
             self.values, self.nulls = views[0].values, views[0].nulls
+            self.has_unchecked_nan = views[0].unchecked_nan is not None
         else:
+            self.has_unchecked_nan = bool([v for v in views if v.unchecked_nan is not None])
             self.values = tuple(v.values for v in views)
             kinds = [v.nulls for v in views if v.nulls is not None]
             masked = any(isinstance(k, Mask) for k in kinds)

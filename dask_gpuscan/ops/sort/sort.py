@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from operator import not_
 from typing import Any
 
 import numpy as np
@@ -83,11 +84,15 @@ class Order:
 
     def arguments(self, columns: Sequence[Column]) -> dict[str, Any]:
         """Return keys, and how they are ordered, as `kernels.argsort` takes them."""
-        keys, nulls = zip(*(library_of(c).sort_key(c) for c in columns), strict=True)
+        keys, nulls = [], []
+        for column in columns:
+            values, null = library_of(column).sort_key(column)
+            keys.append(values)
+            nulls.append(null)
         return {
-            "keys": list(keys),
-            "nulls": list(nulls),
-            "descending": [not ascending for ascending in self.ascending],
+            "keys": keys,
+            "nulls": nulls,
+            "descending": list(map(not_, self.ascending)),
             "nulls_first": self.nulls_first,
         }
 
@@ -205,7 +210,7 @@ def sample(frame: Any, order: Order, partitions: int) -> Sample:
         size = min(count, SAMPLES_A_PARTITION * partitions, max(SAMPLES // partitions, 1))
         places = (2 * np.arange(size) + 1) * count // max(2 * size, 1)
         rows = positions[library.xp.asarray(places)]
-        keys = _frame(library, _taken(columns, rows))
+        keys = _frame(library, [library.take(library.array(c), rows) for c in columns])
         return Sample(schema_of_columns(columns), keys, places, count)
 
 
@@ -290,18 +295,15 @@ def _bounds(
 def _ranks(columns: list[Column], rows: Values, order: Order, found: Splitters) -> Values:
     """Return how many of some sorted rows are less than each splitter, and then, how many are not greater."""
     library = library_of(columns[0])
-    xp, many = library.xp, len(found.partitions)
-    inner = _frame(library, _taken(columns, rows))
-    arrays = concatenated(library, [found.keys, inner, found.keys])
-    sorted_rows = order.argsort([library.as_column(a) for a in arrays])
+    xp, many, joined = library.xp, len(found.partitions), []
+    for column, splitter in zip(columns, library.columns(found.keys), strict=True):
+        around, own = library.array(splitter), library.take(library.array(column), rows)
+        joined.append(library.as_column(library.concatenate([around, own, around])))
+    sorted_rows = order.argsort(joined)
     before = xp.cumsum((sorted_rows >= many) & (sorted_rows < many + len(rows)))
     ranks = xp.empty_like(before)
     ranks[sorted_rows] = before
     return xp.concatenate([ranks[:many], ranks[many + len(rows) :]])
-
-
-def _taken(columns: Sequence[Column], rows: Values) -> list[Any]:
-    return [library_of(c).take(library_of(c).array(c), rows) for c in columns]
 
 
 def _frame(library: Library, arrays: list[Any]) -> Frame:

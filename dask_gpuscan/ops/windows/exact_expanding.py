@@ -16,6 +16,7 @@ from ...kernels import BUILT_IN, byte_mask
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, merged
 from ..core.operation import Needs
+from ..core.plans import PlannedOperation
 from ..groupby.library_reduction import FirstLastReduction
 from ..scan.host_scan import HostScan, host_of
 from ..scan.kernel_scan import ScanArguments
@@ -35,7 +36,7 @@ EXACT = (*SCANS, "first", "last")
 
 
 @dataclass(frozen=True)
-class ExpandingExact:
+class ExpandingExact(PlannedOperation):
     """A sum, a mean, an extreme, or the first or last value of all rows so far, in groups or not.
 
     Parameters
@@ -62,14 +63,6 @@ class ExpandingExact:
     def _decimals(self) -> Any:
         return (_Decimals if self.name in SCANS else _PickedDecimals)(self.name, self.min_periods)
 
-    def _of(self, column: Any) -> Any:
-        if holds_decimals(column):
-            return self._decimals
-        return _MeansOfTimes(self.min_periods) if self._is_mean_of(column) else self.floats
-
-    def _is_mean_of(self, column: Any) -> bool:
-        return self.name == "mean" and holds_times(column)
-
     def _of_states(self, states: States) -> Any:
         first = states[0]
         if isinstance(first, HostScalar) or first.dtype.kind == "O":
@@ -77,14 +70,11 @@ class ExpandingExact:
         of_times = self.name == "mean" and first.dtype.kind == "i"
         return _MeansOfTimes(self.min_periods) if of_times else self.floats
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
-        """Return the dtype of the answer."""
-        return self._of(columns[0]).dtype(columns)
-
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
-        """Begin to reduce each group."""
-        found: Callable[[], States] = self._of(columns[0]).aggregate(columns, groups)
-        return found
+    def plan(self, columns: Sequence[Any]) -> Any:
+        if holds_decimals(columns[0]):
+            return self._decimals
+        is_mean = self.name == "mean" and holds_times(columns[0])
+        return _MeansOfTimes(self.min_periods) if is_mean else self.floats.plan(columns)
 
     def combine(self, states: Sequence[States]) -> States:
         """States of neighbouring parts of one group, on the host, as one."""
@@ -95,14 +85,6 @@ class ExpandingExact:
         """Arrays of states; those of equal keys become one."""
         found: States = self._of_states(states).merge(library, states, groups)
         return found
-
-    def last(self, columns: Sequence[Any], states: States) -> Any:
-        """Array of the statistic of all rows of each group, given arrays of states."""
-        return self._of(columns[0]).last(columns, states)
-
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
-        """Array of the answers of rows, given the states of their groups before."""
-        return self._of(columns[0]).apply(columns, groups, prior)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, lowered, merged, state_of
 from ..core.operation import Needs
+from ..core.plans import PlannedOperation
 from ..statistics.inputs import VALUES, Inputs, check_columns, holds_integers, observed, read
 from ..statistics.table import WINDOWS
 from .exact import holds_times
@@ -31,7 +32,7 @@ HEAD = 1024
 
 
 @dataclass(frozen=True)
-class ExpandingStatistic:
+class ExpandingStatistic(PlannedOperation):
     """A statistic over all rows so far, in groups or not.
 
     The states are those of the operator, then the number of observations if these are counted.
@@ -162,7 +163,7 @@ class ExpandingStatistic:
 
 
 @dataclass(frozen=True)
-class ExpandingPick:
+class ExpandingPick(PlannedOperation):
     """A statistic whose answer is one of the values so far, in groups or not.
 
     The states of integers and times are those of the operator that picks one, then the number of values.
@@ -193,15 +194,15 @@ class ExpandingPick:
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Return the dtype of the answer."""
-        column = columns[0]
-        if _picks(column):
-            return library_of(column).nullable(column.dtype)
-        return self.floats.dtype(columns)  # which refuses what are no numbers
+        return library_of(columns[0]).nullable(columns[0].dtype)
+
+    def plan(self, columns: Sequence[Any]) -> ExpandingPick | ExpandingStatistic:
+        # as integers, of which a float64 would hold only some
+        picks = holds_integers(columns[0]) or holds_times(columns[0])
+        return self if picks else self.floats
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group."""
-        if not _picks(columns[0]):
-            return self.floats.aggregate(columns, groups)
         view = view_of(columns[0])
         wait = groups.reduce(self._op, view.values, nulls=view.nulls)
         count = groups.reduce(_ADD, library_of(columns[0]).valid(columns[0]).astype(INT64))
@@ -223,8 +224,6 @@ class ExpandingPick:
     def last(self, columns: Sequence[Any], states: States) -> Any:
         """Array of the statistic of all rows of each group, given arrays of states."""
         (column,) = columns
-        if not _picks(column):
-            return self.floats.last(columns, states)
         library, layout = library_of(column), library_of(column).layout(column.dtype)
         assert layout is not None
         array = layout.wrap(lowered(library, self._op, states[:-1]), None, column.dtype)
@@ -233,8 +232,6 @@ class ExpandingPick:
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         """Array of the answers of rows, given the states of their groups before."""
         (column,) = columns
-        if not _picks(column):
-            return self.floats.apply(columns, groups, prior)
         library, view = library_of(column), view_of(column)
         state, count = (None, None) if prior is None else (state_of(prior[:-1]), prior[-1])
         values = groups.scan(self._op, view.values, nulls=view.nulls, carry_in=state)
@@ -248,11 +245,6 @@ class ExpandingPick:
     def _nulled(self, column: Any, array: Any, counted: Any) -> Any:
         with naming(self.label, [column]):
             return library_of(column).set_null(array, counted < max(self.floats.min_periods, 1))
-
-
-def _picks(column: Any) -> bool:
-    """Tell whether values are picked as integers, of which a float64 would hold only some."""
-    return holds_integers(column) or holds_times(column)
 
 
 def _are_floats(states: States) -> bool:

@@ -22,6 +22,7 @@ from ...kernels.rolling import window_starts
 from ...kernels.windows import Windows
 from ...kernels.windows_by_code import rolling_by_code, rolls_by_code
 from ..core.groups import INT64
+from ..core.plans import PlannedOperation
 from ..scan.kernel_scan import wrapped
 from ..scan.plan import combined_plan
 from ..statistics.inputs import (
@@ -154,7 +155,7 @@ def filled(shape: Shape, windows: Windows, rows: WindowRows, least: int) -> slic
     return slice(start, max(stop, start))
 
 
-class Windowed:
+class Windowed(PlannedOperation):
     """What operations over windows have in common."""
 
     shape: Shape
@@ -195,34 +196,19 @@ class RollingStatistic(Windowed):
         return f"rolling-{self.name}"
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        exact, picked = self._exact(columns), self._picked(columns)
-        if exact is not None:
-            return exact.dtype(columns[0])
-        if picked is not None:
-            return picked.dtype(columns)
         check_columns(self.label, columns, WINDOWS[self.name].inputs)
         return np.dtype(np.float64)
 
-    def _exact(self, columns: Sequence[Any]) -> ExactMean | DecimalWindow | None:
-        """Return what computes a statistic of times or decimals; None for others."""
-        dtype = columns[0].dtype
-        is_number = isinstance(dtype, np.dtype) and dtype.kind in "biufc"
-        return None if is_number or self.options else exact_window(self.name, columns[0])
-
-    def _picked(self, columns: Sequence[Any]) -> RollingOperator | None:
-        """Return what picks one of the integers or times in each window; None for other statistics and columns."""
-        picks = WINDOWS[self.name].picks
-        if picks is None or not (holds_integers(columns[0]) or holds_times(columns[0])):
-            return None
+    def plan(self, columns: Sequence[Any]) -> Windowed:
+        column, picks = columns[0], WINDOWS[self.name].picks
+        exact = None if self.options else exact_window(self.name, column)
+        if exact is not None:
+            return ExactWindow(exact, self.shape, self.min_periods)
+        if picks is None or not (holds_integers(column) or holds_times(column)):
+            return self
         return RollingOperator(picks, self.shape, max(self.min_periods, 1))
 
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
-        exact, picked = self._exact(columns), self._picked(columns)
-        if exact is not None:
-            combine = partial(RollingOperator(_ADD, self.shape, 0).combined, rows=rows)
-            return rows.returned(exact.answer(columns[0], combine, self.min_periods))
-        if picked is not None:
-            return picked.apply(columns, rows)
         statistic, options = WINDOWS[self.name], dict(self.options)
         inputs = read(columns, statistic.inputs)
         op = window_operator(self.name, **options)
@@ -242,12 +228,12 @@ class RollingStatistic(Windowed):
         windows = self.shape.windows(rows)
         known = filled(self.shape, windows, rows, max(self.min_periods, enough or 0))
         if known is not None:
-            finite = all_finite(inputs, statistic.inputs)
-            if not may_have_nulls(columns) or finite():
+            finite, ahead = all_finite(inputs, statistic.inputs), not may_have_nulls(columns)
+            if ahead or finite():
                 has_rows = bool(self.min_periods) or self.shape.has_row
                 fast = None if options or not has_rows else statistic.uncounted
                 out = kernels.rolling(fast or op, values, windows)  # while a GPU may look for NaN
-                if finite():
+                if not ahead or finite():
                     out[: known.start] = out[known.stop :] = np.nan
                     return rows.floats(out, None if enough is None else known)
         counted = _counted(op, statistic.inputs, self.min_periods, counts)
@@ -313,9 +299,6 @@ class RollingOperator(Windowed):
     label = "rolling-scan"
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        exact = exact_operator(self.op, columns[0])
-        if exact is not None:
-            return exact.dtype(columns[0])
         try:
             plan = combined_plan(library_of(columns[0]), self.op, columns)
         except (TypeError, ValueError) as error:
@@ -323,11 +306,11 @@ class RollingOperator(Windowed):
             raise
         return plan.library.nullable(plan.answers) if self.min_periods else plan.answers
 
-    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+    def plan(self, columns: Sequence[Any]) -> Windowed:
         exact = exact_operator(self.op, columns[0])
-        if exact is not None:
-            combine = partial(self.combined, rows=rows)
-            return rows.returned(exact.answer(columns[0], combine, self.min_periods))
+        return self if exact is None else ExactWindow(exact, self.shape, self.min_periods)
+
+    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
         library = rows.library
         plan = combined_plan(library, self.op, columns)
         pairs = zip(plan.layouts, columns, strict=True)
@@ -367,6 +350,23 @@ class RollingOperator(Windowed):
         missing = rows.library.xp.ones(rows.count, bool)
         missing[known] = False
         return missing
+
+
+@dataclass(frozen=True)
+class ExactWindow(Windowed):
+    """A statistic of the times or decimals of each window."""
+
+    exact: ExactMean | DecimalWindow
+    shape: Shape
+    min_periods: int
+    label = "rolling-exact"
+
+    def dtype(self, columns: Sequence[Any]) -> DType:
+        return self.exact.dtype(columns[0])
+
+    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+        combine = partial(RollingOperator(_ADD, self.shape, 0).combined, rows=rows)
+        return rows.returned(self.exact.answer(columns[0], combine, self.min_periods))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import lru_cache
 from numbers import Number
 from typing import Any
 
@@ -22,6 +21,7 @@ from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ...kernels.windows_by_code import finds_rows_before
 from ..core.groups import INT64
+from ..core.plans import PlannedOperation
 from .exact import holds_decimals
 from .halo import RowExtent
 from .surroundings import WindowRows
@@ -31,7 +31,7 @@ REFUSALS = TypeError, ValueError, NotImplementedError, RuntimeError, ArithmeticE
 
 
 @dataclass(frozen=True)
-class Shift:
+class Shift(PlannedOperation):
     """Each row's value so many rows before, in its group; for a negative number, behind.
 
     Parameters
@@ -54,11 +54,7 @@ class Shift:
         return RowExtent(max(self.periods, 0), max(-self.periods, 0))
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        return _dtype_of(Shift(self.periods and 1, self.fill), columns[0])
-
-    def asked(self, column: Any) -> DType:
-        """Return the dtype of the library's own answer."""
-        return self.sample(column).dtype
+        return self.sample(columns[0]).dtype
 
     def sample(self, column: Any) -> Column:
         """Return the library's own answer of one row; raises a TypeError for a fill that the column cannot hold."""
@@ -123,7 +119,7 @@ class Shift:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(PlannedOperation):
     """Each row's value less that of so many rows before, in its group; or with `relative` the change by it.
 
     Parameters
@@ -152,11 +148,7 @@ class Difference:
         return Shift(self.periods).extent
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        return _dtype_of(Difference(self.periods and 1, self.relative), columns[0])
-
-    def asked(self, column: Any) -> DType:
-        """Return the dtype of the library's own answer, of rows that are one group."""
-        return self._dtype(column, in_groups=False)
+        return self._dtype(columns[0], in_groups=False)
 
     def _dtype(self, column: Any, in_groups: bool) -> DType:
         if self.relative and column.dtype == np.bool_:
@@ -207,20 +199,6 @@ def _within(periods: int, rows: int) -> int:
     """Return a distance of at most all rows, beyond which no row has another one: cuDF counts in 32 bits."""
     most = max(rows, 1)
     return max(-most, min(periods, most))
-
-
-def _dtype_of(operation: Shift | Difference, column: Any) -> DType:
-    """Return the dtype of the answer; that of NumPy's numbers, which libraries never refuse, is asked for once."""
-    dtype = column.dtype
-    has_fill = isinstance(operation, Shift) and bool(operation.fill)
-    if isinstance(dtype, np.dtype) and dtype.kind in "iuf" and not has_fill:
-        return _asked_once(operation, library_of(column), dtype)
-    return operation.asked(column)
-
-
-@lru_cache(maxsize=256)
-def _asked_once(operation: Shift | Difference, library: Library, dtype: np.dtype) -> DType:
-    return operation.asked(library.as_column(library.empty(dtype)))
 
 
 def filled(column: Any, count: int, number: int = 0) -> Array:

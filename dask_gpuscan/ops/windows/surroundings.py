@@ -122,11 +122,14 @@ class WindowRows:
 
 
 class NeighbourOperation(ColumnOperation, Protocol):
-    """What is done to each row and those around it."""
+    """What is done to each row and those around it; checked and planned once for dtypes."""
 
     @property
     def extent(self) -> WindowExtent:
         """How far it looks."""
+
+    def planned(self, columns: Sequence[Any]) -> tuple[NeighbourOperation, Any]:
+        """Return the operation for columns of these dtypes and that of its answer; raises what the user should see."""
 
     def takes_group_ids(self, codes: GroupIds) -> bool:
         """Tell whether rows of these groups need not be brought together."""
@@ -183,18 +186,14 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
         operations = self.operations(1)
         return operations[0].extent if operations else RowExtent(0)
 
-    def planned(self, frame: Any) -> list[tuple[Any, list[Any]]]:
-        pairs, time_column = super().planned(frame), self.extent.time_column
-        if time_column is not None:
-            time_column.check(frame)
-        return pairs
+    def check(self, frame: Any) -> None:
+        super().check(frame)
+        if self.extent.time_column is not None:
+            self.extent.time_column.check(frame)
 
     def rows_of(self, partition: Any) -> RowArrays:
-        return self._rows(partition, self.pairs(partition))
-
-    def _rows(self, partition: Any, pairs: Sequence[tuple[Any, list[Any]]]) -> RowArrays:
         library, time_column = library_of(partition), self.extent.time_column
-        arrays = [library.array(column) for _, columns in pairs for column in columns]
+        arrays = [library.array(column) for columns in self.inputs(partition) for column in columns]
         times = None if time_column is None else time_column.times(partition)
         return RowArrays(library, len(partition), arrays, times=times)
 
@@ -206,31 +205,28 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
         times = None if time_column is None else time_column.times(frame)
         return self.extent.settled(len(frame), times)
 
-    def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
-        return self._answer(partition, self.pairs(partition), before, after)
-
     def whole(self, frame: Any) -> Any:
-        return self._answer(frame, self.planned(frame), None, None)
+        return self.apply(frame, None, None)
 
-    def _answer(
-        self,
-        partition: Any,
-        pairs: Sequence[tuple[Any, list[Any]]],
-        before: RowArrays | None,
-        after: RowArrays | None,
-    ) -> Any:
-        library, extent = library_of(partition), self.extent
+    def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
+        library, time_column = library_of(partition), self.extent.time_column
+        (pairs, _), count = self.planned(partition), len(partition)
+        sides = [side for side in (before, after) if side is not None and side.count]
         with library.acquire(partition):
-            own = self._rows(partition, pairs)
             times = None
-            if extent.time_column is not None:
-                filled = [part for part in (before, own, after) if part and part.count] or [own]
-                around = [part.times for part in filled]
-                times = around[0] if len(around) == 1 else library.xp.concatenate(around)
-                assert times is not None
-                check_order(extent.time_column, partition, times, None)
-            edges = Edges(library, before, own, after, times)
-            arrays = [edges.answers(operation, columns) for operation, columns in pairs]
+            if time_column is not None:
+                time_column.check(partition)
+                times = time_column.times(partition)
+                known = [before and before.times, times, after and after.times]
+                filled = [each for each in known if each is not None and len(each)] or [times]
+                times = filled[0] if len(filled) == 1 else library.xp.concatenate(filled)
+                check_order(time_column, partition, times, None)
+            if sides:
+                edges = Edges(library, before, count, after, times)
+                arrays = [edges.answers(operation, columns) for operation, columns in pairs]
+            else:
+                rows = WindowRows(library, count, 0, count, times=times)
+                arrays = [operation.apply(columns, rows) for operation, columns in pairs]
         return self.build(partition, arrays)
 
 
@@ -258,11 +254,11 @@ class Edges:
         self,
         library: Library,
         before: RowArrays | None,
-        own: RowArrays,
+        count: int,
         after: RowArrays | None,
         times: Values | None,
     ) -> None:
-        self.library, self.count, self.times, self.taken = library, own.count, times, 0
+        self.library, self.count, self.times, self.taken = library, count, times, 0
         self.before = before.unpack() if before is not None and before.count else None
         self.after = after.unpack() if after is not None and after.count else None
 
@@ -276,8 +272,6 @@ class Edges:
         before, after = self._columns(self.before, own), self._columns(self.after, own)
         self.taken += len(own)
         ahead = 0 if self.before is None else self.before.count
-        if not before and not after:
-            return operation.apply(own, WindowRows(library, count, 0, count, times=self.times))
         if extent.rows is None or count <= max(2 * extent.rows, library.copy_threshold):
             return self._joined(operation, [before, own, after], ahead, count, self.times)
         array = operation.apply(own, WindowRows(library, count, 0, count))
@@ -385,7 +379,8 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
                 columns = [
                     arranged.column(next(moved), c.name) for c in self.columns(partition, part)
                 ]
-                array = part.operation.apply(columns, arranged.rows)
+                operation, _ = part.operation.planned(columns)
+                array = operation.apply(columns, arranged.rows)
                 array = library.slice_array(array, first, first + len(partition))
                 arrays.append(self.in_groups(part, columns, array, null))
             return self.build(partition, arrays, library.index(partition))

@@ -65,7 +65,7 @@ def compact(
     kept = list(arrays) if in_place else []
     kept += [make(most, d) for d in dtypes[len(kept) :]]
     rest = [make(others, d) for d in dtypes] if split else None
-    table = _table(arrays, kept, rest, positions, in_place)
+    table = _table(arrays, kept, rest, in_place)
     columns = address_of(table)
     bytes_a_row = sum([d.itemsize for d in dtypes]) if in_place else 0
     move, place = address(compiled.move_rows), address(compiled.place_rows) if in_place else 0
@@ -120,21 +120,18 @@ def _table(
     arrays: list[np.ndarray],
     kept: list[np.ndarray],
     rest: list[np.ndarray] | None,
-    positions: bool,
     in_place: bool,
 ) -> np.ndarray:
     """Return a row about all columns, `COLUMNS`, then one row a column: where it is and where its rows go."""
-    columns = [
-        (address_of(a), a.strides[0], a.itemsize, address(compiled.move, OF_WIDTH[a.itemsize]))
-        for a in arrays
-    ]
-    if positions:
-        columns.append((0, 0, 8, address(compiled.move_positions)))
-    to = [address_of(a) for a in kept]
-    others = [0] * len(to) if rest is None else [address_of(a) for a in rest]
-    every = 0, len(columns), rest is not None, in_place, 0, 0
-    rows = [(*column, *ends) for column, *ends in zip(columns, to, others, strict=True)]
-    table = np.array([every, *rows], np.int64)
+    rows: list[tuple[int, ...]] = [(0, len(kept), rest is not None, in_place, 0, 0)]
+    for i, out in enumerate(kept):
+        if i < len(arrays):
+            a, move = arrays[i], address(compiled.move, OF_WIDTH[arrays[i].itemsize])
+            column = address_of(a), a.strides[0], a.itemsize, move
+        else:  # of positions
+            column = 0, 0, 8, address(compiled.move_positions)
+        rows.append((*column, address_of(out), 0 if rest is None else address_of(rest[i])))
+    table = np.array(rows, np.int64)
     table[0, compiled.TABLE] = address_of(table) + table.strides[0]
     return table
 
