@@ -8,43 +8,9 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from ....frames.keys import By
 from ....kernels import BUILT_IN, Operator
-from ....kernels.options import Quantile
-from ....ops.core.columnwise import ColumnCarry, JointCarry, NamedCarry
-from ....ops.core.operation import Part
-from ....ops.groupby.adjacent import AdjacentScan
-from ....ops.groupby.hashed_scan import HashedScan
-from ....ops.groupby.spec import GroupBySpec
-from ....ops.scan.column_scan import Scan
-from ....ops.scan.fill import Fill, FillColumns
-from ....ops.scan.kernel_scan import ScanArguments
-from ....ops.scan.row_number import CountRows, FirstMet, ResetIndex, RowNumber
-from ....ops.time.sessions import CountGaps, SessionNumbers
-from ....ops.time.time_column import TimeColumn
-from ....ops.windows.order_statistics import RollingOrder
-from ....ops.windows.rolling import (
-    RollingColumns,
-    RollingOperator,
-    RollingStatistic,
-    RowShape,
-    TimeShape,
-)
-from ....ops.windows.shift import Difference, Shift
-from ....ops.windows.surroundings import ColumnOverlap, GroupOverlap, NamedOverlap
-from .consistent import require
-
-CARRIES: dict[str, Any] = {
-    one.__name__: one
-    for one in (
-        *(By, Part, GroupBySpec, HashedScan, AdjacentScan, ColumnCarry, JointCarry, NamedCarry),
-        *(Scan, ScanArguments, Fill, FillColumns, CountRows, FirstMet, RowNumber, ResetIndex),
-        *(CountGaps, SessionNumbers, TimeColumn, RowShape, TimeShape, Shift, Difference),
-        *(RollingColumns, RollingStatistic, RollingOperator, RollingOrder, Quantile),
-        *(ColumnOverlap, NamedOverlap, GroupOverlap),
-    )
-}
-"""The classes of operations that are written, and of what these are made of."""
+from ....ops.kept import CARRIES
+from .records import require
 
 
 def write_carry(value: Any) -> Any:

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ....frames.protocol import Library
+from ....frames.registry import columns_of, names_of
 from ....kernels.late_dataclass import dataclass
-from ....ops.groupby.hashed import Table
-from ....ops.runs import Open
-from ....ops.windows.halo import RowArrays
+from ....kernels.messages import shown
+from ....kernels.scalars import is_number
 from ..options import described
-from .balances import kept_table
 from .carries import read_carry, write_carry
-from .consistent import is_dtype, is_rows, require
+from .records import HOLDS, require
 from .values import read_value, write_value
 
 
@@ -61,7 +61,67 @@ class Operation:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: functions of users may not be."""
-        return {**vars(self), "carry": None, "meta": None, "table": kept_table(self)}
+        return {**vars(self), "carry": None, "meta": None, "table": self.kept_table}
+
+    def keys(self) -> Any:
+        """Return the keys that it grows with as an index; None if it does not."""
+        keys = getattr(self.seen, "keys", None)
+        if not keys:
+            return None
+        names = self.by or [None] * len(keys)  # a series is its own key
+        return self.seen.library.key_index(keys, names).drop_duplicates()
+
+    def listed(self) -> Any:
+        """Return what it would answer as a frame; None if it has no table."""
+        if self.seen is None:
+            return None
+        if self.carry is not None:
+            return self.carry.last(self.meta, self.seen)
+        if self.table is None or not hasattr(self.seen, "frame"):
+            return self.table
+        *_, last = (None, *columns_of(self.table))
+        return self.seen.frame(names_of(self.table), last)
+
+    @property
+    def kept_table(self) -> Any:
+        """What is kept of it without its carry: what that lists, but for rows that are kept anyway."""
+        table = self.listed()
+        return table[:0] if table is not None and hasattr(self.seen, "frame") else table
+
+    def joined(self, later: Operation) -> Operation:
+        """Return an operation that has seen the rows of two; raises a ValueError if it cannot be."""
+        if self.depends and not (self.seen is None and later.seen is None):
+            raise ValueError(
+                f"state of {self.name} is of what depends on rows before, and cannot be joined with a later one"
+            )
+        if self.seen is None or later.seen is None:
+            return later if self.seen is None else self
+        known = later if self.carry is None else self
+        if known.carry is None:
+            raise ValueError(
+                f"state of {self.name} cannot be joined with a later one: it waits for rows, or is of a merge; or it "
+                f"was read of a file that does not say how. Then compute stream([batch without rows], state=state, "
+                f"ends=False) of the same operations, and join the state of that"
+            )
+        return replace(known, seen=known.carry.combine([self.seen, later.seen]))
+
+    def newer(self, before: Any) -> Operation:
+        """Return an operation without what it has seen that is older than a time."""
+        seen = self.seen
+        if self.times is None or not hasattr(seen, "times"):
+            return self
+        least = _stored(seen.library, before, self.times)
+        return replace(self, seen=seen.take(seen.library.xp.flatnonzero(seen.times >= least)))
+
+
+def _stored(library: Library, time: Any, dtype: Any) -> Any:
+    """Return the number that a column of times stores for a time."""
+    if is_number(time) and library.is_number(dtype) and time == time:
+        return time
+    if not (is_number(time) or library.is_number(dtype)):
+        with suppress(TypeError):
+            return library.stored_number(time, dtype)
+    raise TypeError(f"before must be a time as {dtype} has them, found {shown(time)}")
 
 
 # --- in files ----------------------------------------------------------------------------------------
@@ -92,9 +152,9 @@ def read_operation(known: dict[str, Any], leaves: list[Any]) -> Operation:
     require(isinstance(one.name, str) and isinstance(one.options, str), "an operation")
     require(isinstance(one.by, tuple), "names of keys")
     require(all(isinstance(name, Hashable) for name in one.by), "names of keys")
-    if one.by and isinstance(one.seen, (RowArrays, Table)):
+    if one.by and hasattr(one.seen, "keys"):
         require(len(one.by) == len(one.seen.keys or []), "a name for each key")
-    require(one.times is None or is_dtype(one.times), "a dtype of times")
+    require(one.times is None or isinstance(one.times, HOLDS["DType"]), "a dtype of times")
     require(type(one.depends) is bool, "whether it depends on rows before")
     return _read_listing(one, known, leaves)
 
@@ -102,7 +162,7 @@ def read_operation(known: dict[str, Any], leaves: list[Any]) -> Operation:
 def with_losses(one: Operation) -> Operation:
     """Return an operation of a file in which running sums of groups do not say what they have lost: nothing then."""
     seen, texts = one.seen, one.options.split("operation=")[1:]
-    if not isinstance(seen, (Table, Open)) or len(texts) != len(seen.states):
+    if not hasattr(seen, "states") or len(texts) != len(seen.states):
         return one
     states = []
     for text, fields in zip(texts, seen.states, strict=True):
@@ -131,16 +191,16 @@ def _write_carry(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
 
 
 def _write_table(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
-    return {"table": write_value(kept_table(one), leaves)}
+    return {"table": write_value(one.kept_table, leaves)}
 
 
 def _read_listing(one: Operation, known: dict[str, Any], leaves: list[Any]) -> Operation:
     """Return an operation with what `_write_listing` has written of it."""
     if "carry" not in known:
         table = read_value(known.get("table"), leaves)
-        require(table is None or is_rows(table), "a table")
+        require(table is None or isinstance(table, HOLDS["Frame"]), "a table")
         return replace(one, table=table)
     carry, meta = read_carry(known["carry"]), read_value(known["meta"], leaves)
-    require(is_rows(meta) and not len(meta), "an input without rows")
+    require(isinstance(meta, HOLDS["Frame"]) and not len(meta), "an input without rows")
     require(carry.label == one.name and described(carry) == one.options, "an operation")
     return replace(one, carry=carry, meta=meta)

@@ -19,17 +19,12 @@ from ....frames.protocol import Library
 from ....frames.registry import Schema
 from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
-from ....ops.groupby.hashed import Table
-from ....ops.windows.halo import RowArrays
 from ..filesystems import as_path, shown_url
 from ..sources.fragments import Fragment, columns_of_fragments, fragments_of_columns
 from ..whole_files import write_whole
-from .ageing import newer
-from .balances import joined, listed
-from .consistent import is_count, require
 from .matching import check_columns, check_operations, names_in
-from .moving import moved, moved_schema
 from .operations import Operation, read_operation, with_losses, write_operation, write_part
+from .records import is_count, moved, moved_schema, require
 from .state_files import NotRead, packed, unpacked
 from .values import read_value
 
@@ -126,14 +121,8 @@ class State:
         >>> totals.state.keys()
         {'groupby-cumsum': Index(['a', 'b'], dtype='str', name='shop')}
         """
-        found: dict[str, Any] = {}
-        for title, one in self._titled():
-            if not isinstance(one.seen, (RowArrays, Table)) or not one.seen.keys:
-                continue
-            names = one.by or [None] * len(one.seen.keys)  # a series is its own key
-            index = one.seen.library.key_index(one.seen.keys, names)
-            found[title] = index.drop_duplicates()
-        return found
+        found = [(title, one.keys()) for title, one in self._titled()]
+        return {title: keys for title, keys in found if keys is not None}
 
     def _titled(self) -> list[tuple[str, Operation]]:
         """Return the operations that have seen something, each with its title."""
@@ -175,7 +164,7 @@ class State:
         0    a     5
         1    b     2
         """
-        found = [(title, listed(one)) for title, one in self._of_pandas()._titled()]
+        found = [(title, one.listed()) for title, one in self._of_pandas()._titled()]
         return {title: table for title, table in found if table is not None}
 
     def to_arrow(self) -> dict[str, pa.Table]:
@@ -228,7 +217,7 @@ class State:
             if state.files:
                 raise ValueError("state is of files that were written, which no other follows")
         pairs = zip(one.operations, other.operations, strict=True)
-        operations = tuple([joined(*pair) for pair in pairs])
+        operations = tuple([first.joined(second) for first, second in pairs])
         twice = {file.path for file in one.fragments} & {file.path for file in other.fragments}
         if one.root == other.root and (twice or one.part >= 0):
             file = min(twice, default=one.fragments[-1].path)
@@ -279,7 +268,7 @@ class State:
             raise ValueError(
                 f"state of {names_in(self.names)} keeps nothing that gets old: no sessions or windows of time by keys"
             )
-        return replace(self, operations=tuple([newer(one, before) for one in self.operations]))
+        return replace(self, operations=tuple([one.newer(before) for one in self.operations]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file of Arrow IPC, whole or not at all; a local one is its user's alone.
