@@ -20,8 +20,7 @@ from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
 from ....kernels.scalars import is_number
 from ..options import described
-from .carries import read_carry, write_carry
-from .records import HOLDS, require
+from .records import HOLDS, is_record, part_of, require
 from .values import read_value, write_value
 
 
@@ -61,11 +60,14 @@ class Operation:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: functions of users may not be."""
-        return {**vars(self), "carry": None, "meta": None, "table": self.kept_table}
+        table = self.listed()
+        if table is not None and part_of(self.seen, "frame"):
+            table = table[:0]  # its rows are what was seen
+        return {**vars(self), "carry": None, "meta": None, "table": table}
 
     def keys(self) -> Any:
         """Return the keys that it grows with as an index; None if it does not."""
-        keys = getattr(self.seen, "keys", None)
+        keys = part_of(self.seen, "keys")
         if not keys:
             return None
         names = self.by or [None] * len(keys)  # a series is its own key
@@ -77,16 +79,10 @@ class Operation:
             return None
         if self.carry is not None:
             return self.carry.last(self.meta, self.seen)
-        if self.table is None or not hasattr(self.seen, "frame"):
+        if self.table is None or not part_of(self.seen, "frame"):
             return self.table
         *_, last = (None, *columns_of(self.table))
         return self.seen.frame(names_of(self.table), last)
-
-    @property
-    def kept_table(self) -> Any:
-        """What is kept of it without its carry: what that lists, but for rows that are kept anyway."""
-        table = self.listed()
-        return table[:0] if table is not None and hasattr(self.seen, "frame") else table
 
     def joined(self, later: Operation) -> Operation:
         """Return an operation that has seen the rows of two; raises a ValueError if it cannot be."""
@@ -107,11 +103,11 @@ class Operation:
 
     def newer(self, before: Any) -> Operation:
         """Return an operation without what it has seen that is older than a time."""
-        seen = self.seen
-        if self.times is None or not hasattr(seen, "times"):
+        seen, times = self.seen, None if self.times is None else part_of(self.seen, "times")
+        if times is None:
             return self
         least = _stored(seen.library, before, self.times)
-        return replace(self, seen=seen.take(seen.library.xp.flatnonzero(seen.times >= least)))
+        return replace(self, seen=seen.take(seen.library.xp.flatnonzero(times >= least)))
 
 
 def _stored(library: Library, time: Any, dtype: Any) -> Any:
@@ -132,7 +128,17 @@ def write_operation(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
     known: dict[str, Any] = {"name": one.name, "options": one.options, "depends": one.depends}
     for name in ("seen", "by", "times"):
         known[name] = write_part(getattr(one, name), leaves, f"of {one.name}")
-    return known | _write_listing(one, leaves)
+    # what lists and joins what was seen: its carry if a file can hold that, or the table that it would list
+    for names in (
+        (("carry", "meta"), ("table",))[one.carry is None :] if one.seen is not None else ()
+    ):
+        found = list(leaves)
+        with suppress(TypeError, pa.ArrowException):
+            parts = vars(one) if "carry" in names else one.__getstate__()
+            known |= {name: write_value(parts[name], found) for name in names}
+            leaves[:] = found
+            break
+    return known
 
 
 def write_part(value: Any, leaves: list[pa.Array], whose: str) -> Any:
@@ -150,13 +156,20 @@ def read_operation(known: dict[str, Any], leaves: list[Any]) -> Operation:
     }
     one = Operation(**given, depends=known.get("depends", True))
     require(isinstance(one.name, str) and isinstance(one.options, str), "an operation")
-    require(isinstance(one.by, tuple), "names of keys")
-    require(all(isinstance(name, Hashable) for name in one.by), "names of keys")
-    if one.by and hasattr(one.seen, "keys"):
+    is_named = isinstance(one.by, tuple) and all(isinstance(name, Hashable) for name in one.by)
+    require(is_named, "names of keys")
+    if one.by and is_record(one.seen) and hasattr(one.seen, "keys"):
         require(len(one.by) == len(one.seen.keys or []), "a name for each key")
     require(one.times is None or isinstance(one.times, HOLDS["DType"]), "a dtype of times")
     require(type(one.depends) is bool, "whether it depends on rows before")
-    return _read_listing(one, known, leaves)
+    if "carry" not in known:
+        table = read_value(known.get("table"), leaves)
+        require(table is None or isinstance(table, HOLDS["Frame"]), "a table")
+        return replace(one, table=table)
+    carry, meta = (read_value(known[name], leaves) for name in ("carry", "meta"))
+    require(isinstance(meta, HOLDS["Frame"]) and not len(meta), "an input without rows")
+    require(carry.label == one.name and described(carry) == one.options, "an operation")
+    return replace(one, carry=carry, meta=meta)
 
 
 def with_losses(one: Operation) -> Operation:
@@ -172,35 +185,3 @@ def with_losses(one: Operation) -> Operation:
         states.append(fields)
     found: Any = type(seen.states)(states)
     return replace(one, seen=replace(seen, states=found))
-
-
-def _write_listing(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
-    """Return what a file says of how an operation is listed and joined; arrays are put behind others."""
-    ways = (_write_table,) if one.carry is None else (_write_carry, _write_table)
-    for write in ways if one.seen is not None else ():
-        found = list(leaves)
-        with suppress(TypeError, pa.ArrowException):
-            known = write(one, found)
-            leaves[:] = found
-            return known
-    return {}
-
-
-def _write_carry(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
-    return {"carry": write_carry(one.carry), "meta": write_value(one.meta, leaves)}
-
-
-def _write_table(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
-    return {"table": write_value(one.kept_table, leaves)}
-
-
-def _read_listing(one: Operation, known: dict[str, Any], leaves: list[Any]) -> Operation:
-    """Return an operation with what `_write_listing` has written of it."""
-    if "carry" not in known:
-        table = read_value(known.get("table"), leaves)
-        require(table is None or isinstance(table, HOLDS["Frame"]), "a table")
-        return replace(one, table=table)
-    carry, meta = read_carry(known["carry"]), read_value(known["meta"], leaves)
-    require(isinstance(meta, HOLDS["Frame"]) and not len(meta), "an input without rows")
-    require(carry.label == one.name and described(carry) == one.options, "an operation")
-    return replace(one, carry=carry, meta=meta)

@@ -26,6 +26,11 @@ def is_record(value: Any) -> bool:
     return RECORDS.get(type(value).__name__) is type(value)
 
 
+def part_of(value: Any, name: str) -> Any:
+    """Return what a record has under a name; None if it has nothing, or is none, as a frame with such a column."""
+    return getattr(value, name, None) if is_record(value) else None
+
+
 def _kind(field: Field[Any]) -> str:
     """Return what a field holds, as its annotation says, if it is not None."""
     return str(field.type).removesuffix(" | None")
@@ -54,9 +59,9 @@ HOLDS: dict[str, Any] = {
 
 
 def checked(found: Any) -> Any:
-    """Return a record that was read of a file; raises a ValueError if its fields do not hold what they say."""
+    """Return what was read of a file; raises a ValueError if the fields of a record do not hold what they say."""
     arrays = list[Any]()
-    for field in fields(found):
+    for field in fields(found) if is_record(found) else ():
         value, kind = getattr(found, field.name), _kind(field)
         if value is None and kind != field.type:
             continue
@@ -152,10 +157,11 @@ def moved(
         return kind(map(each, value))
     if kind is Schema:
         return moved_schema(value, to)
-    if hasattr(value, "moved"):
+    if part_of(value, "moved"):
         return value.moved(to)
     if is_record(value):
         whole = value.unpack() if hasattr(value, "unpack") else value
+        ways: dict[str, Callable[[Any], Any]]
         ways = {"list[Array]": arrays, "list[States]": states, "Values": numbers}
         parts = [(f.name, getattr(whole, f.name), ways.get(_kind(f), each)) for f in fields(whole)]
         found = {name: part if part is None else way(part) for name, part, way in parts}

@@ -17,9 +17,13 @@ from ....frames.keys import BoundaryKey
 from ....frames.pandas.library import PANDAS
 from ....frames.pandas.native import one_array
 from ....frames.registry import columns_of, is_frame, library_of, names_of
-from ....ops.kept import RECORDS
-from .records import check_arrays, checked, is_record, require
+from ....kernels import BUILT_IN, Operator
+from ....ops.kept import CARRIES, RECORDS
+from .records import check_arrays, checked, require
 from .state_files import check_type
+
+CLASSES = RECORDS | CARRIES
+"""The classes whose objects are written by the names and the values of their fields."""
 
 
 def write_value(value: Any, leaves: list[pa.Array]) -> Any:
@@ -29,9 +33,9 @@ def write_value(value: Any, leaves: list[pa.Array]) -> Any:
         raise TypeError(f"it holds the integer {value}")
     if value is None or kind in (bool, int, str):
         return value
-    if is_record(value):
+    if CLASSES.get(kind.__name__) is kind:
         parts = value.__getstate__()  # as it is sent to other processes
-        written = {f.name: write_value(parts[f.name], leaves) for f in fields(value)}
+        written = {f.name: write_value(parts[f.name], leaves) for f in fields(value) if f.init}
         return {"class": kind.__name__, "fields": written}
     if isinstance(value, (pa.Array, pa.ChunkedArray)):
         return _leaf(value, leaves)
@@ -59,7 +63,7 @@ def read_value(value: Any, leaves: list[pa.Array | None]) -> Any:
         raise ValueError(f"it holds {type(value).__name__} without a name")
     if value.keys() == {"class", "fields"}:
         given = {name: read_value(one, leaves) for name, one in value["fields"].items()}
-        return checked(RECORDS[value["class"]](**given))
+        return checked(CLASSES[value["class"]](**given))
     ((name, one),) = value.items()
     if name == "leaf":
         return _taken(one, leaves)
@@ -259,6 +263,11 @@ KINDS = {
     "key": Kind(_is(BoundaryKey), lambda key: list(key.rows), _key),
     "frame": Kind(
         lambda x: is_frame(x) and hasattr(x, "iloc"), _parts, lambda parts: _of_parts(*parts)
+    ),
+    "operator": Kind(
+        lambda x: isinstance(x, Operator) and BUILT_IN.get(x.name) is x,
+        lambda operator: operator.name,
+        BUILT_IN.__getitem__,
     ),
     "float": Kind(lambda x: type(x) is float, float.hex, float.fromhex),
     "bytes": Kind(lambda x: type(x) is bytes, lambda x: b64encode(x).decode(), b64decode),
