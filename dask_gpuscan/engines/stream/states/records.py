@@ -27,7 +27,7 @@ def is_record(value: Any) -> bool:
 
 
 def part_of(value: Any, name: str) -> Any:
-    """Return what a record has under a name; None if it has nothing, or is none, as a frame with such a column."""
+    """Return what a record has under a name; None for all else, such as a frame with a column of that name."""
     return getattr(value, name, None) if is_record(value) else None
 
 
@@ -60,8 +60,10 @@ HOLDS: dict[str, Any] = {
 
 def checked(found: Any) -> Any:
     """Return what was read of a file; raises a ValueError if the fields of a record do not hold what they say."""
+    if not is_record(found):
+        return found
     arrays = list[Any]()
-    for field in fields(found) if is_record(found) else ():
+    for field in fields(found):
         value, kind = getattr(found, field.name), _kind(field)
         if value is None and kind != field.type:
             continue
