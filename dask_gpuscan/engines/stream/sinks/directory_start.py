@@ -16,7 +16,6 @@ from ..sources.fragments import ChangedSourceError, Fragment, Progress, error_of
 from ..sources.source import Source, Start
 from ..states.state import State
 from ..whole_files import read_if_there
-from .adopted import adopted
 from .directory import Directory, digest_of_state
 from .manifest import Kept, Manifest, Part
 
@@ -94,10 +93,11 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
     exported = None if found is None else digest_of_state(found)
     base = None if source.state is None else digest_of_state(source.state.content())
     if manifest is None and found is not None:
-        manifest, seen = adopted(stream, directory, found, str(options.exported), look)
-        if manifest is None:
-            return Begin(seen, source.start(seen))
-        directory.commit(manifest)
+        raise ValueError(
+            f"{options.exported} is a state, and {directory.path} is not the directory that was written with it. "
+            f"Nothing was changed. To go on from the state in a new directory, give load_state({options.exported!r}) "
+            f"to stream(), and state=True here"
+        )
     if manifest is None:
         others = directory.others(None)
         if others:

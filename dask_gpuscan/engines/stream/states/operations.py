@@ -5,13 +5,11 @@ A file says which carry an operation had, if that is of a few kinds; else it hol
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import field, replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from ....frames.protocol import Library
@@ -170,18 +168,3 @@ def read_operation(known: dict[str, Any], leaves: list[Any]) -> Operation:
     require(isinstance(meta, HOLDS["Frame"]) and not len(meta), "an input without rows")
     require(carry.label == one.name and described(carry) == one.options, "an operation")
     return replace(one, carry=carry, meta=meta)
-
-
-def with_losses(one: Operation) -> Operation:
-    """Return an operation of a file in which running sums of groups do not say what they have lost: nothing then."""
-    seen, texts = one.seen, one.options.split("operation=")[1:]
-    if not hasattr(seen, "states") or len(texts) != len(seen.states):
-        return one
-    states = []
-    for text, fields in zip(texts, seen.states, strict=True):
-        is_sum = re.match(r"Scan\(.*, op=add, .* in_groups=True, bounds=None", text) is not None
-        if is_sum and getattr(fields[0], "dtype", None) == np.float64:
-            fields = (fields[0], np.zeros_like(fields[0])[()], *fields[1:])
-        states.append(fields)
-    found: Any = type(seen.states)(states)
-    return replace(one, seen=replace(seen, states=found))
