@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from ..engines.stream.passes import begun, computed
-from ..engines.stream.sources.fragments import check_rules
-from ..engines.stream.sources.source import FRAMES, Format, Source, batches_of
+from ..engines.stream.sources.batches import batches_of
+from ..engines.stream.sources.fragments import Rules
+from ..engines.stream.sources.source import FRAMES, Format, Source
 from ..engines.stream.states.state import State
 from ..engines.stream.stream import Stream
 from ..kernels.messages import shown
@@ -99,7 +100,7 @@ def stream(
     check_flags(ends=ends)
     if not isinstance(state, State | None):
         raise TypeError(f"state must be a State or None, found {shown(state)}")
-    rules = check_rules(changed=changed, removed=removed, late=late)
+    rules = Rules(changed=changed, removed=removed, late=late)
     batches = batches_of(source, order, _schema_of(schema), rules)
     opened = Source(batches, _format_of, state, bool(ends))
     return Stream(opened, opened.meta)

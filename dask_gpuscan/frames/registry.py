@@ -164,6 +164,15 @@ class Schema:
     levels: tuple[tuple[Hashable, Any], ...] = ()
     """Names and dtypes of the levels of the index that have names: they can be keys."""
 
+    @property
+    def fits(self) -> bool:
+        """Whether names are names, and each has a dtype, as may not be in a file."""
+        pairs = [*zip(self.names, self.dtypes, strict=False), *self.levels]
+        return len(self.names) == len(self.dtypes) and all(
+            isinstance(name, Hashable) and isinstance(dtype, np.dtype | str)
+            for name, dtype in pairs
+        )
+
 
 def aligned(partition: Any, names: Sequence[Hashable] | None) -> Any:
     """Return a partition with its columns in the order of these, which are those of its collection.

@@ -142,6 +142,11 @@ class Open:
     states: tuple[Any, ...] = ()
     """What is known of the open run's rows, one entry an operation."""
 
+    @property
+    def fits(self) -> bool:
+        """Whether it starts among the rows, as may not be in a file."""
+        return self.start <= self.rows
+
 
 class OpenRuns(DataFrameCarry):
     """What carries over runs have in common: the aggregate of a partition is its open run."""

@@ -13,8 +13,8 @@ from ...ops.asof.asof import AsOf
 from ...ops.asof.in_turn import RightRows, end_of, merged_in_turn, read_on
 from .options import described
 from .passes import Pass
-from .sources.fragments import Fragment
-from .sources.source import rows_behind
+from .sources.fragments import ChangedSourceError, Fragment
+from .sources.marks import rows_behind
 from .states.operations import Operation
 from .states.state import State
 from .steps import Seen, Step, dask_engine
@@ -97,9 +97,10 @@ class AsOfStep(Step):
             root=source.root,
         )
 
-    def check_sources(self, seen: Seen) -> None:
-        if seen is not None and seen.source is not None:
-            Pass([self.right], self._state(seen)).check_sources()
+    def difference(self, seen: Seen) -> ChangedSourceError | None:
+        if seen is None or seen.source is None:
+            return None
+        return Pass([self.right], self._state(seen)).difference()
 
     def gone(self, seen: Seen, again: Seen) -> Sequence[str]:
         files = self.right._source.files

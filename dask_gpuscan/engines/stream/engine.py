@@ -22,7 +22,7 @@ from ...ops.scan.row_number import ResetIndex
 from ...ops.time.shift_labels import ShiftLabels
 from .asof import AsOfStep, LookUp
 from .passes import Pass
-from .steps import LookAhead, LookBack, Overlap, OverlapAhead, Step, Tables
+from .steps import LookAhead, LookBack, Step, Tables
 from .stream import Stream
 
 IN_PARTS = True
@@ -41,24 +41,21 @@ def _refuse(label: str, why: str = "needs rows that come later") -> NoReturn:
 
 def look_back(obj: Stream, carry: DataFrameCarry) -> Stream:
     """Return a carry over the rows of a stream."""
-    carry.check(obj._meta)
-    ahead = LookAhead(carry) if carry.reverse else None
-    return _stepped(obj, carry, LookBack(carry), ahead)
+    return _stepped(obj, carry, carry.reverse)
 
 
 def map_overlap(obj: Stream, carry: OverlapCarry) -> Stream:
     """Return a carry over the rows of a stream, which sees those around each batch."""
+    return _stepped(obj, carry, carry.after is not None)
+
+
+def _stepped(obj: Stream, carry: Any, ahead: bool) -> Stream:
+    """Return what a carry makes of a stream, whose rows wait for others if it looks ahead."""
     carry.check(obj._meta)
-    ahead = None if carry.after is None else OverlapAhead(carry)
-    return _stepped(obj, carry, Overlap(carry), ahead)
-
-
-def _stepped(obj: Stream, carry: Any, step: Step, ahead: Step | None) -> Stream:
-    """Return what a step makes of a stream, or for a carry that looks ahead what one makes that waits for rows."""
-    if ahead is not None and carry.settled(obj._meta) is None:
+    if ahead and carry.settled(obj._meta) is None:
         _refuse(carry.label)
-    rows = obj._rows if carry.keeps_index else None
-    return obj.then(ahead or step, carry.meta(obj._meta), rows=rows, waits=ahead is not None)
+    step, rows = LookAhead if ahead else LookBack, obj._rows if carry.keeps_index else None
+    return obj.then(step(carry), carry.meta(obj._meta), rows=rows, waits=ahead)
 
 
 def tree_reduce(obj: Stream, reduction: TreeReduction) -> Any:

@@ -15,7 +15,8 @@ from ...ops.windows.halo import joined_rows
 from .progress import shown
 from .sources.files import Place
 from .sources.fragments import ChangedSourceError, Fragment
-from .sources.source import NO_MARK, Start, mark_of
+from .sources.marks import NO_MARK, mark_of
+from .sources.source import Start
 from .states.operations import Operation
 from .states.state import State
 from .steps import Each, LookAhead, Seen
@@ -74,23 +75,19 @@ class Pass:
     def start(self) -> Start:
         """Where the source is read from; raises a ChangedSourceError if its files are not as they were."""
         found: Start = self._known or self.source.start(self._behind)
-        if found.comparison is not None:
-            found.comparison.check()
+        if found.comparison.error is not None:
+            raise found.comparison.error
         return found
 
-    def check_sources(self) -> None:
-        """Raise a ChangedSourceError if files of a source, or of those that steps read, are not as they were."""
-        _ = self.start
-        for step, seen in zip(self.steps, self.seen, strict=True):
-            step.check_sources(seen)
-
-    def difference(self) -> ChangedSourceError | None:
-        """Return the error of `check_sources`, if there is one."""
+    def difference(self, of_sides: bool = False) -> ChangedSourceError | None:
+        """Return the error of files that are not as they were: of the source, or of those that steps read alone."""
         try:
-            self.check_sources()
+            _ = of_sides or self.start
         except ChangedSourceError as error:
             return error
-        return None
+        each = zip(self.steps, self.seen, strict=True)
+        found = (step.difference(seen) for step, seen in each)
+        return next((error for error in found if error is not None), None)
 
     @cached_property
     def _read(self) -> list[Fragment]:

@@ -16,9 +16,10 @@ from ...frames.messages import first_line
 from ...frames.registry import is_rows, library_of
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
-from ...ops.core.carry import DataFrameCarry, OverlapCarry, Summary, TreeReduction
+from ...ops.core.carry import OverlapCarry, Summary, TreeReduction
 from ...ops.windows.halo import joined_rows
 from .options import described
+from .sources.fragments import ChangedSourceError
 
 Seen = Any
 """What a step keeps of the batches before; None before the first one."""
@@ -79,8 +80,9 @@ class Step:
         """Return what was seen once so many rows of its source are read, or all, for rows of others that follow."""
         return seen
 
-    def check_sources(self, seen: Seen) -> None:
-        """Raise a ChangedSourceError if a source that it reads itself is not as it was."""
+    def difference(self, seen: Seen) -> ChangedSourceError | None:
+        """Return the error of a source that it reads itself, if that is not as it was."""
+        return None
 
     def gone(self, seen: Seen, again: Seen) -> Sequence[str]:
         """Return the files of a source that it reads itself that are gone, of those seen behind `again`."""
@@ -152,10 +154,12 @@ def _following(summary: Summary, seen: Seen, batch: Any) -> Seen:
     return aggregate if seen is None else summary.combine([seen, aggregate])
 
 
-class CarryStep(Step):
-    """A carry over batches."""
+@dataclass(frozen=True)
+class LookBack(Step):
+    """A carry that looks at the rows before."""
 
     carry: Any
+    """A `DataFrameCarry`, or an `OverlapCarry`."""
 
     @property
     def label(self) -> str:  # type: ignore[override]
@@ -166,23 +170,16 @@ class CarryStep(Step):
         return described(self.carry)
 
     @property
+    def has_end(self) -> bool:  # type: ignore[override]
+        return self.carry.final is not None
+
+    @property
     def columns_in_states(self) -> Sequence[Sequence[int]] | None:  # type: ignore[override]
         found: Sequence[Sequence[int]] | None = self.carry.columns_in_states
         return found
 
     def kept_by(self, meta: Any) -> tuple[Any, ...]:
         return tuple(self.carry.grouped_by), self.carry.time_dtype(meta), self.carry, meta
-
-
-@dataclass(frozen=True)
-class LookBack(CarryStep):
-    """A carry that looks back at the rows before."""
-
-    carry: DataFrameCarry
-
-    @property
-    def has_end(self) -> bool:  # type: ignore[override]
-        return self.carry.final is not None
 
     def check_seen(self, metas: Sequence[Any], seen: Seen) -> None:
         if seen is None:
@@ -201,68 +198,47 @@ class LookBack(CarryStep):
         carry, (batch,) = self.carry, batches
         if ends and carry.final is not None:
             return carry.final.apply(batch, seen), _following(carry, seen, batch)
-        return carry.follow(batch, seen)
+        found: tuple[Any, Seen] = carry.follow(batch, seen)
+        return found
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
-        return dask_engine().look_back(inputs[0], self.carry, seen)
+        return getattr(dask_engine(), self.carry.kind)(inputs[0], self.carry, seen)
 
 
 @dataclass(frozen=True)
-class LookAhead(CarryStep):
+class LookAhead(LookBack):
     """A carry that looks at a bounded number of rows behind each row, which is answered once they are there.
 
-    What was seen are the rows that wait, and what stands for those before them.
+    The carry is of reverse order, or an `OverlapCarry`; its `settled` says how many rows wait. What was seen are the
+    rows that wait, and what stands for those before them.
     """
 
-    carry: Any
-    """A `DataFrameCarry` of reverse order, or an `OverlapCarry`; its `settled` says how many rows wait."""
     has_end = True
 
     def kept_by(self, meta: Any) -> tuple[Any, ...]:
         return super().kept_by(meta)[:2]
 
+    def check_seen(self, metas: Sequence[Any], seen: Seen) -> None:
+        pass  # rows are of every version
+
     def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
-        before, waiting = seen or (None, [])
+        carry, (before, waiting) = self.carry, seen or (None, [])
         rows = joined_rows([*waiting, *batches])
-        library, count = library_of(rows), len(rows) if ends else self.carry.settled(rows)
+        library, count = library_of(rows), len(rows) if ends else carry.settled(rows)
         first, rest = library.rows(rows, slice(0, count)), library.rows(rows, slice(count, None))
-        return self._answer(first, before, rest), (self._following(before, first), [rest])
-
-    def _answer(self, first: Any, before: Any, rest: Any) -> Any:
-        return self.carry.apply(first, self.carry.aggregate(rest) if len(rest) else None)
-
-    def _following(self, before: Any, first: Any) -> Any:
-        return None
+        around = isinstance(carry, OverlapCarry)
+        after = carry.after if around else carry
+        behind = after.aggregate(rest) if after and len(rest) else None
+        answer = carry.apply(first, *([before] if around else []), behind)
+        looks_back = around and carry.before is not None
+        return answer, (_following(carry.before, before, first) if looks_back else None, [rest])
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
         if seen is not None:
             raise ValueError(
                 f"state of {self.label} has rows that wait for others, and a collection has none"
             )
-        return self._collection(inputs[0])
-
-    def _collection(self, obj: Any) -> Any:
-        return dask_engine().look_back(obj, self.carry)
-
-
-@dataclass(frozen=True)
-class OverlapAhead(LookAhead):
-    """A carry that looks at the rows around, a bounded number of which lie behind."""
-
-    carry: OverlapCarry
-
-    def _answer(self, first: Any, before: Any, rest: Any) -> Any:
-        after = self.carry.after
-        return self.carry.apply(
-            first, before, after.aggregate(rest) if after and len(rest) else None
-        )
-
-    def _following(self, before: Any, first: Any) -> Any:
-        summary = self.carry.before
-        return None if summary is None else _following(summary, before, first)
-
-    def _collection(self, obj: Any) -> Any:
-        return dask_engine().map_overlap(obj, self.carry)
+        return super().on_collection(inputs, None, keeps_rows)
 
 
 @dataclass(frozen=True)
@@ -278,21 +254,6 @@ class EachWaiting(Each):
         first = [library.rows(one, slice(0, count)) for one in rows]
         answer, _ = super().advance(first, None, ends)
         return answer, [[library.rows(one, slice(count, None))] for one in rows]
-
-
-@dataclass(frozen=True)
-class Overlap(CarryStep):
-    """A carry that looks at the rows around, of which none lie behind."""
-
-    carry: OverlapCarry
-
-    def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
-        (batch,), before = batches, self.carry.before
-        answer = self.carry.apply(batch, seen, None)
-        return answer, None if before is None else _following(before, seen, batch)
-
-    def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
-        return dask_engine().map_overlap(inputs[0], self.carry, seen)
 
 
 FAN_IN = 16

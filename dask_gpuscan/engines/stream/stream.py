@@ -6,31 +6,22 @@ import operator
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from os import PathLike
 from typing import Any, ClassVar
 
-from ...forks import importing
 from ...frames.keys import is_name
-from ...frames.messages import FLAG, ColumnError, check_flags, column_title
+from ...frames.messages import ColumnError, check_flags, column_title
 from ...frames.registry import check_names, choose_columns, names_of
 from ...kernels.messages import not_among, shown
-from ...kernels.scalars import is_integer
 from ...ops.predicates.filter import append_column
-from .filesystems import as_path
 from .passes import Pass, begun, computed
 from .row_methods import RowMethods, assigned
-from .sinks.arrow import ROWS_PER_FILE, reader, to_file, to_polars
-from .sinks.commits import checked_rows
-from .sinks.directory_sink import CHECKPOINTS, progress, to_directory
-from .sinks.directory_start import Options
-from .sinks.table_methods import TableMethods
-from .sources.fragments import Progress
+from .sinks.methods import WriteMethods
 from .sources.source import Source, Start
 from .states.state import State
 from .steps import Each, EachWaiting, Input, Step
 
 
-class Stream(RowMethods, TableMethods):
+class Stream(RowMethods, WriteMethods):
     """Rows in batches, each seen once and in order; `stream` makes one of a source.
 
     What is computed of a stream is a stream: nothing is read until it is iterated over, computed or written. Memory
@@ -272,117 +263,6 @@ class Stream(RowMethods, TableMethods):
         (found,) = computed([self])
         return found
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """Return the batches as a stream of Arrow: what pyarrow, polars and DuckDB read."""
-        return reader(self).__arrow_c_stream__(requested_schema)
-
-    def to_parquet(
-        self,
-        path: str | PathLike[str],
-        *,
-        state: bool | str | PathLike[str] | None = None,
-        files: str | None = None,
-        rows_per_file: int = ROWS_PER_FILE,
-        checkpoints: int | str = CHECKPOINTS,
-        dry_run: bool = False,
-        **options: Any,
-    ) -> Progress | None:
-        """Write the rows to a file of Parquet; or to a directory, from which another run goes on.
-
-        Parameters
-        ----------
-        path : path
-            Of the file, which is there once it is whole; with `state`, of the directory, which may be a URL of
-            ``memory://``.
-        state : True or path, optional
-            True writes a directory that holds its state: a run goes on behind the rows that the one before has seen,
-            whether that ended or was killed. A path, or a URL, is where the state is written besides.
-        files : "source", optional
-            Write one file for each file of the source, with its name behind a number. By default, files end after
-            so many rows.
-        rows_per_file : int
-            Rows after which a file of the directory is closed; it ends with a batch. With `state` it may end
-            earlier, behind a file of the source.
-        checkpoints : int or str
-            How many bytes the states behind files of the source may take, which are kept so that ``changed="redo"``
-            goes back to one of them; 0 keeps none.
-        dry_run : bool, default False
-            Write nothing, and return what a run would find; with `state`.
-        **options
-            Of `pyarrow.parquet.ParquetWriter`.
-
-        Returns
-        -------
-        Progress or None
-            With `dry_run`: the files of the source that were read, and those that are new, changed, removed or late.
-
-        Raises
-        ------
-        ChangedSourceError
-            If files of the source are not as they were when they were read; see `stream`.
-        RuntimeError
-            If another run writes to the directory.
-        ValueError
-            For a directory of other columns, operations or options; for one whose files are not those that a run has
-            written; for a state that is not that of the directory; and for a URL of a store that cannot replace files
-            in one step. In each case nothing is changed.
-
-        See Also
-        --------
-        to_delta : A table whose commits hold rows and state, on any store.
-
-        Examples
-        --------
-        >>> import os, tempfile, pandas as pd, dask_gpuscan
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     os.mkdir(f"{folder}/days")
-        ...     for day, sold in ((9, [4, 2]), (10, [5])):  # a day later, there is one more file
-        ...         pd.DataFrame({"sold": sold}).to_parquet(f"{folder}/days/{day}.parquet")
-        ...         totals = dask_gpuscan.stream(f"{folder}/days", ends=False).gpuscan.cumsum()
-        ...         totals.to_parquet(f"{folder}/totals", state=True)
-        ...     print(sorted(os.listdir(f"{folder}/totals")))
-        ...     print(pd.read_parquet(f"{folder}/totals")["sold"].tolist())
-        ['_gpuscan', 'part-00000000.parquet', 'part-00000001.parquet']
-        [4, 6, 11]
-        """
-        path, rows = as_path("path", path), checked_rows(rows_per_file, "rows_per_file")
-        kept = _bytes(checkpoints)
-        check_flags(dry_run=dry_run)
-        if not (files is None or (isinstance(files, str) and files == "source")):
-            raise ValueError(f"files must be 'source' or None, found {shown(files)}")
-        if state is None or (isinstance(state, FLAG) and not state):
-            if (files, rows, checkpoints, bool(dry_run)) != (
-                None,
-                ROWS_PER_FILE,
-                CHECKPOINTS,
-                False,
-            ):
-                raise ValueError(
-                    "files, rows_per_file, checkpoints and dry_run are for directories, with state=True"
-                )
-            to_file(self, path, options)
-            return None
-        if files is not None and self._source.files is None:
-            raise ValueError("files='source' needs a source of files")
-        exported = None if isinstance(state, FLAG) else as_path("state", state)
-        of_directory = Options(rows, files is not None, kept, exported, options)
-        if dry_run:
-            return progress(self, path, of_directory)
-        to_directory(self, path, of_directory)
-        return None
-
-    def to_polars(self) -> Any:
-        """Return the rows as a ``LazyFrame`` of polars, which reads the stream when it is collected.
-
-        Examples
-        --------
-        >>> import polars as pl, dask_gpuscan
-        >>> rows = dask_gpuscan.stream([pl.DataFrame({"x": [1, 2]}), pl.DataFrame({"x": [3]})])
-        >>> rows.gpuscan.cumsum().to_polars().filter(pl.col("x") > 1).collect()["x"].to_list()
-        [3, 6]
-        """
-        return to_polars(self)
-
     def to_dask(self) -> Any:
         """Return the rows of a stream over a Dask collection as a collection, whose partitions run in parallel.
 
@@ -453,22 +333,6 @@ def register_accessor(name: str) -> Callable[[Any], Any]:
 
 def _name_of(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__).lstrip("_")
-
-
-def _bytes(checkpoints: Any) -> int:
-    """Return how many bytes checkpoints may take."""
-    with importing:
-        from dask.utils import parse_bytes
-
-    try:
-        found = parse_bytes(checkpoints) if isinstance(checkpoints, str) else checkpoints
-        if is_integer(found) and found >= 0:
-            return int(found)
-    except ValueError:
-        pass
-    raise ValueError(
-        f"checkpoints must be a number of bytes, such as 0 or '256 MiB', found {shown(checkpoints)}"
-    )
 
 
 def _labelled(batch: Any, labels: Any) -> Any:

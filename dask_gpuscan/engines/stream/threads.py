@@ -1,56 +1,32 @@
-"""Work on a helper thread with a queue of bounded size: reading ahead of a computation, and writing behind it."""
+"""Work on another thread, a few items at most: reading ahead of a computation, and writing behind it."""
 
 from __future__ import annotations
 
-import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from queue import Empty, Full, Queue
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-MOST = 2
-"""Items that wait in a queue."""
+MOST = 3
+"""Items that are read or written, or wait."""
 
 _END = object()
 
 
 def read_ahead(items: Iterable[T]) -> Iterator[T]:
     """Yield the items of an iterable, which a thread reads ahead; errors are raised where their item would be."""
-    queue: Queue[Any] = Queue(MOST)
-    stopped = threading.Event()
-
-    def put(item: Any) -> None:
-        while not stopped.is_set():
-            try:
-                return queue.put(item, timeout=0.1)
-            except Full:
-                continue
-
-    def read() -> None:
-        try:
-            for item in items:
-                put((item, None))
-                if stopped.is_set():
-                    return
-            put((_END, None))
-        except BaseException as error:
-            put((_END, error))
-
-    thread = threading.Thread(target=read, name="dask_gpuscan-read", daemon=True)
-    thread.start()
+    pool = ThreadPoolExecutor(1, "dask_gpuscan-read")
+    found = (item for item in items)  # which ends with an error
+    waiting = deque([pool.submit(next, found, _END) for _ in range(MOST)])
     try:
-        while True:
-            item, error = queue.get()
-            if error is not None:
-                raise error
-            if item is _END:
-                return
-            yield item
+        while (item := waiting.popleft().result()) is not _END:
+            waiting.append(pool.submit(next, found, _END))
+            yield item  # type: ignore[misc]
     finally:
-        stopped.set()
-        thread.join()
+        pool.shutdown(cancel_futures=True)
 
 
 class Behind(Generic[T]):
@@ -59,30 +35,30 @@ class Behind(Generic[T]):
     Parameters
     ----------
     function : callable
+        It is not called again once it has raised an error.
     """
 
     def __init__(self, function: Callable[[T], None]) -> None:
-        self._function = function
-        self._queue: Queue[Any] = Queue(MOST)
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="dask_gpuscan-write", daemon=True)
+        self._function, self._failed = function, False
+        self._pool = ThreadPoolExecutor(1, "dask_gpuscan-write")
+        self._waiting = deque[Future[None]]()
 
-    def _run(self) -> None:
-        while (item := self._queue.get()) is not _END:
-            if self._error is None:
-                try:
-                    self._function(item)
-                except BaseException as error:
-                    self._error = error
+    def _call(self, item: T) -> None:
+        if self._failed:
+            return
+        try:
+            self._function(item)
+        except BaseException:
+            self._failed = True
+            raise
 
     def put(self, item: T) -> None:
         """Hand on an item; raises the error of an earlier one."""
-        if self._error is not None:
-            raise self._error
-        self._queue.put(item)
+        while len(self._waiting) == MOST or (self._failed and self._waiting):
+            self._waiting.popleft().result()
+        self._waiting.append(self._pool.submit(self._call, item))
 
     def __enter__(self) -> Behind[T]:
-        self._thread.start()
         return self
 
     def __exit__(
@@ -91,13 +67,6 @@ class Behind(Generic[T]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is not None:  # what waits is not wanted
-            while True:
-                try:
-                    self._queue.get_nowait()
-                except Empty:
-                    break
-        self._queue.put(_END)
-        self._thread.join()
-        if kind is None and self._error is not None:
-            raise self._error
+        self._pool.shutdown(cancel_futures=kind is not None)  # then what waits is not wanted
+        while kind is None and self._waiting:
+            self._waiting.popleft().result()

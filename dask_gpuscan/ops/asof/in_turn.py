@@ -7,27 +7,30 @@ from dataclasses import replace
 from typing import Any
 
 from ...frames.registry import library_of
+from ...frames.types import Frame, Scalar
 from ...kernels.late_dataclass import dataclass
 from ..windows.halo import joined_rows
 from .asof import AsOf, in_order, numbers
 from .columns import AsOfSide
+
+Reached = tuple[int, int, bool, list[tuple[str, str, Any]], list[Any], int]
 
 
 @dataclass(frozen=True, eq=False)
 class RightRows:
     """What was read of the right side with the left rows so far."""
 
-    waiting: Any
+    waiting: Frame
     """Rows behind the last left one."""
-    before: Any = None
+    before: Frame | None = None
     """Of the rows ahead of those, what later left rows may match: the nearest of each key. None if there are none."""
     count: int = 0
     """How many rows were read."""
-    left_end: Any = None
+    left_end: Scalar | None = None
     """The number of the last left row."""
-    right_end: Any = None
+    right_end: Scalar | None = None
     """The number of the last row that was read."""
-    source: tuple[int, int, bool, list[tuple[str, str, Any]], list[Any], int] | None = None
+    source: Reached | None = None
     """How many rows of its source were read, how many of these the left side of the same source has not reached,
     whether they ended; of each step that computes the right side its name, options and what it has seen; and the files
     that were read, with how many rows of the last one."""

@@ -145,6 +145,7 @@ class OverlapCarry(FrameOperation, Labelled):
     """What is answered for a partition given what lies before it, behind it, or both."""
 
     kind = "map_overlap"
+    final = None
 
     @property
     def before(self) -> Summary | None:
@@ -155,6 +156,20 @@ class OverlapCarry(FrameOperation, Labelled):
     def after(self) -> Summary | None:
         """Of the partitions behind, from the last to the next one; None if it does not look there."""
         return None
+
+    def combine(self, aggregates: Sequence[Any]) -> Any:
+        """One aggregate of what lies before, for those of neighbouring partitions."""
+        return self.before.combine(aggregates) if self.before else None
+
+    def follow(self, partition: Any, before: Any) -> tuple[Any, Any]:
+        """Output of a partition behind which it does not look, and the aggregate of all rows so far."""
+        answer = self.apply(partition, before, None)
+        aggregate = self.before.aggregate(partition) if self.before else None
+        return answer, aggregate if before is None else self.combine([before, aggregate])
+
+    def try_prefix(self, no_rows: Any, before: Any) -> None:
+        """Raise an error of any kind if the aggregate of rows before is not one of this carry."""
+        self.follow(no_rows, before)
 
     def apply(self, partition: Any, before: Any, after: Any) -> Any:
         """Output of a partition, given the aggregates of what is on either side; None where nothing is."""

@@ -18,6 +18,7 @@ from ...frames.key_values import Missing
 from ...frames.keys import By, any_null, boundary_key, key_arrays, key_scalar
 from ...frames.protocol import Library
 from ...frames.registry import library_of
+from ...frames.types import Array
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
 from ..core.columnwise import of_one_group
@@ -224,7 +225,7 @@ class RunKeys:
     """The keys of runs, in the order of the runs."""
 
     library: Library
-    arrays: list[Any]
+    arrays: list[Array]
     """One array for each key column, with one row for each run."""
 
 

@@ -20,7 +20,7 @@ from ... import kernels
 from ...frames.keys import Keys, any_null, dense_ids, is_first_of_group, named_keys
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, names_of, schema_of
-from ...frames.types import GroupIds
+from ...frames.types import Array, GroupIds
 from ...kernels.by_code import max_groups
 from ...kernels.factorize import most_arranged, occurring
 from ...kernels.late_dataclass import dataclass
@@ -39,12 +39,22 @@ class Table:
     """Keys, one array for each column, and the states of each operation, one item for each key."""
 
     library: Library
-    keys: list[Any]
-    states: list[tuple[Any, ...]]
+    keys: list[Array]
+    states: list[States]
     schema: Schema
     """The schema of the partitions that it stands for."""
     ordered: bool = False
     """Whether groups are known to be in the order of their keys, of which none is null."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether there are keys, as may not be in a file."""
+        return bool(self.keys)
+
+    @property
+    def times(self) -> Any:
+        """Of sessions, the time of the last row of each key."""
+        return last_times(self.states[0])
 
     def take(self, positions: Any) -> Table:
         """Return the rows of the keys at some positions, in their order."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import Column
+from ...frames.types import Column, DType, HostRow
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import ANY, FORWARD, Groups, ReducibleGroups, States, merged
 from .kernel_scan import ScanBase
@@ -25,9 +25,14 @@ class HostScalar:
     """A row of a column on the host, as its library keeps it, so that it can become a column again."""
 
     library: Library
-    row: Any
+    row: HostRow | None
     """None where there is no value."""
-    dtype: Any
+    dtype: DType
+
+    @property
+    def fits(self) -> bool:
+        """Whether it is one row, as it may not be in a file."""
+        return self.row is None or len(self.row) == 1
 
     @property
     def array(self) -> Any:
@@ -35,6 +40,12 @@ class HostScalar:
         if self.row is None:
             return self.library.empty(self.dtype)
         return self.library.repeat(self.row, 1, self.dtype)
+
+    def moved(self, to: Library) -> HostScalar:
+        """Return the row as another library keeps it."""
+        array = to.from_pandas(self.library.to_pandas(self.array))
+        row = None if self.row is None else to.host_row(to.as_column(array), 0)
+        return HostScalar(to, row, array.dtype)
 
 
 @dataclass(frozen=True)

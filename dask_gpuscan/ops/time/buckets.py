@@ -20,7 +20,7 @@ from pandas.tseries.offsets import Day, Tick
 from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import DType, Values
+from ...frames.types import DType, Scalar, Values
 from ...kernels.arrays import check_memory
 from ...kernels.cpu.core.limits import available
 from ...kernels.late_dataclass import dataclass
@@ -42,8 +42,8 @@ _CALENDAR_DAYS = pd.__version__.startswith("3.0.")
 class Span:
     """The first and the last time of some rows, as their column stores them; None of no rows."""
 
-    first: int | None = None
-    last: int | None = None
+    first: Scalar | None = None
+    last: Scalar | None = None
 
     def then(self, later: Span) -> Span:
         """Return the span of these rows and of those that follow them."""

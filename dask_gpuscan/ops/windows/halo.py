@@ -6,7 +6,7 @@ again, so that a window may be longer than any partition. Over groups, each has 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -20,9 +20,10 @@ from ...frames.types import Array, Column, GroupIds, Values
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import Summary
+from ..core.columnwise import one_table
 from ..core.groups import INT64, Groups
 from ..groupby.hashed import NumberedRows
-from ..time.time_column import TimeColumn
+from ..time.time_column import TimeColumn, times_of
 
 SMALL = 1024
 """Rows of halos that are like other aggregates; those of a window go to each worker that has a partition of it."""
@@ -159,6 +160,11 @@ class RowArrays:
     whole: bool = False
     """Whether no row beyond is reached, even if it has the key of the one group: that would be another group's."""
 
+    @property
+    def fits(self) -> bool:
+        """Whether times are numbers, as they may not be in a file."""
+        return self.times is None or self.times.dtype.kind in "iuf"
+
     def __sizeof__(self) -> int:  # which Dask asks for
         arrays = [*self.columns, *(self.keys or []), *([] if self.times is None else [self.times])]
         return sum(int(getattr(array, "nbytes", 8 * self.count)) for array in arrays)
@@ -177,6 +183,14 @@ class RowArrays:
     def _each(self, change: Any, packed: bool) -> RowArrays:
         keys = None if self.keys is None else list(map(change, self.keys))
         return replace(self, columns=list(map(change, self.columns)), keys=keys, packed=packed)
+
+    def frame(self, names: Sequence[Hashable], times: Column | None = None) -> Any:
+        """Return these rows as a frame: their keys, their columns and, as those of a column of times, their times."""
+        rows = self.unpack()
+        arrays = [*(rows.keys or []), *rows.columns]
+        if times is not None and rows.times is not None and len(arrays) < len(names):
+            arrays.append(times_of(times, rows.times))
+        return one_table(rows.library, names, arrays)
 
     def take(self, rows: Values | tuple[int, int]) -> RowArrays:
         """Return the rows at some positions, or from one to another, in memory of their own."""

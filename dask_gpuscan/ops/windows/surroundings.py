@@ -18,12 +18,12 @@ from ...frames.types import Array, GroupIds, Values
 from ...kernels.late_dataclass import dataclass
 from ...kernels.windows_by_code import rows_before
 from ..core.carry import OverlapCarry
-from ..core.columnwise import EachColumn, FrameColumns, NamedColumns, one_table
+from ..core.columnwise import EachColumn, FrameColumns, NamedColumns
 from ..core.groups import INT64
 from ..core.operation import ColumnOperation, Part
 from ..groupby.hashed import put_back
 from ..groupby.spec import GroupBySpec
-from ..time.time_column import check_order, times_of
+from ..time.time_column import check_order
 from .halo import Halo, RowArrays, RowExtent, WindowExtent, joined, joined_columns
 
 
@@ -158,16 +158,12 @@ class NeighbourCarry(OverlapCarry):
         raise NotImplementedError
 
     def last(self, frame: Any, seen: RowArrays) -> Any:
-        rows, library, time_column = seen.unpack(), seen.library, self.extent.time_column
-        keys = rows.keys or []
-        names = [*(self.grouped_by or [None] * len(keys)), *self.names_of_rows(frame)]
-        arrays = [*keys, *rows.columns]
-        if time_column is not None and rows.times is not None:
-            column = time_column.column(frame)
-            if column.name not in names:
-                names.append("time" if column.name is None else column.name)
-                arrays.append(times_of(column, rows.times))
-        return one_table(library, names, arrays) if arrays else None
+        time_column = self.extent.time_column
+        names = [*(self.grouped_by or [None] * len(seen.keys or [])), *self.names_of_rows(frame)]
+        times = None if time_column is None else time_column.column(frame)
+        if times is not None and times.name not in names:
+            names.append("time" if times.name is None else times.name)
+        return seen.frame(names, times) if names else None
 
     @property
     def before(self) -> Halo | None:

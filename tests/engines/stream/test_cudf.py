@@ -12,7 +12,7 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan import stream
-from dask_gpuscan.engines.stream.sources import files
+from dask_gpuscan.engines.stream.sources import cudf_files
 
 cudf = pytest.importorskip("cudf")
 pytestmark = pytest.mark.gpu
@@ -28,7 +28,7 @@ FRAME = pd.DataFrame(
 
 @pytest.fixture(autouse=True)
 def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(files, "ROWS_ON_GPU", 200)
+    monkeypatch.setattr(cudf_files, "ROWS_ON_GPU", 200)
     with dask.config.set({"dataframe.backend": "cudf"}):
         yield
 

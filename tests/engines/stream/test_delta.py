@@ -297,7 +297,7 @@ def test_two_writers_one_after_the_other(
 def test_a_writer_that_another_has_overtaken(tmp_path: Path) -> None:
     """The handle of a table moves on with each commit, also over those of others: that is no leave to write."""
     totals(100, ends=False).to_delta(tmp_path)
-    one = DeltaTarget(tmp_path, "dask_gpuscan", False, {})
+    one = DeltaTarget(tmp_path, "dask_gpuscan")
     totals(200, ends=False).to_delta(tmp_path)
     one.table.update_incremental()
     with pytest.raises(RuntimeError, match="another writer"):
@@ -359,7 +359,7 @@ def test_files_are_in_the_order_of_commits(tmp_path: Path) -> None:
     assert (table.version, table.id) == (12, DeltaTable(tmp_path).metadata().id)
     for one in table.files:
         assert table.filesystem.get_file_info(one.path).size == one.size
-    assert len(delta_files(tmp_path, version=2).files) == 3
+    assert len(delta_files(DeltaTable(tmp_path, version=2)).files) == 3
     assert len(delta_files(DeltaTable(tmp_path, version=4)).files) == 5
 
 

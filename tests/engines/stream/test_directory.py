@@ -11,7 +11,6 @@ import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ import pytest
 import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
 from dask_gpuscan.engines.stream.sinks import directory_sink, stores
-from dask_gpuscan.engines.stream.states import state
 
 pl = pytest.importorskip("polars")
 
@@ -798,54 +796,22 @@ def test_the_other_side_of_a_merge(tmp_path: Path, monkeypatch: Any) -> None:
     both.check()
 
 
-# --- what the last release wrote ---------------------------------------------------------------------
+# --- a state without its directory -------------------------------------------------------------------
 
 
-def as_before(folder: Path, monkeypatch: Any, *numbers: int, rows: int | None = None) -> None:
-    """Write a directory, and a state beside it, as the release before manifests did for some files in this order."""
-    paths = [folder / "days" / f"{number}.parquet" for number in numbers]
-    frame = pd.concat(map(pd.read_parquet, paths), ignore_index=True)[:rows]
-    found = dask_gpuscan.stream([pa.Table.from_pandas(frame)], ends=False)
-    found = found.assign(
-        total=found.gpuscan.groupby("k")["x"].cumsum(), row=found.gpuscan.row_number()
-    )
-    (folder / "totals").mkdir()
-    found.to_parquet(folder / "totals" / "part-00000000.parquet")
-    monkeypatch.setattr(state, "VERSION", 2)
-    replace(found.state, files=1).save(folder / "state.arrow")
-    monkeypatch.undo()
-
-
-@pytest.mark.parametrize("rows", [None, 7])
-def test_a_directory_of_the_last_release(
-    days: Days, tmp_path: Path, monkeypatch: Any, rows: Any
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_state_beside_a_directory_that_was_not_written_with_it(
+    days: Days, tmp_path: Path, is_there: bool
 ) -> None:
-    as_before(tmp_path, monkeypatch, 1, 2, 9, rows=rows)
-    time.sleep(0.05)  # so that the next file is newer than the state
-    days.put(10, day(10))
-    days.run(state=tmp_path / "state.arrow")
-    days.check(1, 2, 9, 10)
-    days.put(9, day(9, seed=1))
-    days.run(changed="redo")
-    days.check(1, 2, 9, 10)
-
-
-def test_a_directory_that_the_last_release_got_wrong(
-    days: Days, tmp_path: Path, monkeypatch: Any
-) -> None:
-    days.put(10, day(10))
-    as_before(tmp_path, monkeypatch, 1, 10)
+    days.put(1, day(1))
+    totals = days.stream()
+    totals.compute()
+    totals.state.save(tmp_path / "state.arrow")
+    if is_there:
+        days.out.mkdir()
+        day(1).to_parquet(days.out / "part-00000000.parquet")
     before = days.everything()
-    with pytest.raises(ValueError, match=r"'10\.parquet' where '2\.parquet' is next"):
-        days.run(state=tmp_path / "state.arrow")
-    assert days.everything() == before
-
-
-def test_other_directories_beside_a_state(days: Days, tmp_path: Path, monkeypatch: Any) -> None:
-    as_before(tmp_path, monkeypatch, 1, 2)
-    day(3).to_parquet(days.out / "part-00000001.parquet")
-    before = days.everything()
-    with pytest.raises(ValueError, match="is not the directory that was written with it"):
+    with pytest.raises(ValueError, match=r"is not the directory that was written .* load_state"):
         days.run(state=tmp_path / "state.arrow")
     assert days.everything() == before
 
@@ -872,9 +838,8 @@ ROWS_OF_THE_GUIDE = {
     "there are files of others in the directory": test_files_of_others,
     "the state at `state=path` is of another run": test_another_state,
     "the directory is moved or copied": test_a_directory_moves,
-    "the directory is one of the last release, before there were manifests": (
-        test_a_directory_of_the_last_release,
-        test_a_directory_that_the_last_release_got_wrong,
+    "there is a state at `state=path`, and no directory that was written with it": (
+        test_a_state_beside_a_directory_that_was_not_written_with_it
     ),
 }  # fmt: skip
 """The rows of the table "What happens if ...", and the tests of each."""

@@ -86,7 +86,7 @@ def test_a_table_of_delta_lake(s3: Server, monkeypatch: pytest.MonkeyPatch) -> N
     from dask_gpuscan.engines.stream.sinks.delta_sink import DeltaTarget
 
     def killed(self: Any, *args: Any) -> None:
-        if self.version is not None:
+        if self.newest is not None:
             raise KeyboardInterrupt
         write(self, *args)
 
@@ -101,7 +101,7 @@ def test_a_table_of_delta_lake(s3: Server, monkeypatch: pytest.MonkeyPatch) -> N
             run(300)
     for count in (100, 300, 500, 500):
         run(count)
-    table = delta_files(uri, storage_options=s3.storage_options)
+    table = delta_files(DeltaTable(uri, storage_options=s3.storage_options))
     assert [one.version for one in table.files] == [0, 1, 2, 3, 4]
     assert rows_of(table).equals(totals().compute())
     selector = pyarrow.fs.FileSelector("bucket/folder/table/_gpuscan/dask_gpuscan")
@@ -117,12 +117,12 @@ def test_a_table_of_delta_lake(s3: Server, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setenv(key, value)
     assert dask_gpuscan.stream(uri).compute().to_pandas().equals(totals().compute())
     run(200, begin_anew=True)
-    table = delta_files(uri, storage_options=s3.storage_options)
+    table = delta_files(DeltaTable(uri, storage_options=s3.storage_options))
     assert rows_of(table).equals(totals(200).compute())
 
 
 def test_writers_at_once(s3: Server) -> None:
-    pytest.importorskip("deltalake")
+    DeltaTable = pytest.importorskip("deltalake").DeltaTable
     uri, gate, errors = "s3://bucket/at once", threading.Barrier(2), list[BaseException]()
 
     def run() -> None:
@@ -139,7 +139,7 @@ def test_writers_at_once(s3: Server) -> None:
         thread.join()
     assert all(isinstance(one, RuntimeError) for one in errors), errors
     totals().to_delta(uri, storage_options=s3.storage_options)
-    table = delta_files(uri, storage_options=s3.storage_options)
+    table = delta_files(DeltaTable(uri, storage_options=s3.storage_options))
     assert rows_of(table).equals(totals().compute())
 
 

@@ -221,7 +221,7 @@ HARMFUL = {
     "a zone of a file": (
         lambda: made(
             [listed(pa.array([0]))],
-            json.dumps({"version": 2, "schema": {"times": ["datetime64[ns, dateutil//etc/passwd]", {"leaf": 0}]}}),
+            json.dumps({"version": 4, "schema": {"times": ["datetime64[ns, dateutil//etc/passwd]", {"leaf": 0}]}}),
         ),
         "expected a dtype of times",
     ),

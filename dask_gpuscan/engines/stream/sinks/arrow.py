@@ -91,13 +91,18 @@ def no_rows_of(stream: Stream) -> pa.Table:
 
 def reader(stream: Stream) -> pa.RecordBatchReader:
     """Return the batches of a stream as a stream of Arrow, whose first batch is computed at once."""
+    schema, found = begun(stream)
+    batches = (batch for table in found for batch in table.to_batches())
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def begun(stream: Stream) -> tuple[pa.Schema, Iterator[pa.Table]]:
+    """Return the batches of a stream that have rows as tables, the first of which is computed, and their schema."""
     found = tables(stream, stream.begin())
     first = next(found, None)
     if first is None:
-        first = no_rows_of(stream)
-
-    batches = (batch for table in chain([first], found) for batch in table.to_batches())
-    return pa.RecordBatchReader.from_batches(first.schema, batches)
+        return no_rows_of(stream).schema, iter(())
+    return first.schema, chain([first], found)
 
 
 # --- Parquet -----------------------------------------------------------------------------------------
@@ -123,17 +128,14 @@ def to_file(stream: Stream, path: str, options: dict[str, Any]) -> None:
             f"to_parquet writes to local paths, found {shown_url(path)}; use to_delta, or write the batches"
         )
     check_writer(no_rows_of(stream).schema, options)
-    found = tables(stream, stream.begin())
-    first = next(found, None)
-    if first is None:
-        first = no_rows_of(stream)
+    schema, found = begun(stream)
     file = NewFile(path)
     try:
         with (
-            pq.ParquetWriter(file.part, first.schema, **options) as writer,
+            pq.ParquetWriter(file.part, schema, **options) as writer,
             Behind(writer.write_table) as behind,
         ):
-            for table in chain([first] if first.num_rows else [], found):
+            for table in found:
                 behind.put(table)
         file.close()
     except BaseException:

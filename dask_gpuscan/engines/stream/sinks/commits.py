@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -33,17 +34,110 @@ FOLDER = "_gpuscan"
 _BYTES_PER_COMMIT = 1 << 30
 
 
-class Target(Protocol):
-    """A table that rows are written to."""
+class Target:
+    """A table that rows are written to, with the states of one writer.
 
-    replace: bool
-    """Whether the first transaction replaces all rows."""
+    Parameters
+    ----------
+    name : str, optional
+        Of the writer.
+    replace : bool
+        Whether the first transaction replaces all rows.
+    """
+
+    where: str
+    """The table, for messages, and the folder that it is in."""
+    versions: Sequence[int]
+    """Those of the last states, the newest first."""
+
+    def __init__(self, name: str | None, replace: bool) -> None:
+        self.name, self.replace = NAME if name is None else name, replace
+        if not isinstance(name, str | None) or not re.fullmatch(
+            r"[\w-][\w.-]*", self.name, re.ASCII
+        ):
+            raise ValueError(
+                f"name must be of letters, digits, '_', '-' and '.', found {shown(name)}"
+            )
+
+    @property
+    def newest(self) -> int | None:
+        """The version of the newest state; None if there is none yet."""
+        return self.versions[0] if self.versions else None
 
     def begun(self) -> tuple[bytes, str] | None:
         """Return the content of the state behind its rows, and where it is; None if there is none yet."""
+        if self.newest is None:
+            return None
+        place = self.place(self.newest)
+        try:
+            return self._read(place), f"{self.where}/{place}"
+        except OSError as error:
+            raise ValueError(
+                f"{self.where} is at version {self.newest} of the transactions of {self.name!r}, and its state "
+                f"{place} cannot be read ({error}): restore it, write under another name, or write all rows with "
+                f"begin_anew=True"
+            ) from error
 
     def commit(self, rows: pa.Table, state: bytes | None) -> None:
         """Write rows, and the state behind them if there is one, in one transaction."""
+        rows = self._fitted(rows)
+        if state is None:
+            return self._append(rows)
+        self._check_own()
+        # a number in the high bits counts, and those below are of this attempt alone, so that two writers, or two
+        # attempts, never write the same file, whoever of them commits
+        version = ((self.newest or 0) >> 32) + 1 << 32 | secrets.randbits(32)
+        self._put(version, state)
+        self._transact(rows, version)
+        self.replace = False
+        return self._clean()
+
+    def place(self, version: int) -> str:
+        """Return where a state is in the folder of the table."""
+        return f"{FOLDER}/{self.name}/{version}.arrow"
+
+    def lost_to_another(self) -> RuntimeError:
+        """Return the error of a writer that another one has overtaken."""
+        return RuntimeError(
+            f"another writer called {self.name!r} has written to {self.where} behind version {self.newest} of its "
+            f"transactions, from which this one went on: rows of this transaction were not written. Run again to go on "
+            f"behind the other's, or give writers of different rows different names"
+        )
+
+    def check_names(self, known: pa.Schema, found: pa.Schema) -> None:
+        """Raise a ValueError unless a stream has the columns of the table, in any order."""
+        if sorted(known.names) != sorted(found.names):
+            raise ValueError(
+                f"table {self.where} has the columns {', '.join(known.names)}, and the stream {', '.join(found.names)}"
+            )
+
+    def _fitted(self, rows: pa.Table) -> pa.Table:
+        """Return rows as the table takes them; raises a ValueError for other columns."""
+        raise NotImplementedError
+
+    def _check_own(self) -> None:
+        """Raise the error of `lost_to_another` if there is another version of this writer."""
+        raise NotImplementedError
+
+    def _append(self, rows: pa.Table) -> None:
+        """Write rows in a transaction without a state."""
+        raise NotImplementedError
+
+    def _transact(self, rows: pa.Table, version: int) -> None:
+        """Write rows in a transaction that names a state, which is the newest one of this writer from then on."""
+        raise NotImplementedError
+
+    def _read(self, place: str) -> bytes:
+        """Return the content of a state."""
+        raise NotImplementedError
+
+    def _put(self, version: int, content: bytes) -> None:
+        """Write a state."""
+        raise NotImplementedError
+
+    def _clean(self) -> None:
+        """Remove the states of this writer but the last two."""
+        raise NotImplementedError
 
 
 def write(
@@ -67,10 +161,10 @@ def write(
         last, begun = found[0], state_in(*found)
     start, files = stream._source.start(begun), stream._source.files
     passing, waiting = stream.begin(begun, start), list[pa.Table]()
-    facts = start.comparison.facts if start.comparison else Progress()
+    facts: Progress = start.comparison.facts
     error = passing.difference()
     if error is not None and files is not None and files.rules.changed == "redo":
-        if files.rules.removed == "keep" and start.comparison and start.comparison.archived:
+        if files.rules.removed == "keep" and start.comparison.archived:
             error = error_of_gone(start.comparison.archived[0])
         else:
             facts = replace(facts, again=sorted([*facts.seen, *facts.changed], key=natural))
@@ -115,62 +209,8 @@ def _in_microseconds(kind: pa.DataType) -> pa.DataType:
     return pa.timestamp("us", kind.tz and "UTC") if pa.types.is_timestamp(kind) else kind
 
 
-def check_names(known: pa.Schema, found: pa.Schema, uri: str) -> None:
-    """Check that a stream has the columns of a table, in any order; raises a ValueError if not."""
-    if sorted(known.names) != sorted(found.names):
-        raise ValueError(
-            f"table {uri} has the columns {', '.join(known.names)}, and the stream {', '.join(found.names)}"
-        )
-
-
-# --- versions of states ------------------------------------------------------------------------------
-
-
-def checked_name(name: str | None) -> str:
-    """Return what a writer is called; raises a ValueError for a name that is none of a file."""
-    name = NAME if name is None else name
-    if not isinstance(name, str) or not re.fullmatch(r"[\w-][\w.-]*", name, re.ASCII):
-        raise ValueError(f"name must be of letters, digits, '_', '-' and '.', found {shown(name)}")
-    return name
-
-
 def checked_rows(rows: Any, name: str) -> int:
     """Return a positive number of rows; raises a ValueError, which names the argument, for what is none."""
     if not is_integer(rows) or rows < 1:
         raise ValueError(f"{name} must be a positive integer, found {shown(rows)}")
     return int(rows)
-
-
-def version_behind(version: int | None) -> int:
-    """Return a version for the next state: a number in the high bits counts, and those below are of this attempt alone.
-
-    So two writers, or two attempts, never write the same file, whoever of them commits.
-    """
-    return (number_of(version) + 1) << 32 | secrets.randbits(32)
-
-
-def number_of(version: int | None) -> int:
-    """Return which transaction of a writer a version is of, counted from 1."""
-    return 0 if version is None else version >> 32
-
-
-def place_of(name: str, version: int) -> str:
-    """Return where a state is in the folder of a table."""
-    return f"{FOLDER}/{name}/{version}.arrow"
-
-
-def lost_to_another(name: str, uri: str, known: int | None) -> RuntimeError:
-    """Return the error of a writer that another one has overtaken."""
-    return RuntimeError(
-        f"another writer called {name!r} has written to {uri} behind version {known} of its transactions, from which "
-        f"this one went on: rows of this transaction were not written. Run again to go on behind the other's, or give "
-        f"writers of different rows different names"
-    )
-
-
-def state_is_lost(name: str, uri: str, version: int, why: BaseException) -> ValueError:
-    """Return the error for a state that a table names and that cannot be read."""
-    return ValueError(
-        f"{uri} is at version {version} of the transactions of {name!r}, and its state {place_of(name, version)} "
-        f"cannot be read ({why}): restore it, write under another name, or write all rows with begin_anew=True"
-    )

@@ -15,62 +15,34 @@ from pyarrow import fs
 
 from ....forks import importing
 from ..sources.delta import deltalake, opened, store
-from ..sources.fragments import Progress
-from .commits import (
-    FOLDER,
-    check_names,
-    checked_name,
-    in_microseconds,
-    lost_to_another,
-    number_of,
-    place_of,
-    state_is_lost,
-    version_behind,
-    write,
-)
+from .commits import FOLDER, Target, in_microseconds
 
 _OWN = ("mode", "predicate", "commit_properties")
 """Options of `deltalake.write_deltalake` that are not a user's here."""
 
 
-def to_delta(
-    stream: Any,
-    table: Any,
-    name: str | None,
-    rows: int | None,
-    begin_anew: bool,
-    dry_run: bool,
-    options: dict[str, Any],
-) -> Progress | None:
-    """Write a stream to a table; see `Stream.to_delta`."""
-    found = [option for option in _OWN if option in options]
-    if found:
-        raise TypeError(f"to_delta has no option {found[0]}")
-    target = DeltaTarget(table, checked_name(name), begin_anew, options)
-    return write(stream, target, rows, begin_anew, dry_run)
-
-
-class DeltaTarget:
+class DeltaTarget(Target):
     """A table of Delta Lake, which is made if it is not there.
 
     Parameters
     ----------
     table : DeltaTable or path
-    name : str
-        Of the application.
-    replace : bool
-        Whether the first transaction replaces all rows.
-    options : dict
+    name, replace
+        As for `Target`.
+    **options
         Of `deltalake.write_deltalake`.
     """
 
-    def __init__(self, table: Any, name: str, replace: bool, options: dict[str, Any]) -> None:
-        self.package, self.name, self.replace = deltalake(), name, replace
-        self.options = dict(options)
-        storage_options = self.options.pop("storage_options", None)
-        self.uri, self.storage_options = opened(table, storage_options)
+    def __init__(self, table: Any, name: str | None, replace: bool = False, **options: Any) -> None:
+        super().__init__(name, replace)
+        for option in _OWN:
+            if option in options:
+                raise TypeError(f"to_delta has no option {option}")
+        self.package, self.options = deltalake(), options
+        self.where, self.storage_options = opened(table, options.pop("storage_options", None))
         self.table = self._open()
-        self.version: int | None = self.table and self.table.transaction_version(name)
+        version = self.table and self.table.transaction_version(self.name)
+        self.versions = [] if version is None else [version]
 
     def _open(self) -> Any:
         """Return the newest version of the table; None if there is none."""
@@ -78,36 +50,29 @@ class DeltaTarget:
             from deltalake.exceptions import TableNotFoundError
 
         try:
-            return self.package.DeltaTable(self.uri, storage_options=self.storage_options)
+            return self.package.DeltaTable(self.where, storage_options=self.storage_options)
         except TableNotFoundError:
             return None
 
     @cached_property
     def store(self) -> fs.FileSystem:
         """The file system whose root is the folder of the table."""
-        return store(self.uri, self.storage_options)
+        return store(self.where, self.storage_options)
 
-    def begun(self) -> tuple[bytes, str] | None:
-        """Return the content of the state of the newest transaction, and where it is; None if there is none."""
-        if self.version is None:
-            return None
-        path = place_of(self.name, self.version)
-        try:
-            with self.store.open_input_file(path) as file:
-                return file.read(), f"{self.uri}/{path}"
-        except OSError as error:
-            raise state_is_lost(self.name, self.uri, self.version, error) from error
+    def _read(self, place: str) -> bytes:
+        with self.store.open_input_file(place) as file:
+            content: bytes = file.read()
+        return content
 
-    def commit(self, rows: pa.Table, state: bytes | None) -> None:
-        """Write rows, and the state behind them if there is one, in one transaction."""
-        rows = self._fitted(rows)
-        if state is None:
-            self._write(rows, self.package.CommitProperties(max_commit_retries=self._retries))
-            return
-        if self.table is not None and self.table.transaction_version(self.name) != self.version:
-            raise lost_to_another(self.name, self.uri, self.version)
-        version = version_behind(self.version)
-        self._put(version, state)
+    def _check_own(self) -> None:
+        found = self.table and self.table.transaction_version(self.name)
+        if self.table is not None and found != self.newest:
+            raise self.lost_to_another()
+
+    def _append(self, rows: pa.Table) -> None:
+        self._write(rows, self.package.CommitProperties(max_commit_retries=self._retries))
+
+    def _transact(self, rows: pa.Table, version: int) -> None:
         properties = self.package.CommitProperties(
             app_transactions=[self.package.Transaction(self.name, version)],
             max_commit_retries=self._retries,
@@ -118,12 +83,11 @@ class DeltaTarget:
             newest = self._open()
             found = newest and newest.transaction_version(self.name)
             if found != version:  # else it is there, though the store did not say so
-                if found != self.version:
-                    raise lost_to_another(self.name, self.uri, self.version) from error
+                if found != self.newest:
+                    raise self.lost_to_another() from error
                 raise
             self.table = newest
-        self.version, self.replace = version, False
-        self._clean()
+        self.versions = [version]
 
     @property
     def _retries(self) -> int | None:
@@ -133,7 +97,7 @@ class DeltaTarget:
     def _write(self, rows: pa.Table, properties: Any) -> None:
         table, options = self.table, self.options
         if table is None:
-            mode, table = "error", self.uri
+            mode, table = "error", self.where
             options = {**options, "storage_options": self.storage_options}
         else:
             mode = "overwrite" if self.replace else "append"
@@ -148,7 +112,14 @@ class DeltaTarget:
         stored = _stored(self.package.Schema.from_arrow(schema))
         if self.table is not None and "schema_mode" not in self.options:
             known = _stored(self.table.schema())
-            _check_columns(known, stored, self.uri)
+            self.check_names(known, stored)
+            for field in stored:
+                kind = known.field(field.name).type
+                if kind != field.type:
+                    raise ValueError(
+                        f"column {field.name!r} of table {self.where} is of {kind}, and that of the stream of "
+                        f"{field.type}; cast it with astype"
+                    )
             stored = known
         rows = rows.select(stored.names).cast(stored.remove_metadata()).combine_chunks()
         if len(rows.to_batches()) > 1:
@@ -158,30 +129,19 @@ class DeltaTarget:
         return rows
 
     def _put(self, version: int, content: bytes) -> None:
-        path = place_of(self.name, version)
+        path = self.place(version)
         self.store.create_dir(path.rpartition("/")[0])
         with self.store.open_output_stream(path) as file:
             file.write(content)
 
     def _clean(self) -> None:
-        """Remove the states of this writer but those of its last two transactions."""
         found = self.store.get_file_info(fs.FileSelector(f"{FOLDER}/{self.name}"))
         for path in [one.path for one in found if one.path.endswith(".arrow")]:
             version = path.rpartition("/")[2].removesuffix(".arrow")
-            if version.isdigit() and number_of(int(version)) <= number_of(self.version) - 2:
+            if version.isdigit() and int(version) >> 32 <= (self.versions[0] >> 32) - 2:
                 with suppress(OSError):  # a store may not let it
                     self.store.delete_file(path)
 
 
 def _stored(schema: Any) -> pa.Schema:
     return pa.schema(schema.to_arrow())
-
-
-def _check_columns(known: pa.Schema, found: pa.Schema, uri: str) -> None:
-    check_names(known, found, uri)
-    for field in found:
-        if known.field(field.name).type != field.type:
-            raise ValueError(
-                f"column {field.name!r} of table {uri} is of {known.field(field.name).type}, and that of the stream of "
-                f"{field.type}; cast it with astype"
-            )

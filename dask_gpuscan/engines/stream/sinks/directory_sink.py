@@ -61,9 +61,11 @@ def to_directory(stream: Stream, path: str, options: Options) -> None:
     directory.check_options(empty.schema)
     with directory.locked():
         begin = begin_of(stream, directory, options)
-        begin.check()
+        if begin.difference is not None:
+            raise begin.difference
         passing = stream.begin(begin.state, begin.start_in(stream._source))
-        passing.check_sources()
+        if error := passing.difference():
+            raise error
         passing.joins = not options.by_source
         make = TableMaker(stream, begin.schema)
         writing = _Writing(directory, begin, options, empty.schema)
@@ -225,9 +227,7 @@ class _Writing:
             self.checkpoints.append(kept)
             self._thin_out()
         content = None if self.options.exported is None else state.content()
-        exported = None
-        if content is not None:
-            exported = Exported(digest_of_state(content), self.exported)
+        digest = None if content is None else digest_of_state(content)
         manifest = Manifest(
             kept,
             tuple(self.parts),
@@ -236,15 +236,15 @@ class _Writing:
             state.fragments,
             state.part,
             state.root,
-            exported,
+            None if digest is None else Exported(digest, self.exported),
             self.begin.base,
             self.schema,
         )
         self.directory.commit(manifest)
         self.parts = [replace(one, staged="") for one in self.parts]
-        if content is not None and exported is not None:
+        if content is not None:
             write_whole(str(self.options.exported), content, private=True)
-            self.exported = exported.digest
+            self.exported = digest
         self.closed = 0
         self.committed = time.monotonic()
         self.commit_took = self.committed - began

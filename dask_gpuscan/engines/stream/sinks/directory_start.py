@@ -16,7 +16,6 @@ from ..sources.fragments import ChangedSourceError, Fragment, Progress, error_of
 from ..sources.source import Source, Start
 from ..states.state import State
 from ..whole_files import read_if_there
-from .adopted import adopted
 from .directory import Directory, digest_of_state
 from .manifest import Kept, Manifest, Part
 
@@ -59,12 +58,10 @@ class Begin:
     redo: bool = False
     error: Exception | None = None
 
-    def check(self) -> None:
-        """Raise the error of what cannot go on."""
-        if self.error is not None:
-            raise self.error
-        if not self.redo and self.start.comparison is not None:
-            self.start.comparison.check()
+    @property
+    def difference(self) -> Exception | None:
+        """The error of what cannot go on."""
+        return self.error or (None if self.redo else self.start.comparison.error)
 
     @property
     def again(self) -> tuple[Fragment, ...]:
@@ -72,12 +69,6 @@ class Begin:
         known = 0 if self.state is None else len(self.state.fragments)
         in_part = self.start.rest[:1] if self.start.behind else ()
         return (*self.start.seen, *in_part)[known:]
-
-    @property
-    def gone(self) -> set[str]:
-        """The paths of files that were read, and are not there."""
-        comparison = self.start.comparison
-        return set() if comparison is None else set(comparison.facts.removed)
 
     def start_in(self, source: Source) -> Start:
         """Return where a pass over the source begins."""
@@ -87,14 +78,11 @@ class Begin:
 
     def facts(self) -> Progress:
         """Return what the run would find."""
-        comparison = self.start.comparison
-        found = Progress() if comparison is None else comparison.facts
-        if self.error is not None:
-            return replace(found, error=str(self.error))
-        if self.redo:
-            paths = [one.path for one in self.again]
-            return replace(found, again=[path for path in paths if path not in self.gone])
-        return replace(found, error=comparison.why or None) if comparison else found
+        found, error = self.start.comparison.facts, self.difference
+        if error is not None:
+            return replace(found, error=str(error))
+        paths = [one.path for one in self.again if one.path not in found.removed]
+        return replace(found, again=paths) if self.redo else found
 
 
 def begin_of(stream: Stream, directory: Directory, options: Options, look: bool = False) -> Begin:
@@ -105,10 +93,11 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
     exported = None if found is None else digest_of_state(found)
     base = None if source.state is None else digest_of_state(source.state.content())
     if manifest is None and found is not None:
-        manifest, seen = adopted(stream, directory, found, str(options.exported), look)
-        if manifest is None:
-            return Begin(seen, source.start(seen))
-        directory.commit(manifest)
+        raise ValueError(
+            f"{options.exported} is a state, and {directory.path} is not the directory that was written with it. "
+            f"Nothing was changed. To go on from the state in a new directory, give load_state({options.exported!r}) "
+            f"to stream(), and state=True here"
+        )
     if manifest is None:
         others = directory.others(None)
         if others:
@@ -147,7 +136,7 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
         base=base,
         schema=manifest.schema,
     )
-    of_sides = _sides(Pass([stream], state))  # checks the query
+    of_sides = Pass([stream], state).difference(of_sides=True)  # checks the query
     changed_parts = [one.name for one in manifest.parts if directory.is_changed(one)]
     if changed_parts:
         begin.error = ValueError(
@@ -200,8 +189,7 @@ def _check_places(stream: Stream, directory: Directory, options: Options) -> Non
 
 def _gone(begin: Begin) -> ChangedSourceError | None:
     """Return the error of a file that is gone, and whose rows would have to be computed again."""
-    comparison = begin.start.comparison
-    archived = () if comparison is None else comparison.archived
+    archived = begin.start.comparison.archived
     gone = [one.path for one in begin.again if one.path in archived]
     return error_of_gone(gone[0]) if gone else None
 
@@ -213,16 +201,6 @@ def _gone_of_sides(stream: Stream, known: State, then: State | None) -> ChangedS
         gone = step.gone(seen, again)
         if gone:
             return error_of_gone(gone[0])
-    return None
-
-
-def _sides(passing: Pass) -> ChangedSourceError | None:
-    """Return the error of files that another side of the query has read, and that are not as they were."""
-    try:
-        for step, seen in zip(passing.steps, passing.seen, strict=True):
-            step.check_sources(seen)
-    except ChangedSourceError as error:
-        return error
     return None
 
 
@@ -253,7 +231,8 @@ def _go_back(
     begin.redo, rows = True, 0
 
     def is_other(one: Kept) -> bool:
-        return _sides(Pass([stream], directory.state(manifest, one))) is not None
+        passing = Pass([stream], directory.state(manifest, one))
+        return passing.difference(of_sides=True) is not None
 
     kept = kept[: bisect_left(kept, True, key=is_other)]
     begin.state = None

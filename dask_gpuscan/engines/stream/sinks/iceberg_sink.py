@@ -12,19 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from ....forks import importing
-from ..sources.fragments import Progress
 from ..sources.iceberg import checked_table
-from .commits import (
-    NAME,
-    check_names,
-    checked_name,
-    in_microseconds,
-    lost_to_another,
-    place_of,
-    state_is_lost,
-    version_behind,
-    write,
-)
+from .commits import NAME, Target, in_microseconds
 
 ATTEMPTS = 20
 """How often a transaction is made behind those of others."""
@@ -33,67 +22,42 @@ _RETRIES = {"commit.retry.num-retries": "0"}
 """Of a copy of the table's properties: pyiceberg would repeat a transaction behind one of the same writer."""
 
 
-def to_iceberg(
-    stream: Any, table: Any, name: str | None, rows: int | None, begin_anew: bool, dry_run: bool
-) -> Progress | None:
-    """Write a stream to a table; see `Stream.to_iceberg`."""
-    target = IcebergTarget(checked_table(table), checked_name(name), begin_anew)
-    found = write(stream, target, rows, begin_anew, dry_run)
-    table.refresh()
-    return found
-
-
-class IcebergTarget:
+class IcebergTarget(Target):
     """A table of Iceberg.
 
     Parameters
     ----------
     table : Table
-    name : str
-        Of the writer.
-    replace : bool
-        Whether the first transaction replaces all rows.
+    name, replace
+        As for `Target`.
     """
 
-    def __init__(self, table: Any, name: str, replace: bool) -> None:
-        self.table = table.catalog.load_table(table.name())
-        self.name, self.replace, self.property = name, replace, f"{NAME}.{name}"
+    def __init__(self, table: Any, name: str | None, replace: bool = False) -> None:
+        super().__init__(name, replace)
+        self.table = checked_table(table).catalog.load_table(table.name())
+        self.where, self.property = self.table.location(), f"{NAME}.{self.name}"
         self.known = self.table.properties.get(self.property)
+        self._old = list[int]()
 
     @property
-    def versions(self) -> list[int]:
-        """Those of the last two states, the newest first."""
+    def versions(self) -> list[int]:  # type: ignore[override]
         return [int(each) for each in (self.known or "").split()]
 
-    def begun(self) -> tuple[bytes, str] | None:
-        """Return the content of the newest state, and where it is; None if there is none."""
-        if not self.versions:
-            return None
-        place = self._place(self.versions[0])
-        try:
-            with self.table.io.new_input(place).open() as file:
-                return file.read(), place
-        except OSError as error:
-            where = self.table.location()
-            raise state_is_lost(self.name, where, self.versions[0], error) from error
+    def _read(self, place: str) -> bytes:
+        with self.table.io.new_input(f"{self.where}/{place}").open() as file:
+            content: bytes = file.read()
+        return content
 
-    def commit(self, rows: pa.Table, state: bytes | None) -> None:
-        """Write rows, and the state behind them if there is one, in one transaction."""
-        check_names(self.table.schema().as_arrow(), rows.schema, self.table.location())
-        rows = _decoded(rows.cast(in_microseconds(rows.schema)))
-        if state is None:
-            self._add(self.table.transaction(), rows).commit_transaction()
-            return
+    def _fitted(self, rows: pa.Table) -> pa.Table:
+        self.check_names(self.table.schema().as_arrow(), rows.schema)
+        return _decoded(rows.cast(in_microseconds(rows.schema)))
+
+    def _append(self, rows: pa.Table) -> None:
+        self._add(self.table.transaction(), rows).commit_transaction()
+
+    def _transact(self, rows: pa.Table, version: int) -> None:
         before = self.versions
-        version = version_behind(before[0] if before else None)
-        self._put(version, state)
-        self._write(rows, " ".join(map(str, [version, *before[:1]])))
-        self.replace = False
-        for old in before[1:]:
-            with suppress(OSError):  # a store may not let it
-                self.table.io.delete(self._place(old))
-
-    def _write(self, rows: pa.Table, value: str) -> None:
+        value = " ".join(map(str, [version, *before[:1]]))
         with importing:
             from pyiceberg.exceptions import CommitFailedException
 
@@ -114,26 +78,27 @@ class IcebergTarget:
                     raise
             else:
                 break
-        self.known = value
+        self.known, self._old = value, before[1:]
         self.table.refresh()
+
+    def _clean(self) -> None:
+        for version in self._old:
+            with suppress(OSError):  # a store may not let it
+                self.table.io.delete(f"{self.where}/{self.place(version)}")
 
     def _commit(self, transaction: Any) -> None:
         transaction.commit_transaction()
 
     def _check_own(self) -> None:
         if self.table.properties.get(self.property) != self.known:
-            where, before = self.table.location(), self.versions
-            raise lost_to_another(self.name, where, before[0] if before else None)
+            raise self.lost_to_another()
 
     def _add(self, transaction: Any, rows: pa.Table) -> Any:
         (transaction.overwrite if self.replace else transaction.append)(rows)
         return transaction
 
-    def _place(self, version: int) -> str:
-        return f"{self.table.location()}/{place_of(self.name, version)}"
-
     def _put(self, version: int, content: bytes) -> None:
-        with self.table.io.new_output(self._place(version)).create() as file:
+        with self.table.io.new_output(f"{self.where}/{self.place(version)}").create() as file:
             file.write(content)
 
 

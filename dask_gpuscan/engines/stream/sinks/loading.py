@@ -10,7 +10,7 @@ from ..sources.delta import is_delta
 from ..sources.iceberg import is_iceberg
 from ..states.state import State, state_in
 from ..whole_files import read_whole
-from .commits import checked_name
+from .commits import Target
 from .delta_sink import DeltaTarget
 from .directory import Directory
 from .iceberg_sink import IcebergTarget
@@ -55,9 +55,9 @@ def load_state(place: Any, *, name: str | None = None) -> State:
     (['cumsum'], 2, 2)
     """
     if is_delta(place):
-        return _of_table(DeltaTarget(place, checked_name(name), False, {}), place)
+        return _of_table(DeltaTarget(place, name), place)
     if is_iceberg(place):
-        return _of_table(IcebergTarget(place, checked_name(name), False), place)
+        return _of_table(IcebergTarget(place, name), place)
     path = as_path("place", place)
     if os.path.isdir(os.path.join(path, FOLDER)) or path.startswith("memory://"):
         directory = Directory(path, {})
@@ -67,7 +67,7 @@ def load_state(place: Any, *, name: str | None = None) -> State:
     return state_in(read_whole(path), path)
 
 
-def _of_table(target: Any, place: Any) -> State:
+def _of_table(target: Target, place: Any) -> State:
     found = target.begun()
     if found is None:
         raise ValueError(f"table {place} has no state of a stream of that name")

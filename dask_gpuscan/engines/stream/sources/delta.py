@@ -109,9 +109,7 @@ class _OfBytes:
         self.closed = True
 
 
-def delta_files(
-    table: Any, *, storage_options: dict[str, str] | None = None, version: int | None = None
-) -> TableFiles:
+def delta_files(table: Any) -> TableFiles:
     """Return the data files of a table of Delta Lake, in the order in which commits have added their rows.
 
     Files that were rewritten without a change (by OPTIMIZE) stand where the first of those before stood. Files whose
@@ -121,10 +119,6 @@ def delta_files(
     ----------
     table : DeltaTable or path
         A `DeltaTable` is read at the version that it has.
-    storage_options : dict, optional
-        Of `DeltaTable`, for a path.
-    version : int, optional
-        Of the table; default the latest one.
 
     Raises
     ------
@@ -136,8 +130,7 @@ def delta_files(
     """
     package = deltalake()
     if isinstance(table, (str, os.PathLike)):
-        uri, storage_options = opened(table, storage_options)
-        table = package.DeltaTable(uri, version=version, storage_options=storage_options)
+        table = package.DeltaTable(opened(table)[0])
     _check_readable(table)
     filesystem = store(*opened(table))
     history = _History(filesystem, table.version())

@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ....forks import import_late, importing
 from ....kernels.late_dataclass import dataclass
 from ..arrow_schema import as_texts, cast_batch
 from ..progress import Size
 from .fragments import (
     FRESH,
-    RULES,
     ChangedSourceError,
     Comparison,
     Fragment,
@@ -28,10 +26,7 @@ from .fragments import (
     digest_of,
     settled,
 )
-from .listing import Listing, Values, digest_at, hive_values, now, opened, partition_schema
-
-ROWS_ON_GPU = 1 << 22
-"""Rows that are read to a GPU at once, at least, so that many rows share what a call takes on the host."""
+from .listing import Listing, Values, hive_values, now, opened, partition_schema
 
 MANY_FILES, FEW_ROWS, JOINED_ROWS = 100, 1 << 14, 1 << 16
 """Of more files than these, those of few rows are read with the ones behind them, as one batch of so many rows: a batch
@@ -78,7 +73,7 @@ class Files:
 
     listing: Listing
     schema: pa.Schema | None = None
-    rules: Rules = RULES
+    rules: Rules = Rules()
     values_of: Callable[[str], Values] = hive_values
 
     @cached_property
@@ -134,7 +129,11 @@ class Files:
         self, known: Sequence[Fragment], in_midst: bool = False, again: Collection[str] = ()
     ) -> Comparison:
         """Return how the files that are there now differ from those that were seen; see `fragments.compare`."""
-        digest = partial(digest_at, filesystem=self.listing.filesystem)
+
+        def digest(fragment: Fragment) -> str:
+            with opened(fragment, self.listing.filesystem) as file:
+                return digest_of(file.read_at, fragment.size)
+
         known, found = self.listing.compared(known, in_midst)
         return compare(known, found, self.rules, digest, in_midst, again)
 
@@ -352,71 +351,6 @@ def _moved(fragment: Fragment) -> ChangedSourceError:
         f"once it is whole",
         fragment.path,
     )
-
-
-class CudfFiles(Files):
-    """Files whose batches are frames of cuDF, in the order of the files."""
-
-    @property
-    def no_rows(self) -> Any:
-        if self._are_read_by_cudf:
-            first = self._first[0]
-            with opened(first, None) as file:
-                if is_parquet(file, first.path):
-                    return import_late("cudf").read_parquet(first.place, nrows=0)
-        return _frame_of_cudf(super().no_rows)
-
-    @property
-    def _are_read_by_cudf(self) -> bool:
-        """Whether files of Parquet are read without Arrow."""
-        return not (self.schema or self._partitions.names or self.listing.filesystem)
-
-    def _none(self, columns: Sequence[str] | None) -> Any:
-        empty = self.no_rows
-        return empty if columns is None else empty[list(columns)]
-
-    def _pieces(self, file: Any, fragment: Fragment, columns: Sequence[str] | None) -> Pieces:
-        if not (self._are_read_by_cudf and is_parquet(file, fragment.path)):
-            for rows, read, is_last in super()._pieces(file, fragment, columns):
-                yield rows, partial(_read_to_gpu, read), is_last
-            return
-        chosen = None if columns is None else list(columns)
-        read_parquet = partial(import_late("cudf").read_parquet, fragment.place, columns=chosen)
-        groups, rows = list[int](), 0
-        with pq.ParquetFile(file) as parquet:
-            count = parquet.num_row_groups
-            for group in range(count):
-                groups.append(group)
-                rows += parquet.metadata.row_group(group).num_rows
-                if rows >= ROWS_ON_GPU or group + 1 == count:
-                    yield rows, partial(read_parquet, row_groups=groups), group + 1 == count
-                    groups, rows = [], 0
-
-    def _behind(self, batch: Any, rows: int) -> Any:
-        return batch.iloc[rows:] if rows else batch
-
-
-def files(listing: Listing, **options: Any) -> Files:
-    """Return files to be read by the library that Dask's configuration names as ``dataframe.backend``."""
-    with importing:
-        from dask import config
-
-    on_gpu = config.get("dataframe.backend", "pandas") == "cudf"
-    return (CudfFiles if on_gpu else Files)(listing, **options)
-
-
-def _read_to_gpu(read: Callable[[], pa.RecordBatch]) -> Any:
-    return _frame_of_cudf(read())
-
-
-def _frame_of_cudf(batch: pa.RecordBatch) -> Any:
-    return import_late("cudf").DataFrame.from_arrow(pa.Table.from_batches([batch]))
-
-
-def check_all_skipped(rows: int) -> None:
-    """Raise a ValueError if not all rows that a state has seen are there."""
-    if rows:
-        raise ValueError(f"state is of more rows than the source has: {rows} more")
 
 
 def is_parquet(file: pa.NativeFile, path: str) -> bool:

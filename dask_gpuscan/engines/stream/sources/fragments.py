@@ -75,11 +75,10 @@ def fragments_of_columns(columns: Sequence[Sequence[Any]]) -> tuple[Fragment, ..
     kinds = (str, int, int, int, int, str)
     if not columns:
         return ()
-    if len(columns) != len(kinds) or len({len(column) for column in columns}) > 1:
+    pairs = zip(kinds, columns, strict=False)
+    fits = all(type(one) is kind for kind, column in pairs for one in column)
+    if not fits or len(columns) != len(kinds) or len(set(map(len, columns))) > 1:
         raise ValueError("its files are not those of a source")
-    for kind, column in zip(kinds, columns, strict=True):
-        if any(type(one) is not kind for one in column):
-            raise ValueError("its files are not those of a source")
     path, size, steps, lags, rows, digest = columns
     modified = list(accumulate(steps))
     changed = [
@@ -183,20 +182,18 @@ class Rules:
     """"append" new files that sort before some that were seen behind those; None: as `changed` says."""
 
     def __post_init__(self) -> None:
-        for name, known in (
-            ("changed", ["error", "redo", "keep"]),
-            ("removed", [None, "keep"]),
-            ("late", [None, "append"]),
-        ):
-            if getattr(self, name) not in known or isinstance(getattr(self, name), bool):
-                options = ", ".join(map(repr, known))
-                raise ValueError(
-                    f"{name} must be one of {options}, found {shown(getattr(self, name))}"
-                )
-
-
-RULES = Rules()
-"""Those of a user who says nothing."""
+        known = {
+            "changed": ("error", "redo", "keep"),
+            "removed": (None, "keep"),
+            "late": (None, "append"),
+        }
+        for name, options in known.items():
+            found = getattr(self, name)
+            if not isinstance(found, str | None):
+                raise TypeError(f"{name} must be a text, found {shown(found)}")
+            if found not in options:
+                listed = ", ".join(map(repr, options))
+                raise ValueError(f"{name} must be one of {listed}, found {shown(found)}")
 
 
 @dataclass(frozen=True)
@@ -252,27 +249,19 @@ class Comparison:
         Those that follow if no file differs, in order.
     first : int or None
         Position of the first of the known ones that is not as it was, or has another one before it.
-    why : str
+    error : ChangedSourceError or None
         What differs there.
-    path : str
-        Of the file that differs.
     facts : Progress
     archived : sequence of str
         Files that are gone, ahead of all that are still there, as where old ones are archived.
     """
 
-    known: tuple[Fragment, ...]
-    rest: tuple[Fragment, ...]
+    known: tuple[Fragment, ...] = ()
+    rest: tuple[Fragment, ...] = ()
     first: int | None = None
-    why: str = ""
-    path: str = ""
+    error: ChangedSourceError | None = None
     facts: Progress = field(default_factory=Progress)
     archived: tuple[str, ...] = ()
-
-    def check(self) -> None:
-        """Raise a ChangedSourceError if files are not as they were."""
-        if self.first is not None:
-            raise ChangedSourceError(self.why, self.path)
 
 
 def compare(
@@ -300,23 +289,22 @@ def compare(
             kept.append(settled(now)._replace(rows=one.rows, digest=one.digest))
         else:
             changed.add(one.path)
-            again = digest(now) if rules.changed == "keep" else ""
-            kept.append(settled(now)._replace(rows=one.rows, digest=again))
+            read = digest(now) if rules.changed == "keep" else ""
+            kept.append(settled(now)._replace(rows=one.rows, digest=read))
     new = [one for one in found if one.path not in names]
-    last = max((i for i, one in enumerate(found) if one.path in names), default=-1)
-    late = [one for one in found[: max(last, 0)] if one.path not in names]
+    last = max((i for i, one in enumerate(found) if one.path in names), default=0)
+    late = [one for one in found[:last] if one.path not in names]
+    order = list(found)
     if rules.late == "append":
         order = [there[one.path] for one in known if one.path in there] + new
-    else:
-        order = list(found)
     ahead = takewhile(lambda one: one.path in removed, known)
     never_read = [one for one in new if one.path not in again]
     archived = tuple([one.path for one in ahead if not _is_written_anew(one, never_read)])
     keeps = archived if rules.removed == "keep" else ()
-    first, why, path = _first_difference(kept, order, changed, removed, names, keeps, rules)
-    if first is None and in_midst and known[-1].path in changed | removed:
-        first, path = len(known) - 1, known[-1].path
+    first, error = _first_difference(kept, order, changed, removed, names, keeps, rules)
+    if first is None and in_midst and (path := known[-1].path) in changed | removed:
         why = f"file {path!r} of the source was changed or removed after a part of it was read. {_WAY_OUT}"
+        first, error = len(known) - 1, ChangedSourceError(why, path)
     facts = Progress(
         [one.path for one in known if one.path not in changed | removed],
         [one.path for one in new],
@@ -325,7 +313,7 @@ def compare(
         [one.path for one in late],
     )
     count = sum(one.path not in removed for one in known)
-    return Comparison(tuple(kept), tuple(order[count:]), first, why, path, facts, archived)
+    return Comparison(tuple(kept), tuple(order[count:]), first, error, facts, archived)
 
 
 def _first_difference(
@@ -336,21 +324,21 @@ def _first_difference(
     names: set[str],
     keeps: Sequence[str],
     rules: Rules,
-) -> tuple[int | None, str, str]:
-    """Return the position of the first known file that is not next in an order, why, and the path of what differs."""
+) -> tuple[int | None, ChangedSourceError | None]:
+    """Return the position of the first known file that is not next in an order, and what differs."""
     place = 0
     for i, one in enumerate(known):
         if one.path in removed:
             if one.path in keeps:
                 continue
-            return i, _removed(one, order, names, rules), one.path
+            return i, ChangedSourceError(_removed(one, order, names, rules), one.path)
         now = order[place]
         if now.path != one.path:
-            return i, _out_of_order(one, now, now.path in names), now.path
+            return i, ChangedSourceError(_out_of_order(one, now, now.path in names), now.path)
         if one.path in changed and rules.changed != "keep":
-            return i, _changed(one, now), one.path
+            return i, ChangedSourceError(_changed(one, now), one.path)
         place += 1
-    return None, "", ""
+    return None, None
 
 
 _WAY_OUT = 'changed="redo" goes back to the rows before it and computes what follows again'
@@ -373,11 +361,8 @@ def _removed(one: Fragment, order: Iterable[Fragment], names: set[str], rules: R
             f'file {one.path!r} of the source was read before, and is not there. removed="keep" is for files ahead of '
             f"all that are still there, in folders without new ones. Put it back; or {_WAY_OUT}"
         )
-    same = [
-        o.path
-        for o in order
-        if o.path not in names and o.size == one.size and o.modified == one.modified
-    ]
+    facts = one.size, one.modified
+    same = [o.path for o in order if o.path not in names and (o.size, o.modified) == facts]
     renamed = f"; it may be called {same[0]!r} now" if same else ""
     return (
         f"file {one.path!r} of the source was read before, and is not there{renamed}. Put it back; or "
@@ -411,11 +396,3 @@ def error_of_gone(path: str) -> ChangedSourceError:
         f'them differs. Put it back; or leave removed="keep" out, to go on without its rows',
         path,
     )
-
-
-def check_rules(**given: Any) -> Rules:
-    """Return the rules that a user gives; raises a ValueError for others."""
-    for name, value in given.items():
-        if value is not None and not isinstance(value, str):
-            raise TypeError(f"{name} must be a text, found {shown(value)}")
-    return Rules(**given)

@@ -27,15 +27,13 @@ def checked_table(table: Any) -> Any:
     )
 
 
-def iceberg_files(table: Any, *, snapshot_id: int | None = None) -> TableFiles:
+def iceberg_files(table: Any) -> TableFiles:
     """Return the data files of a table of Iceberg, in the order in which commits have added them.
 
     Parameters
     ----------
     table : Table
         Of `pyiceberg`, read as it was loaded.
-    snapshot_id : int, optional
-        Default that of the current snapshot.
 
     Raises
     ------
@@ -47,10 +45,7 @@ def iceberg_files(table: Any, *, snapshot_id: int | None = None) -> TableFiles:
         from pyiceberg.io.pyarrow import PyArrowFileIO
 
     _check_readable(checked_table(table))
-    given = snapshot_id is not None
-    snapshot = table.snapshot_by_id(snapshot_id) if given else table.current_snapshot()
-    if given and snapshot is None:
-        raise ValueError(f"table {table.name()} has no snapshot {snapshot_id}")
+    snapshot = table.current_snapshot()
     scheme, host, _ = PyArrowFileIO.parse_location(table.location())
     filesystem = PyArrowFileIO(table.io.properties).fs_by_scheme(scheme, host)
     files = sorted(_entries(table, snapshot), key=lambda file: file.place)

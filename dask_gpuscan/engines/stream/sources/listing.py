@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from glob import glob, has_magic
 from typing import Any
@@ -18,7 +19,7 @@ from ....forks import importing
 from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
 from ..filesystems import as_path, filesystem_of, is_url
-from .fragments import LOGGED, Fragment, digest_of
+from .fragments import LOGGED, Fragment
 
 SUFFIXES = (".parquet", ".parq", ".pq", ".arrow", ".feather", ".ipc")
 """Of files that are read of a folder."""
@@ -75,9 +76,8 @@ class Listing:
         """The folder that paths are relative to; empty for a list."""
         if self.in_list:
             return ""
-        (path,) = self.given
-        root = self._root(path)
-        return root if is_url(root) else os.path.abspath(root)
+        (one,) = map(_Given, self.given)
+        return one.root if is_url(one.root) else os.path.abspath(one.root)
 
     @cached_property
     def filesystem(self) -> pafs.FileSystem | None:
@@ -104,122 +104,121 @@ class Listing:
             For a path, a folder or a pattern without files.
         """
         found, _ = list[Fragment](), self.filesystem  # which refuses several
-        for path in self.given:
-            some = sorted(self._of(path), key=lambda one: natural(one.path))
+        for one in map(_Given, self.given):
+            some = sorted(one.files(), key=lambda each: natural(each.path))
             if not some and not self.may_be_empty:
-                raise FileNotFoundError(self._nothing(path))
-            found += some
+                if not one.is_folder:
+                    raise FileNotFoundError(f"no file is called {one.path}")
+                raise FileNotFoundError(
+                    f"folder {one.path} has no files of Parquet or Arrow IPC ({', '.join(SUFFIXES)}); with schema=, "
+                    f"it may be empty"
+                )
+            folder = "" if not self.in_list else one.root.rstrip("/") + "/" if one.root else ""
+            found += [each._replace(path=folder + each.path) for each in some]
         if self.in_list:
             _check_once(found)
         return sort(found, self.order)
 
-    def _nothing(self, path: str) -> str:
-        if self._is_folder(path):
-            return (
-                f"folder {path} has no files of Parquet or Arrow IPC ({', '.join(SUFFIXES)}); with schema=, it may be "
-                f"empty"
-            )
-        return f"no file is called {path}"
-
     def reads(self, path: str) -> bool:
         """Return whether a file is, or would be, one of the source."""
-        for given in self.given:
-            if is_url(given) != is_url(path):
-                continue
-            root, place = self._root(given), path
-            if not is_url(path):
-                root, place = os.path.realpath(root or "."), os.path.realpath(path)
-            name = place[len(root) :].strip("/")
-            if not place.startswith(root.rstrip("/") + "/"):
-                continue
-            if self._is_folder(given):
-                found = _is_data(name.replace(os.sep, "/"))
-            else:
-                pattern = given.replace(os.sep, "/")[len(self._root(given)) :].strip("/")
-                found = has_magic(given) and _matches(pattern)(name) and not _is_ours(name)
-            if found:
-                return True
-        return False
+        return any(_Given(one).reads(path) for one in self.given)
 
-    def _of(self, path: str) -> Iterator[Fragment]:
-        """Yield the files of one of the paths that were given."""
-        root = self._root(path)
-        as_given = "" if not self.in_list else root.rstrip("/") + "/" if root else ""
-        found = self._remote(path) if is_url(path) else self._local(path)
-        for name, place, size, *times in found:
-            yield Fragment(as_given + name, size, *times)._replace(place=place)
 
-    def _root(self, path: str) -> str:
-        """Return the folder that a path, a pattern or a folder is of."""
-        path = path if is_url(path) else path.replace(os.sep, "/")
-        if self._is_folder(path):
-            return path.rstrip("/") or "/"
-        if has_magic(path) and not self._exists(path):
-            while has_magic(path):
-                path = path.rpartition("/")[0] if "/" in path else ""
-            return path
-        return path.rpartition("/")[0] if "/" in path else ""
+class _Given:
+    """One of the paths that a user gave, as it is now: a folder, a pattern, or else a file.
 
-    def _exists(self, path: str) -> bool:
-        return not is_url(path) and os.path.exists(path)
+    Parameters
+    ----------
+    path : str
+    """
 
-    def _is_folder(self, path: str) -> bool:
-        if not is_url(path):
-            return os.path.isdir(path)
-        if has_magic(path):
+    def __init__(self, path: str) -> None:
+        self.path = path if is_url(path) else path.replace(os.sep, "/")
+        local: tuple[pafs.FileSystem | None, str] = None, self.path
+        self.filesystem, self.inner = filesystem_of(path) if is_url(path) else local
+        """Where it is, None if local, and its path there."""
+        self.is_pattern = has_magic(path)
+        if self.filesystem is None:
+            self.is_folder = os.path.isdir(path)
+            self.is_pattern &= not os.path.exists(path)
+        else:
+            info = None if self.is_pattern else self.filesystem.get_file_info(self.inner)
+            self.is_folder = info is not None and info.type == pafs.FileType.Directory
+        self.root = self.path.rpartition("/")[0]
+        """The folder that its files are in, by which they are called."""
+        if self.is_folder:
+            self.root = self.path.rstrip("/") or "/"
+        while self.is_pattern and has_magic(self.root):
+            self.root = self.root.rpartition("/")[0]
+
+    def reads(self, path: str) -> bool:
+        """Return whether a file is, or would be, one of these."""
+        if is_url(self.path) != is_url(path):
             return False
-        filesystem, inner = filesystem_of(path)
-        return bool(filesystem.get_file_info(inner).type == pafs.FileType.Directory)
+        root, place = self.root, path
+        if not is_url(path):
+            root, place = os.path.realpath(root or "."), os.path.realpath(path)
+        if not place.startswith(root.rstrip("/") + "/"):
+            return False
+        name = place[len(root) :].strip("/").replace(os.sep, "/")
+        if self.is_folder:
+            return _is_data(name)
+        matches = _matches(self.path[len(self.root) :].strip("/"))
+        return has_magic(self.path) and matches(name) and not _is_ours(name)
 
-    def _local(self, path: str) -> Iterator[tuple[Any, ...]]:
-        root = self._root(path)
-        if os.path.isdir(path):
-            places: Iterable[str] = _walk(root)
-        elif has_magic(path) and not os.path.exists(path):
-            found = glob(path, recursive=True)
+    def files(self) -> Iterator[Fragment]:
+        """Yield the files that are there.
+
+        Raises
+        ------
+        FileNotFoundError
+            For a file that is not there.
+        """
+        if not (self.is_folder or self.is_pattern):
+            name = self.inner.rpartition("/")[2]
+            one = now(Fragment(name, 0, 0, place=self.inner), self.filesystem)
+            if one is None:
+                raise FileNotFoundError(f"no file is called {self.path}")
+            yield one
+        elif self.filesystem is None:
+            yield from self._local()
+        else:
+            yield from self._remote(self.filesystem)
+
+    def _local(self) -> Iterator[Fragment]:
+        places: Iterable[str] = _walk(self.root)
+        if self.is_pattern:
+            found = glob(self.path, recursive=True)
             places = [one for one in found if os.path.isfile(one) and not _is_ours(one)]
-        else:
-            if not os.path.exists(path):
-                raise FileNotFoundError(f"no file is called {path}")
-            places = [path]
-        behind = len(root) + (root not in ("", "/"))
+        behind = len(self.root) + (self.root not in ("", "/"))
         for place in places:
-            facts = stat_local(place)
-            if facts is not None:  # not removed meanwhile
-                yield place[behind:].replace(os.sep, "/"), place, *facts
+            name = place[behind:].replace(os.sep, "/")
+            one = now(Fragment(name, 0, 0, place=place), None)
+            if one is not None:  # not removed meanwhile
+                yield one
 
-    def _remote(self, path: str) -> Iterator[tuple[Any, ...]]:
-        filesystem, inner = filesystem_of(path)
-        if has_magic(path):
-            (_, root), matches = filesystem_of(self._root(path)), _matches(inner)
-        elif not self._is_folder(path):
-            info = filesystem.get_file_info(inner)
-            if info.type != pafs.FileType.File:
-                raise FileNotFoundError(f"no file is called {path}")
-            yield inner.rpartition("/")[2], inner, info.size, _modified(info, filesystem)
-            return
-        else:
-            root, matches = inner, _is_data
+    def _remote(self, filesystem: pafs.FileSystem) -> Iterator[Fragment]:
+        _, root = filesystem_of(self.root)
+        matches = _matches(self.inner) if self.is_pattern else None
         selector = pafs.FileSelector(root, recursive=True, allow_not_found=True)
         for info in filesystem.get_file_info(selector):
             name = info.path[len(root) :].strip("/")
-            wanted = matches(info.path) if has_magic(path) else matches(name)
-            wanted = wanted and not _is_ours(name)
+            wanted = matches(info.path) and not _is_ours(name) if matches else _is_data(name)
             if info.type == pafs.FileType.File and wanted:
-                yield name, info.path, info.size, _modified(info, filesystem)
+                yield Fragment(name, info.size, _modified(info, filesystem), place=info.path)
 
 
 def sort(found: Iterable[Fragment], order: Order) -> list[Fragment]:
     """Return files in an order; without one, as they are."""
     if order is None:
         return list(found)
-    if order == "name":
-        return sorted(found, key=lambda one: natural(one.path))
-    if order == "modified":
-        return sorted(found, key=lambda one: (one.modified, natural(one.path)))
-    assert callable(order)
+    keys: dict[str, Callable[[Fragment], Any]] = {
+        "name": lambda one: natural(one.path),
+        "modified": lambda one: (one.modified, natural(one.path)),
+    }
     try:
-        return sorted(found, key=lambda one: order(one.path))
+        key = keys[order] if isinstance(order, str) else lambda one: order(one.path)
+        return sorted(found, key=key)
     except TypeError as error:
         raise ValueError(
             f"order: what the function returns for paths cannot be sorted: {error}"
@@ -291,9 +290,7 @@ def _modified(info: pafs.FileInfo, filesystem: pafs.FileSystem) -> int:
     """Return when a file was written; 0 if its file system does not say."""
     if info.mtime_ns is not None:
         return int(info.mtime_ns)
-    handler = getattr(
-        filesystem, "handler", None
-    )  # of fsspec, whose times pyarrow does not ask for
+    handler = getattr(filesystem, "handler", None)  # of fsspec, which pyarrow asks for no times
     try:
         return int(handler.fs.modified(info.path).timestamp() * 1e9)  # type: ignore[union-attr]
     except (AttributeError, LookupError, NotImplementedError, TypeError):
@@ -307,11 +304,7 @@ def now(fragment: Fragment, filesystem: pafs.FileSystem | None) -> Fragment | No
     """Return a fragment with the size and times that its file has now; None if it is gone."""
     if filesystem is None:
         facts = stat_local(fragment.place)
-        return (
-            None
-            if facts is None
-            else fragment._replace(size=facts[0], modified=facts[1], changed=facts[2])
-        )
+        return facts and fragment._replace(size=facts[0], modified=facts[1], changed=facts[2])
     info = filesystem.get_file_info(fragment.place)
     if info.type != pafs.FileType.File:
         return None
@@ -324,12 +317,6 @@ def opened(fragment: Fragment, filesystem: pafs.FileSystem | None) -> pa.NativeF
     if filesystem is None:
         return pa.OSFile(fragment.place)
     return filesystem.open_input_file(fragment.place)
-
-
-def digest_at(fragment: Fragment, filesystem: pafs.FileSystem | None) -> str:
-    """Return the digest of the file of a fragment."""
-    with opened(fragment, filesystem) as file:
-        return digest_of(file.read_at, fragment.size)
 
 
 # --- what is given -----------------------------------------------------------------------------------
@@ -349,17 +336,14 @@ def listing_of(source: Any, order: Any, may_be_empty: bool) -> Listing | None:
     return Listing(paths, is_list, order, may_be_empty)
 
 
-def _plain(path: Any) -> str:
-    if isinstance(path, bytes):
-        raise TypeError(f"paths must be texts, found {shown(path)}")
-    text = str(path)
+def _plain(path: str) -> str:
     try:
-        text.encode()
+        path.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"paths must be of UTF-8, found {shown(text)}") from error
-    if text.startswith("file:///"):
-        return unquote(text[len("file://") :])
-    return os.path.expanduser(text)
+        raise ValueError(f"paths must be of UTF-8, found {shown(path)}") from error
+    if path.startswith("file:///"):
+        return unquote(path[len("file://") :])
+    return os.path.expanduser(path)
 
 
 # --- partitions --------------------------------------------------------------------------------------
@@ -409,9 +393,6 @@ def _type_of(texts: Iterable[str | None]) -> pa.DataType:
     if known and all(re.fullmatch(r"-?[0-9]{1,18}", text) for text in known):
         return pa.int64()
     if known and all(re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII) for text in known):
-        try:
-            pa.array(sorted(known)).cast(pa.date32())
-        except pa.ArrowInvalid:
-            return pa.string()
-        return pa.date32()
+        with suppress(pa.ArrowInvalid):
+            return pa.array(sorted(known)).cast(pa.date32()).type
     return pa.string()

@@ -1,21 +1,15 @@
-"""Where batches come from: iterables, files, and whatever speaks Arrow."""
+"""Sources: batches in order as frames of one schema, behind those that a state has seen."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
-from functools import partial, reduce
-from hashlib import blake2b
+from functools import reduce
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
-
-from ....forks import importing
 from ....frames.registry import (
     aligned,
     common_schema,
-    is_frame,
     is_rows,
     library_of,
     names_of,
@@ -23,14 +17,13 @@ from ....frames.registry import (
 )
 from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
-from ..progress import Size, size_of, without_bars
+from ..progress import Size, size_of
 from ..states.state import State
 from ..threads import read_ahead
-from .datasets import files_of_dataset
-from .files import Files, Place, check_all_skipped, files, no_rows
-from .fragments import ChangedSourceError, Comparison, Fragment, Rules
-from .listing import listing_of
-from .table_sources import files_of_table
+from .batches import Partitions
+from .files import Files, Place
+from .fragments import Comparison, Fragment
+from .marks import NO_MARK, Mark, rows_behind
 
 
 @dataclass(frozen=True)
@@ -65,34 +58,6 @@ FRAMES = Format(is_rows, _as_it_is, _answered, _as_it_is, has_labels=True)
 """Of batches that are frames."""
 
 
-Mark = tuple[int, str]
-NO_MARK: Mark = (0, "")
-"""Of rows by which nothing is known again."""
-
-MARKED = 16
-"""Rows by which those ahead of them are known again, at most."""
-
-
-def mark_of(frames: Sequence[Any], count: int = MARKED) -> Mark:
-    """Return how many rows, the last ones of some frames, are known again by their digest, and the digest."""
-    rows = list[Any]()
-    try:
-        for frame in reversed(frames):
-            last: Any = library_of(frame).rows(
-                frame, slice(max(0, len(frame) - count + len(rows)), None)
-            )
-            last = last.to_frame("value") if last.ndim == 1 else last
-            to_arrow = getattr(last, "to_arrow", partial(pa.Table.from_pandas, last))
-            rows = [*to_arrow(preserve_index=False).to_pylist(), *rows]
-            if len(rows) >= count:
-                break
-    # objects, names that are there twice, or times that Python has not
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return NO_MARK
-    plain = [[None if x != x else x for x in row.values()] for row in rows]
-    return len(rows), blake2b(repr(plain).encode(), digest_size=8).hexdigest()
-
-
 @dataclass(frozen=True)
 class Start:
     """Where a pass over a source begins.
@@ -107,7 +72,7 @@ class Start:
         How many rows of the source lie ahead of the first one.
     seen, rest : tuple of Fragment
         Files that were read before, and those that are read now.
-    comparison : Comparison, optional
+    comparison : Comparison
         How files differ from those that were read before.
     first : int, optional
         Position, among those that were read before, of the first one that differs.
@@ -120,7 +85,7 @@ class Start:
     skipped: int = 0
     seen: tuple[Fragment, ...] = ()
     rest: tuple[Fragment, ...] = ()
-    comparison: Comparison | None = None
+    comparison: Comparison = Comparison()
     first: int | None = None
     mark: Mark = NO_MARK
 
@@ -170,10 +135,8 @@ class Source:
         """Names and dtypes of the columns."""
 
     def __getstate__(self) -> dict[str, Any]:
-        if (
-            not isinstance(self._batches, Files | Partitions)
-            and iter(self._batches) is self._batches
-        ):
+        can_be_iterator = not isinstance(self._batches, Files | Partitions)
+        if can_be_iterator and iter(self._batches) is self._batches:
             raise TypeError(
                 "a stream of an iterator cannot be pickled, as it can be read once; give a list or files"
             )
@@ -251,14 +214,9 @@ class Source:
         if base.root == self.root:
             return known.keys().isdisjoint([*facts.seen, *facts.changed])
         seen = {one.path: one for one in comparison.known if one.path in facts.seen}
-        same = [
-            one
-            for path, one in seen.items()
-            if path in known and known[path].modified == one.modified
-        ]
-        return (
-            not same
-        )  # else the folder was moved; a file of another one may have the same name and bytes
+        both = [(known[path], one) for path, one in seen.items() if path in known]
+        # the folder was moved if one is the same; a file of another one may have the same name and bytes
+        return all(before.modified != one.modified for before, one in both)
 
     def frames(
         self, start: Start, columns: Sequence[Any] | None = None, join: bool = True
@@ -297,11 +255,8 @@ class Source:
             except ValueError as error:
                 if place is None:
                     raise ValueError(f"batch {number}: {error}") from error
-                way_out = (
-                    ""
-                    if self.files and self.files.schema
-                    else "; schema= says what all files are cast to"
-                )
+                is_cast = self.files is not None and self.files.schema is not None
+                way_out = "" if is_cast else "; schema= says what all files are cast to"
                 raise ValueError(f"file {place.fragment.path!r}: {error}{way_out}") from error
             if not self.format.has_labels:
                 stop = start + len(frame)
@@ -328,163 +283,7 @@ class Source:
         return batches
 
 
-def rows_behind(frames: Iterable[Any], count: int, mark: Mark = NO_MARK) -> Iterator[Any]:
-    """Yield frames behind so many rows.
-
-    Raises
-    ------
-    ChangedSourceError
-        If the rows ahead of these are not those that a mark is of.
-    ValueError
-        If there are fewer.
-    """
-    ahead, rest = list[Any](), count
-    for frame in frames:
-        dropped = min(rest, len(frame))
-        if not dropped:
-            yield frame
-            continue
-        rest -= dropped
-        if dropped >= mark[0]:
-            ahead.clear()
-        ahead = [*ahead[-MARKED:], library_of(frame).rows(frame, slice(0, dropped))]
-        if not rest:
-            _check_mark(ahead, mark, count)
-        if dropped < len(frame):
-            yield library_of(frame).rows(frame, slice(dropped, None))
-    check_all_skipped(rest)
-
-
-def _check_mark(frames: Sequence[Any], mark: Mark, count: int) -> None:
-    if mark[0] and mark_of(frames, mark[0]) != mark:
-        raise ChangedSourceError(
-            f"the rows of the source ahead of row {count} are not those that were read. Give the source from its "
-            f"beginning, with the rows that it had, in their order"
-        )
-
-
 def _continued(first: list[Any], others: Iterator[Any]) -> Iterator[Any]:
     """Yield the one item of a list, which is not held after that, and others."""
     yield first.pop()
     yield from others
-
-
-# --- what is opened ----------------------------------------------------------------------------------
-
-
-def _read_again(source: Any) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of what speaks Arrow whenever it is asked, or of a dataset."""
-    if hasattr(type(source), "scanner"):
-        return _of_reader(source.scanner().to_reader())
-    return _of_reader(pa.RecordBatchReader.from_stream(source))
-
-
-def _of_reader(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of a reader, at least one."""
-    batch = None
-    for batch in reader:
-        yield batch
-    if batch is None:
-        yield no_rows(reader.schema)
-
-
-@dataclass(frozen=True)
-class Again:
-    """Batches that can be asked for again, by calling a function."""
-
-    read: Callable[[Any], Iterator[Any]]
-    source: Any
-
-    def __iter__(self) -> Iterator[Any]:
-        return self.read(self.source)
-
-
-def _of_lazy_frame(lazy: Any) -> Iterator[Any]:
-    """Yield the batches of a LazyFrame of polars in the order of its rows, at least one."""
-    batch = None
-    for batch in lazy.collect_batches(maintain_order=True):
-        yield batch
-    if batch is None:
-        yield lazy.head(0).collect()
-
-
-@dataclass(frozen=True)
-class Partitions:
-    """The partitions of a Dask collection, computed one at a time."""
-
-    collection: Any
-
-    @property
-    def no_rows(self) -> Any:
-        """A batch without rows."""
-        return self.collection._meta
-
-    def __iter__(self) -> Iterator[Any]:
-        for partition in self.collection.to_delayed():
-            with without_bars():
-                found = partition.compute()
-            yield found
-
-
-def batches_of(
-    source: Any, order: Any = None, schema: pa.Schema | None = None, rules: Rules | None = None
-) -> Iterable[Any]:
-    """Return the batches of a source, in order; `order`, `schema` and `rules` are of files.
-
-    Raises
-    ------
-    TypeError
-        For what has no batches.
-    ValueError
-        For options of files where there are none.
-    FileNotFoundError
-        For a path, or a pattern, without files.
-    """
-    of_files = {} if rules is None else {"rules": rules}
-    table = files_of_table(source, order, schema=schema, **of_files)
-    if table is not None:
-        return table
-    listing = listing_of(source, order, schema is not None)
-    if listing is not None:
-        return files(listing, schema=schema, **of_files)
-    dataset = files_of_dataset(source, order, schema=schema, **of_files)
-    if dataset is not None:
-        return dataset
-    if schema is not None or order is not None or rules not in (None, Rules()):
-        raise ValueError(
-            f"order, schema, changed, removed and late are for sources of files, found {shown(source)}"
-        )
-    is_scalar = pd.api.types.is_scalar(source)  # as NaT is, which pandas defines, too
-    reads_chunks = hasattr(type(source), "__next__")  # as `read_csv(chunksize=)` does
-    if is_frame(source) and not is_scalar and not reads_chunks:
-        return [source]
-    if hasattr(type(source), "gpuscan") and hasattr(type(source), "to_delayed"):  # of Dask
-        with importing:
-            from ...dask.expressions import accepted
-
-        return Partitions(accepted(source))
-    if isinstance(source, pa.RecordBatchReader):
-        return _of_reader(source)
-    if hasattr(type(source), "collect_batches"):
-        return Again(_of_lazy_frame, source)
-    if type(source).__name__ == "LazyFrame":
-        raise TypeError(
-            "source is a LazyFrame of polars before 1.34, which gives no batches; update polars, or give "
-            "source.collect()"
-        )
-    if hasattr(type(source), "get_columns") or hasattr(type(source), "to_arrow"):  # of polars
-        return [source]
-    if isinstance(source, (pa.Array, pa.ChunkedArray)):
-        return [source]
-    if hasattr(type(source), "gpuscan"):  # a stream
-        return Again(iter, source)
-    if hasattr(type(source), "scanner") or hasattr(type(source), "__arrow_c_stream__"):
-        return Again(_read_again, source)
-    is_iterable = hasattr(type(source), "__iter__") and getattr(source, "ndim", 1) != 0
-    if is_iterable and not isinstance(source, (bytes, dict)):
-        batches: Iterable[Any] = source
-        return batches
-    raise TypeError(
-        f"source must be an iterable of frames or record batches, paths of Parquet or Arrow files, a dataset, a "
-        f"LazyFrame, a Dask collection, or speak Arrow by __arrow_c_stream__, found {shown(source)}"
-    )

@@ -5,23 +5,20 @@ A file says which carry an operation had, if that is of a few kinds; else it hol
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import field, replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
+from ....frames.protocol import Library
+from ....frames.registry import columns_of, names_of
 from ....kernels.late_dataclass import dataclass
-from ....ops.groupby.hashed import Table
-from ....ops.runs import Open
-from ....ops.windows.halo import RowArrays
+from ....kernels.messages import shown
+from ....kernels.scalars import is_number
 from ..options import described
-from .balances import kept_table
-from .carries import read_carry, write_carry
-from .consistent import is_dtype, is_rows, require
+from .records import HOLDS, is_record, part_of, require
 from .values import read_value, write_value
 
 
@@ -61,7 +58,64 @@ class Operation:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: functions of users may not be."""
-        return {**vars(self), "carry": None, "meta": None, "table": kept_table(self)}
+        table = self.listed()
+        if table is not None and part_of(self.seen, "frame"):
+            table = table[:0]  # its rows are what was seen
+        return {**vars(self), "carry": None, "meta": None, "table": table}
+
+    def keys(self) -> Any:
+        """Return the keys that it grows with as an index; None if it does not."""
+        keys = part_of(self.seen, "keys")
+        if not keys:
+            return None
+        names = self.by or [None] * len(keys)  # a series is its own key
+        return self.seen.library.key_index(keys, names).drop_duplicates()
+
+    def listed(self) -> Any:
+        """Return what it would answer as a frame; None if it has no table."""
+        if self.seen is None:
+            return None
+        if self.carry is not None:
+            return self.carry.last(self.meta, self.seen)
+        if self.table is None or not part_of(self.seen, "frame"):
+            return self.table
+        *_, last = (None, *columns_of(self.table))
+        return self.seen.frame(names_of(self.table), last)
+
+    def joined(self, later: Operation) -> Operation:
+        """Return an operation that has seen the rows of two; raises a ValueError if it cannot be."""
+        if self.depends and not (self.seen is None and later.seen is None):
+            raise ValueError(
+                f"state of {self.name} is of what depends on rows before, and cannot be joined with a later one"
+            )
+        if self.seen is None or later.seen is None:
+            return later if self.seen is None else self
+        known = later if self.carry is None else self
+        if known.carry is None:
+            raise ValueError(
+                f"state of {self.name} cannot be joined with a later one: it waits for rows, or is of a merge; or it "
+                f"was read of a file that does not say how. Then compute stream([batch without rows], state=state, "
+                f"ends=False) of the same operations, and join the state of that"
+            )
+        return replace(known, seen=known.carry.combine([self.seen, later.seen]))
+
+    def newer(self, before: Any) -> Operation:
+        """Return an operation without what it has seen that is older than a time."""
+        seen, times = self.seen, None if self.times is None else part_of(self.seen, "times")
+        if times is None:
+            return self
+        least = _stored(seen.library, before, self.times)
+        return replace(self, seen=seen.take(seen.library.xp.flatnonzero(times >= least)))
+
+
+def _stored(library: Library, time: Any, dtype: Any) -> Any:
+    """Return the number that a column of times stores for a time."""
+    if is_number(time) and library.is_number(dtype) and time == time:
+        return time
+    if not (is_number(time) or library.is_number(dtype)):
+        with suppress(TypeError):
+            return library.stored_number(time, dtype)
+    raise TypeError(f"before must be a time as {dtype} has them, found {shown(time)}")
 
 
 # --- in files ----------------------------------------------------------------------------------------
@@ -72,7 +126,17 @@ def write_operation(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
     known: dict[str, Any] = {"name": one.name, "options": one.options, "depends": one.depends}
     for name in ("seen", "by", "times"):
         known[name] = write_part(getattr(one, name), leaves, f"of {one.name}")
-    return known | _write_listing(one, leaves)
+    # what lists and joins what was seen: its carry if a file can hold that, or the table that it would list
+    for names in (
+        (("carry", "meta"), ("table",))[one.carry is None :] if one.seen is not None else ()
+    ):
+        found = list(leaves)
+        with suppress(TypeError, pa.ArrowException):
+            parts = vars(one) if "carry" in names else one.__getstate__()
+            known |= {name: write_value(parts[name], found) for name in names}
+            leaves[:] = found
+            break
+    return known
 
 
 def write_part(value: Any, leaves: list[pa.Array], whose: str) -> Any:
@@ -90,57 +154,17 @@ def read_operation(known: dict[str, Any], leaves: list[Any]) -> Operation:
     }
     one = Operation(**given, depends=known.get("depends", True))
     require(isinstance(one.name, str) and isinstance(one.options, str), "an operation")
-    require(isinstance(one.by, tuple), "names of keys")
-    require(all(isinstance(name, Hashable) for name in one.by), "names of keys")
-    if one.by and isinstance(one.seen, (RowArrays, Table)):
+    is_named = isinstance(one.by, tuple) and all(isinstance(name, Hashable) for name in one.by)
+    require(is_named, "names of keys")
+    if one.by and is_record(one.seen) and hasattr(one.seen, "keys"):
         require(len(one.by) == len(one.seen.keys or []), "a name for each key")
-    require(one.times is None or is_dtype(one.times), "a dtype of times")
+    require(one.times is None or isinstance(one.times, HOLDS["DType"]), "a dtype of times")
     require(type(one.depends) is bool, "whether it depends on rows before")
-    return _read_listing(one, known, leaves)
-
-
-def with_losses(one: Operation) -> Operation:
-    """Return an operation of a file in which running sums of groups do not say what they have lost: nothing then."""
-    seen, texts = one.seen, one.options.split("operation=")[1:]
-    if not isinstance(seen, (Table, Open)) or len(texts) != len(seen.states):
-        return one
-    states = []
-    for text, fields in zip(texts, seen.states, strict=True):
-        is_sum = re.match(r"Scan\(.*, op=add, .* in_groups=True, bounds=None", text) is not None
-        if is_sum and getattr(fields[0], "dtype", None) == np.float64:
-            fields = (fields[0], np.zeros_like(fields[0])[()], *fields[1:])
-        states.append(fields)
-    found: Any = type(seen.states)(states)
-    return replace(one, seen=replace(seen, states=found))
-
-
-def _write_listing(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
-    """Return what a file says of how an operation is listed and joined; arrays are put behind others."""
-    ways = (_write_table,) if one.carry is None else (_write_carry, _write_table)
-    for write in ways if one.seen is not None else ():
-        found = list(leaves)
-        with suppress(TypeError, pa.ArrowException):
-            known = write(one, found)
-            leaves[:] = found
-            return known
-    return {}
-
-
-def _write_carry(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
-    return {"carry": write_carry(one.carry), "meta": write_value(one.meta, leaves)}
-
-
-def _write_table(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
-    return {"table": write_value(kept_table(one), leaves)}
-
-
-def _read_listing(one: Operation, known: dict[str, Any], leaves: list[Any]) -> Operation:
-    """Return an operation with what `_write_listing` has written of it."""
     if "carry" not in known:
         table = read_value(known.get("table"), leaves)
-        require(table is None or is_rows(table), "a table")
+        require(table is None or isinstance(table, HOLDS["Frame"]), "a table")
         return replace(one, table=table)
-    carry, meta = read_carry(known["carry"]), read_value(known["meta"], leaves)
-    require(is_rows(meta) and not len(meta), "an input without rows")
+    carry, meta = (read_value(known[name], leaves) for name in ("carry", "meta"))
+    require(isinstance(meta, HOLDS["Frame"]) and not len(meta), "an input without rows")
     require(carry.label == one.name and described(carry) == one.options, "an operation")
     return replace(one, carry=carry, meta=meta)

@@ -19,25 +19,17 @@ from ....frames.protocol import Library
 from ....frames.registry import Schema
 from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
-from ....ops.groupby.hashed import Table
-from ....ops.windows.halo import RowArrays
 from ..filesystems import as_path, shown_url
 from ..sources.fragments import Fragment, columns_of_fragments, fragments_of_columns
 from ..whole_files import write_whole
-from .ageing import newer
-from .balances import joined, listed
-from .consistent import is_count, require
 from .matching import check_columns, check_operations, names_in
-from .moving import moved, moved_schema
-from .operations import Operation, read_operation, with_losses, write_operation, write_part
+from .operations import Operation, read_operation, write_operation, write_part
+from .records import is_count, moved, moved_schema, require
 from .state_files import NotRead, packed, unpacked
 from .values import read_value
 
 VERSION = 4
 """The version of the files."""
-
-READ_VERSIONS = (2, 3, VERSION)
-"""Those of version 2 do not say which files were read. Before version 4, running sums of groups had no losses."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,8 +47,6 @@ class State:
         In the order in which rows go through them.
     rows : int
         How many rows were read.
-    files : int, default 0
-        How many files of a directory were written: of states of version 2 alone.
     ended : bool, default False
         Whether runs and groups that were open have been answered, as no rows were to follow.
     library : Library, optional
@@ -86,7 +76,6 @@ class State:
     schema: Schema
     operations: tuple[Operation, ...]
     rows: int
-    files: int = 0
     ended: bool = False
     library: Library = PANDAS
     fragments: tuple[Fragment, ...] = ()
@@ -126,14 +115,8 @@ class State:
         >>> totals.state.keys()
         {'groupby-cumsum': Index(['a', 'b'], dtype='str', name='shop')}
         """
-        found: dict[str, Any] = {}
-        for title, one in self._titled():
-            if not isinstance(one.seen, (RowArrays, Table)) or not one.seen.keys:
-                continue
-            names = one.by or [None] * len(one.seen.keys)  # a series is its own key
-            index = one.seen.library.key_index(one.seen.keys, names)
-            found[title] = index.drop_duplicates()
-        return found
+        found = [(title, one.keys()) for title, one in self._titled()]
+        return {title: keys for title, keys in found if keys is not None}
 
     def _titled(self) -> list[tuple[str, Operation]]:
         """Return the operations that have seen something, each with its title."""
@@ -175,7 +158,7 @@ class State:
         0    a     5
         1    b     2
         """
-        found = [(title, listed(one)) for title, one in self._of_pandas()._titled()]
+        found = [(title, one.listed()) for title, one in self._of_pandas()._titled()]
         return {title: table for title, table in found if table is not None}
 
     def to_arrow(self) -> dict[str, pa.Table]:
@@ -225,10 +208,8 @@ class State:
         for state in (one, other):
             if state.ended:
                 raise ValueError("state is of rows that ended; read them with ends=False")
-            if state.files:
-                raise ValueError("state is of files that were written, which no other follows")
         pairs = zip(one.operations, other.operations, strict=True)
-        operations = tuple([joined(*pair) for pair in pairs])
+        operations = tuple([first.joined(second) for first, second in pairs])
         twice = {file.path for file in one.fragments} & {file.path for file in other.fragments}
         if one.root == other.root and (twice or one.part >= 0):
             file = min(twice, default=one.fragments[-1].path)
@@ -279,7 +260,7 @@ class State:
             raise ValueError(
                 f"state of {names_in(self.names)} keeps nothing that gets old: no sessions or windows of time by keys"
             )
-        return replace(self, operations=tuple([newer(one, before) for one in self.operations]))
+        return replace(self, operations=tuple([one.newer(before) for one in self.operations]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file of Arrow IPC, whole or not at all; a local one is its user's alone.
@@ -307,7 +288,7 @@ class State:
         leaves: list[pa.Array] = []
         operations = [write_operation(one, leaves) for one in self.operations]
         schema = write_part(self.schema, leaves, "of a source with such names")
-        counts = {"rows": self.rows, "files": self.files, "ended": self.ended}
+        counts = {"rows": self.rows, "files": 0, "ended": self.ended}
         shape = {"version": VERSION, "schema": schema, "operations": operations, "counts": counts}
         shape["mark"] = [*self.mark]
         if self.fragments:
@@ -371,9 +352,11 @@ def state_in(content: bytes, path: str | os.PathLike[str]) -> State:
     try:
         shape, leaves = unpacked(content)
         version = shape["version"]
-        if version not in READ_VERSIONS:
-            known = " and ".join(map(str, READ_VERSIONS))
-            raise NotRead(f"is of version {shown(version)} of states, and {known} are read")
+        if version != VERSION:
+            raise NotRead(
+                f"is of version {shown(version)} of states, and {VERSION} is read: begin anew, in a new directory or "
+                f"table"
+            )
         return _read(shape, leaves)
     except NotRead as error:
         raise ValueError(f"{name} {error}") from error
@@ -385,12 +368,9 @@ def _read(shape: Any, leaves: list[Any]) -> State:
     """Return a state of the values of a file; raises an error of any kind if these are not those of one."""
     schema, counts = read_value(shape["schema"], leaves), shape["counts"]
     operations = [read_operation(one, leaves) for one in shape["operations"]]
-    if shape["version"] < VERSION:
-        operations = [with_losses(one) for one in operations]
     require(isinstance(schema, Schema), "a schema")
-    require(counts.keys() == {"rows", "files", "ended"}, "numbers of rows and files")
-    require(is_count(counts["rows"]) and is_count(counts["files"]), "numbers of rows and files")
-    require(type(counts["ended"]) is bool, "whether rows ended")
+    rows, ended = counts["rows"], counts["ended"]
+    require(is_count(rows) and type(ended) is bool, "a number of rows, and whether they ended")
     files = shape.get("fragments", {"columns": [], "part": -1, "root": ""})
     fragments, part, root = fragments_of_columns(files["columns"]), files["part"], files["root"]
     require(part == -1 or (is_count(part) and bool(fragments)), "how far files were read")
@@ -398,5 +378,5 @@ def _read(shape: Any, leaves: list[Any]) -> State:
     mark = tuple(shape.get("mark", (0, "")))
     require([type(one) for one in mark] == [int, str], "a mark")
     return State(
-        schema, tuple(operations), **counts, fragments=fragments, part=part, root=root, mark=mark
+        schema, tuple(operations), rows, ended, fragments=fragments, part=part, root=root, mark=mark
     )

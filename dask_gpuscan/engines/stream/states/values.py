@@ -1,4 +1,4 @@
-"""Values that states hold, as JSON and arrays of Arrow: only those of a few kinds, which are listed here."""
+"""Values that states hold, as JSON and arrays of Arrow: only those of a few kinds, which `KINDS` lists."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import fields
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,12 +17,13 @@ from ....frames.keys import BoundaryKey
 from ....frames.pandas.library import PANDAS
 from ....frames.pandas.native import one_array
 from ....frames.registry import columns_of, is_frame, library_of, names_of
-from ....ops.windows.halo import RowArrays
-from .consistent import CHECKS, check_arrays, checked, require
+from ....kernels import BUILT_IN, Operator
+from ....ops.kept import CARRIES, RECORDS
+from .records import check_arrays, checked, require
 from .state_files import check_type
 
-CLASSES: dict[str, Any] = {one.__name__: one for one in CHECKS}
-"""The classes whose objects states have, with all their fields."""
+CLASSES = RECORDS | CARRIES
+"""The classes whose objects are written by the names and the values of their fields."""
 
 
 def write_value(value: Any, leaves: list[pa.Array]) -> Any:
@@ -32,31 +33,20 @@ def write_value(value: Any, leaves: list[pa.Array]) -> Any:
         raise TypeError(f"it holds the integer {value}")
     if value is None or kind in (bool, int, str):
         return value
-    if isinstance(value, (tuple, list)):  # files of sources have names for their parts
-        kind = list if kind is list else tuple
-        return {kind.__name__: [write_value(one, leaves) for one in value]}
-    if value is PANDAS:
-        return {"library": "pandas"}
-    if kind is BoundaryKey:
-        return {"key": [write_value(row, leaves) for row in value.rows]}
     if CLASSES.get(kind.__name__) is kind:
-        found = value.pack() if kind is RowArrays else value
-        return {
-            "class": kind.__name__,
-            "fields": {f.name: write_value(getattr(found, f.name), leaves) for f in fields(found)},
-        }
-    if is_frame(value) and hasattr(value, "iloc"):
-        return {"frame": write_value(_parts(value), leaves)}
-    for name, (accepted, write, _) in SCALARS.items():
-        if kind is accepted:
-            return {name: write(value)}
-    if isinstance(value, np.dtype):
-        return {"dtype": value.str}
-    if isinstance(value, pd.api.extensions.ExtensionDtype):
-        return {"dtype of": write_value(PANDAS.empty(value), leaves)}
-    if isinstance(value, np.generic):
-        return {"number": write_value(np.asarray(value)[None], leaves)}
-    return _write_array(value, leaves)
+        parts = value.__getstate__()  # as it is sent to other processes
+        written = {f.name: write_value(parts[f.name], leaves) for f in fields(value) if f.init}
+        return {"class": kind.__name__, "fields": written}
+    if isinstance(value, (pa.Array, pa.ChunkedArray)):
+        return _leaf(value, leaves)
+    for name, known in KINDS.items():
+        if known.holds(value):
+            found = known.parts(value)
+            if isinstance(found, list):
+                return {name: [write_value(part, leaves) for part in found]}
+            return {name: write_value(found, leaves)}
+    dtype = getattr(value, "dtype", None)
+    raise TypeError(f"it holds {kind.__name__}" + (f" of {dtype}" if dtype is not None else ""))
 
 
 def read_value(value: Any, leaves: list[pa.Array | None]) -> Any:
@@ -75,11 +65,26 @@ def read_value(value: Any, leaves: list[pa.Array | None]) -> Any:
         given = {name: read_value(one, leaves) for name, one in value["fields"].items()}
         return checked(CLASSES[value["class"]](**given))
     ((name, one),) = value.items()
-    if name in SCALARS:
-        return SCALARS[name][2](one)
-    if name in ARRAYS:
-        return ARRAYS[name](*[read_value(part, leaves) for part in one])
-    return READ[name](one, leaves)
+    if name == "leaf":
+        return _taken(one, leaves)
+    parts = one if isinstance(one, list) else [one]
+    return KINDS[name].make(*[read_value(part, leaves) for part in parts])
+
+
+def _leaf(array: pa.Array | pa.ChunkedArray, leaves: list[pa.Array]) -> Any:
+    if isinstance(array, pa.ChunkedArray):
+        array = one_array(array)
+    found = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+    check_type(found.type)
+    leaves.append(found)
+    return {"leaf": len(leaves) - 1}
+
+
+def _taken(number: int, leaves: list[pa.Array | None]) -> pa.Array:
+    require(type(number) is int and 0 <= number < len(leaves), "an array")
+    found, leaves[number] = leaves[number], None  # copies of one named often would fill memory
+    require(found is not None, "an array once")
+    return found
 
 
 def _parts(frame: Any) -> tuple[Any, ...]:
@@ -109,46 +114,12 @@ def _decimal(text: str) -> Decimal:
     return Decimal(text)
 
 
-SCALARS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "float": (float, float.hex, float.fromhex),
-    "bytes": (bytes, lambda x: b64encode(x).decode(), b64decode),
-    "decimal": (Decimal, str, _decimal),
-}
-"""Scalars that JSON has not: their type, how they are written, and how they are read."""
-
-READ: dict[str, Callable[[Any, list[pa.Array]], Any]] = {
-    "tuple": lambda one, leaves: tuple(read_value(part, leaves) for part in one),
-    "list": lambda one, leaves: [read_value(part, leaves) for part in one],
-    "library": lambda one, leaves: {"pandas": PANDAS}[one],
-    "key": lambda one, leaves: _key(tuple(read_value(row, leaves) for row in one)),
-    "dtype": lambda one, leaves: _dtype(one),
-    "dtype of": lambda one, leaves: read_value(one, leaves).dtype,
-    "number": lambda one, leaves: _number(read_value(one, leaves)),
-    "frame": lambda one, leaves: _of_parts(*read_value(one, leaves)),
-    "leaf": lambda one, leaves: _taken(one, leaves),
-}
-"""How values are read, by the names under which they are written."""
-
-
-# --- arrays ------------------------------------------------------------------------------------------
-
-
-def _taken(number: int, leaves: list[pa.Array | None]) -> pa.Array:
-    require(type(number) is int and 0 <= number < len(leaves), "an array")
-    found, leaves[number] = (
-        leaves[number],
-        None,
-    )  # copies of one that is named often would fill memory
-    require(found is not None, "an array once")
-    return found
-
-
 def _number(array: Any) -> Any:
     check_arrays([array], 1, "a number")
     return array[0]
 
 
-def _key(rows: tuple[Any, ...]) -> BoundaryKey:
+def _key(*rows: Any) -> BoundaryKey:
     check_arrays(rows, 1, "a key")
     return BoundaryKey.of(rows)
 
@@ -165,51 +136,13 @@ def _dtype(text: str) -> np.dtype:
     return np.dtype(text)
 
 
-def _leaf(array: pa.Array | pa.ChunkedArray, leaves: list[pa.Array]) -> Any:
-    if isinstance(array, pa.ChunkedArray):
-        array = one_array(array)
-    found = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
-    check_type(found.type)
-    leaves.append(found)
-    return {"leaf": len(leaves) - 1}
-
+# --- arrays ------------------------------------------------------------------------------------------
 
 NULLABLE = (
     "boolean", "Float32", "Float64",
     *("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
 )  # fmt: skip
 MASKED = (pd.arrays.BooleanArray, pd.arrays.FloatingArray, pd.arrays.IntegerArray)
-
-
-def _write_array(array: Any, leaves: list[pa.Array]) -> Any:
-    if isinstance(array, (pa.Array, pa.ChunkedArray)):
-        return _leaf(array, leaves)
-    if isinstance(array, np.ndarray) and array.dtype == object:
-        texts = _texts(array)
-        nones = np.array([value is None for value in array], np.bool_)
-        return {"objects": [_leaf(texts, leaves), _write_array(nones, leaves)]}
-    if isinstance(array, np.ndarray):
-        return {"numpy": [array.dtype.str, _leaf(_numbers(array), leaves)]}
-    dtype = getattr(array, "dtype", None)
-    if isinstance(dtype, pd.StringDtype):
-        is_nan = dtype.na_value is not pd.NA
-        return {"texts": [dtype.storage, is_nan, _leaf(pa.array(array), leaves)]}
-    if isinstance(array, pd.arrays.NumpyExtensionArray):
-        return {"bare": [_write_array(array.to_numpy(), leaves)]}
-    if isinstance(dtype, pd.ArrowDtype):
-        return {"arrow": [_leaf(pa.array(array), leaves)]}
-    if isinstance(array, MASKED):
-        return {"masked": [str(dtype), _leaf(pa.array(array), leaves)]}
-    if isinstance(array, pd.Categorical):
-        parts = [_write_array(one, leaves) for one in (array.codes, array.categories.array)]
-        return {"categories": [*parts, array.ordered]}
-    if isinstance(
-        array, (pd.arrays.DatetimeArray, pd.arrays.TimedeltaArray, pd.arrays.PeriodArray)
-    ) and _is_known(dtype):
-        return {"times": [str(dtype), _leaf(pa.array(array.asi8), leaves)]}
-    raise TypeError(
-        f"it holds {type(array).__name__}" + (f" of {dtype}" if dtype is not None else "")
-    )
 
 
 def _is_known(dtype: Any) -> bool:
@@ -301,14 +234,70 @@ def _of_categories(codes: np.ndarray, categories: Any, ordered: bool | None) -> 
     return pd.Categorical.from_codes(codes, pd.Index(categories), ordered=ordered)
 
 
-ARRAYS: dict[str, Callable[..., Any]] = {
-    "numpy": _of_numpy,
-    "bare": _bare,
-    "objects": _of_objects,
-    "texts": _of_texts,
-    "arrow": _of_arrow,
-    "masked": _of_mask,
-    "categories": _of_categories,
-    "times": _of_times,
+class Kind(NamedTuple):
+    """How values of a kind are written and read."""
+
+    holds: Callable[[Any], bool]
+    """Whether a value is of this kind, if it is of none before."""
+    parts: Callable[[Any], Any]
+    """Returns what it is made of: a list of values, or one."""
+    make: Callable[..., Any]
+    """Makes it again; raises an error of any kind for other parts."""
+
+
+def _is(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+def _has_dtype(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(getattr(value, "dtype", None), kind)
+
+
+_TIMES_ARRAYS = (pd.arrays.DatetimeArray, pd.arrays.TimedeltaArray, pd.arrays.PeriodArray)
+
+KINDS = {
+    # files of sources have names for their parts
+    "tuple": Kind(_is(tuple), list, lambda *parts: parts),
+    "list": Kind(_is(list), list, lambda *parts: list(parts)),
+    "library": Kind(lambda x: x is PANDAS, lambda _: "pandas", {"pandas": PANDAS}.__getitem__),
+    "key": Kind(_is(BoundaryKey), lambda key: list(key.rows), _key),
+    "frame": Kind(
+        lambda x: is_frame(x) and hasattr(x, "iloc"), _parts, lambda parts: _of_parts(*parts)
+    ),
+    "operator": Kind(
+        lambda x: isinstance(x, Operator) and BUILT_IN.get(x.name) is x,
+        lambda operator: operator.name,
+        BUILT_IN.__getitem__,
+    ),
+    "float": Kind(lambda x: type(x) is float, float.hex, float.fromhex),
+    "bytes": Kind(lambda x: type(x) is bytes, lambda x: b64encode(x).decode(), b64decode),
+    "decimal": Kind(_is(Decimal), str, _decimal),
+    "dtype": Kind(_is(np.dtype), lambda dtype: dtype.str, _dtype),
+    "dtype of": Kind(
+        _is(pd.api.extensions.ExtensionDtype), PANDAS.empty, lambda array: array.dtype
+    ),
+    "number": Kind(_is(np.generic), lambda x: np.asarray(x)[None], _number),
+    "objects": Kind(
+        lambda x: isinstance(x, np.ndarray) and x.dtype == object,
+        lambda array: [_texts(array), np.array([x is None for x in array], np.bool_)],
+        _of_objects,
+    ),
+    "numpy": Kind(_is(np.ndarray), lambda array: [array.dtype.str, _numbers(array)], _of_numpy),
+    "texts": Kind(
+        _has_dtype(pd.StringDtype),
+        lambda x: [x.dtype.storage, x.dtype.na_value is not pd.NA, pa.array(x)],
+        _of_texts,
+    ),
+    "bare": Kind(_is(pd.arrays.NumpyExtensionArray), lambda x: [x.to_numpy()], _bare),
+    "arrow": Kind(_has_dtype(pd.ArrowDtype), lambda x: [pa.array(x)], _of_arrow),
+    "masked": Kind(_is(*MASKED), lambda x: [str(x.dtype), pa.array(x)], _of_mask),
+    "categories": Kind(
+        _is(pd.Categorical), lambda x: [x.codes, x.categories.array, x.ordered], _of_categories
+    ),
+    "times": Kind(
+        lambda x: isinstance(x, _TIMES_ARRAYS) and _is_known(x.dtype),
+        lambda x: [str(x.dtype), pa.array(x.asi8)],
+        _of_times,
+    ),
 }
-"""How arrays are made again of their parts."""
+"""All kinds, by the names under which they are written."""
