@@ -129,7 +129,7 @@ def _by_one_column_after_another(expected: Any, case: Any, found: Any) -> Any:
     """Return what pandas answers where it sorts by the last column first, and by one at a time."""
     frame = case.on.frame
     for name in reversed(case.on.columns):
-        frame = frame.sort_values(name, kind="stable", **case.given)
+        frame = frame.sort_values(kind="stable", **{**case.given, "by": name})
     return frame
 
 

@@ -8,60 +8,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from dask_gpuscan import kernels
 from helpers.backends import Backend
 
-from .choices import Choices
-from .fuzzer import Fuzzer
+from .drawn import options
 from .operators import backends
 
 ADD, LARGEST = kernels.BUILT_IN["add"], kernels.BUILT_IN["maximum"]
 LENGTHS = (
-    0,
-    1,
-    2,
-    3,
-    31,
-    32,
-    33,
-    127,
-    128,
-    129,
-    1023,
-    1025,
-    4097,
-    16_383,
-    16_384,
-    16_385,
-    32_769,
-    65_537,
-    131_073,
+    *(0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 1023, 1025, 4097, 16_383, 16_384, 16_385, 32_769),
+    *(65_537, 131_073),
 )
 """Around the lengths of warps, blocks and tiles."""
 DTYPES = ("int64", "int32", "int8", "float64", "uint16")
 SIZES = (
-    0,
-    1,
-    2,
-    7,
-    -1,
-    -3,
-    127,
-    128,
-    255,
-    256,
-    2**15,
-    2**16,
-    2**31 - 1,
-    2**31,
-    -(2**31),
-    -(2**31) - 1,
-    2**32,
-    2**40,
-    2**62,
-    2**63 - 1,
-    -(2**63),
+    *(0, 1, 2, 7, -1, -3, 127, 128, 255, 256, 2**15, 2**16, 2**31 - 1, 2**31, -(2**31)),
+    *(-(2**31) - 1, 2**32, 2**40, 2**62, 2**63 - 1, -(2**63)),
 )
 """Distances, counts and positions at the ends of integers of each width."""
 FEW = (1, 2, 5, 40, 1000)
@@ -294,18 +258,17 @@ EDGES: dict[str, Edge] = {
     "within": Edge(_within, {**COUNT, "reach": SIZES, "high": SIZES}),
     "masks": Edge(_masks, {**COUNT, "few": FEW, "offset": SIZES}),
     "tables": Edge(_tables, {**COUNT, "few": FEW, "radius": SIZES}),
+    "very long": Edge(
+        _very_long,
+        {
+            "length": (2**31 - 1, 2**31, 2**31 + 5, 2**32 + 3),
+            "operator": ("add", "maximum", "bitwise_xor"),
+        },
+    ),
 }
 """By name."""
-
-LONG = Edge(
-    _very_long,
-    {
-        "length": (2**31 - 1, 2**31, 2**31 + 5, 2**32 + 3),
-        "operator": ("add", "maximum", "bitwise_xor"),
-    },
-)
-"""Arrays of one element in memory, which NumPy has and CuPy copies: asked seldom, as each takes seconds."""
 SELDOM = 2_000
+"""Once in so many cases an array is very long, as each takes seconds: it has one element in memory on a CPU."""
 
 
 @dataclass(frozen=True)
@@ -313,36 +276,25 @@ class EdgeCase:
     """A kernel, its arguments, and the seed of its data."""
 
     name: str
-    edge: Edge
     backend: Backend
     given: dict[str, Any]
     seed: int
 
-    @property
-    def label(self) -> str:
-        """What was asked, and where."""
-        return f"{self.name} {self.backend.name}"
-
-    def __repr__(self) -> str:
-        given = ", ".join(f"{n}={v!r}" for n, v in self.given.items())
-        return f"{self.name}({given}), data of seed {self.seed}, {self.backend.name}"
-
     def check(self) -> str:
         """Compare with NumPy."""
         with np.errstate(all="ignore"):
-            self.edge.check(Data(self.backend, self.seed), **self.given)
+            EDGES[self.name].check(Data(self.backend, self.seed), **self.given)
         return self.name
 
 
-def draw(choices: Choices) -> EdgeCase:
-    """Draw a kernel and its arguments."""
-    backend = choices.pick(backends())
-    name = choices.pick(tuple(EDGES))
-    edge = EDGES[name]
-    if choices.one_in(SELDOM):
-        name, edge, backend = "very long", LONG, Backend()
-    given = {argument: choices.pick(values) for argument, values in edge.given.items()}
-    return EdgeCase(name, edge, backend, given, choices.below(100))
+@st.composite
+def _cases(draw: Any) -> EdgeCase:
+    is_long = draw(st.integers(1, SELDOM)) == SELDOM
+    names = [name for name in EDGES if (name == "very long") is is_long]
+    name, on = draw(st.sampled_from(names)), [Backend()] if is_long else backends()
+    given = draw(options({}, EDGES[name].given))
+    return EdgeCase(name, draw(st.sampled_from(on)), given, draw(st.integers(0, 99)))
 
 
-EDGES_OF_KERNELS = Fuzzer("edges", draw)
+EDGES_OF_KERNELS = _cases()
+"""A kernel and its arguments."""

@@ -1,4 +1,10 @@
-"""The fuzzers that there are."""
+"""The fuzzers that there are, and how one is run."""
+
+from collections import Counter
+from typing import Any, Protocol
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import SearchStrategy
 
 from .arguments import ARGUMENTS
 from .arrow import ARROW
@@ -10,18 +16,43 @@ from .operators import OPERATORS
 from .predicates import PREDICATES
 from .schedules import SCHEDULES
 
-FUZZERS = {
-    fuzzer.name: fuzzer
-    for fuzzer in (
-        ARGUMENTS,
-        ARROW,
-        CUTS,
-        EDGES_OF_KERNELS,
-        FILES,
-        FRAMES,
-        OPERATORS,
-        PREDICATES,
-        SCHEDULES,
-    )
+
+class Case(Protocol):
+    """Something that is tried; its repr says how a reader would try it."""
+
+    def check(self) -> str:
+        """Raise an exception if something is wrong; return in a few words what was seen."""
+
+
+FUZZERS: dict[str, SearchStrategy[Any]] = {
+    "arguments": ARGUMENTS,
+    "arrow": ARROW,
+    "cuts": CUTS,
+    "edges": EDGES_OF_KERNELS,
+    "files": FILES,
+    "frames": FRAMES,
+    "operators": OPERATORS,
+    "predicates": PREDICATES,
+    "schedules": SCHEDULES,
 }
-"""By name."""
+"""What draws the cases of each."""
+
+QUIETLY = settings(
+    database=None,
+    deadline=None,
+    print_blob=False,
+    phases=(Phase.reuse, Phase.generate, Phase.shrink),
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def fuzz(name: str, cases: SearchStrategy[Any], number: Any, **options: Any) -> Counter[str]:
+    """Check cases of a seed, and return what was seen of how many; raise what is wrong with the smallest case."""
+    seen: Counter[str] = Counter()
+
+    def check(case: Case) -> None:
+        seen[case.check()] += 1
+
+    check.__name__ = check.__qualname__ = name  # by which Hypothesis keeps what it has found
+    seed(number)(settings(QUIETLY, **options)(given(cases)(check)))()
+    return seen

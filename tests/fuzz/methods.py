@@ -49,22 +49,9 @@ RANKS = {
     "na_option": ("keep", "top", "bottom"),
 }
 REDUCED = (*REDUCTIONS, "median", "nunique")
-WINDOWED = (
-    "sum",
-    "mean",
-    "var",
-    "std",
-    "sem",
-    "min",
-    "max",
-    "count",
-    "first",
-    "last",
-    "skew",
-    "kurt",
-    "median",
-    "nunique",
-)
+STATISTICS = ("sum", "mean", "var", "std", "sem", "min", "max", "count", "first", "last")
+WINDOWED = (*STATISTICS, "skew", "kurt", "median", "nunique")
+BUCKETED = (*STATISTICS, "prod", "size", "median", "nunique")
 EXACT = ("min", "max", "any", "all", "count", "first", "last", "nunique")
 
 
@@ -128,6 +115,8 @@ def _backwards(name: str) -> Callable[..., Any]:
 
 
 SORTS = {"ascending": (True, False), "na_position": ("last", "first"), "ignore_index": FLAGS}
+INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
+QUANTILES = (0.5, 0.0, 1.0, 0.3)
 ORDERED = (*NUMBERS, *TIMES, *(t for t in TEXTS if t != "object"))
 
 METHODS = (
@@ -225,24 +214,6 @@ METHODS = (
         Method(name, ("ewm",), FEW_NUMBERS, {} if name == "mean" else {"bias": FLAGS})
         for name in ("mean", "var", "std")
     ),
-    *(
-        Method(name, ("buckets",), FEW_NUMBERS)
-        for name in (
-            "sum",
-            "prod",
-            "min",
-            "max",
-            "count",
-            "size",
-            "mean",
-            "var",
-            "std",
-            "sem",
-            "first",
-            "last",
-            "median",
-            "nunique",
-        )
-    ),
+    *(Method(name, ("buckets",), FEW_NUMBERS) for name in BUCKETED),
 )
 """The methods that are drawn."""

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from .choices import Choices
-from .cuts import CutCase, draw, held
+from .cuts import CutCase, held
 
 FRAME = pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.7, -0.3, 2.5] * 3, "n": range(18)})
 
@@ -48,12 +47,6 @@ def test_what_is_left_of_terms_that_cancel_is_rounding():
     cuts = [[0, 4], list(range(14))]
     checked = CutCase(pd.DataFrame({"x": x}), ["f['x'].gpuscan.cumsum()"], False, cuts).check()
     assert checked == "same but for rounding, and a stream"
-
-
-def test_the_simplest_case_is_one_method_on_no_rows():
-    simplest = draw(Choices())
-    assert len(simplest.chain) == 1
-    assert not len(simplest.frame)
 
 
 def test_what_is_held_is_told_apart():
