@@ -53,6 +53,13 @@ def one_of(*strategies: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.sampled_from(strategies).flatmap(lambda one: one)
 
 
+def one_in(count: int) -> st.SearchStrategy[bool]:
+    """Return the strategy of what is True once in so many draws."""
+    return st.integers(1, count).map(
+        lambda n: n == 2 * count // 3
+    )  # ends of ranges are drawn often
+
+
 def _ends(dtype: str) -> tuple[int, ...]:
     ends = np.iinfo(dtype.removesuffix("[pyarrow]").lower())
     few = (0, 1, 2, 3, 5, 9) if ends.min == 0 else (0, 1, -1, 2, 3, -4)

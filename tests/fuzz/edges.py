@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dask_gpuscan import kernels
 from helpers.backends import Backend
 
-from .drawn import options
+from .drawn import one_in, options
 from .operators import backends
 
 ADD, LARGEST = kernels.BUILT_IN["add"], kernels.BUILT_IN["maximum"]
@@ -289,7 +289,7 @@ class EdgeCase:
 
 @st.composite
 def _cases(draw: Any) -> EdgeCase:
-    is_long = draw(st.integers(1, SELDOM)) == SELDOM
+    is_long = draw(one_in(SELDOM))
     names = [name for name in EDGES if (name == "very long") is is_long]
     name, on = draw(st.sampled_from(names)), [Backend()] if is_long else backends()
     given = draw(options({}, EDGES[name].given))

@@ -13,6 +13,7 @@ from .edges import EDGES_OF_KERNELS
 from .files import FILES
 from .frames import FRAMES
 from .operators import OPERATORS
+from .peers import PEERS
 from .predicates import PREDICATES
 from .schedules import SCHEDULES
 
@@ -32,6 +33,7 @@ FUZZERS: dict[str, SearchStrategy[Any]] = {
     "files": FILES,
     "frames": FRAMES,
     "operators": OPERATORS,
+    "peers": PEERS,
     "predicates": PREDICATES,
     "schedules": SCHEDULES,
 }

@@ -25,7 +25,7 @@ from dask_gpuscan.kernels import (
 from helpers.backends import Backend, Cuda, has_cuda
 from helpers.strategies import partitioned_at
 
-from .drawn import Shown, cuts, lists
+from .drawn import Shown, cuts, lists, one_in
 from .monoids import FAMILIES, Monoid, scanned
 
 DTYPES = ("int64", "int32", "int8")
@@ -302,7 +302,7 @@ def cases_of(
     monoid = draw(FAMILIES[draw(st.sampled_from(families))])
     dtype = draw(st.sampled_from(dtypes))
     nulls = draw(st.sampled_from(("none", "bytes", "bits")))
-    if draw(st.integers(1, 10)) < 10:
+    if not draw(one_in(10)):
         count = draw(st.sampled_from((3, 8, 40)).flatmap(lambda most: st.integers(0, most - 1)))
         items = np.array(draw(lists(st.sampled_from((0, 1, 2, 3, -1, 5, 8)), count)), dtype)
         valid = np.array(draw(lists(st.sampled_from((True, True, True, False)), count)), bool)

@@ -23,6 +23,7 @@ from dask_gpuscan.ops.predicates.text import Expression
 from helpers import predicate_frame
 from helpers.strategies import partitioned_at
 
+from .drawn import one_in
 from .rows import UnknownError, by_python
 from .texts import GROWN, OTHERS
 
@@ -187,7 +188,6 @@ def chosen(text: str) -> list[int]:
     return found
 
 
-IS_MEASURED = st.integers(1, MEASURED).map(lambda n: n == MEASURED)
-PREDICATES = st.builds(TextCase, GROWN, st.just(True), IS_MEASURED) | st.builds(
-    TextCase, OTHERS, st.just(False), IS_MEASURED
+PREDICATES = st.builds(TextCase, GROWN, st.just(True), one_in(MEASURED)) | st.builds(
+    TextCase, OTHERS, st.just(False), one_in(MEASURED)
 )

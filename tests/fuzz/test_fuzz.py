@@ -12,7 +12,7 @@ if older("pandas", "3") or older("pyarrow", "20"):
         "fuzzers know what pandas 3 answers, and types of pyarrow 20", allow_module_level=True
     )
 
-from . import operators
+from . import operators, peers
 from .__main__ import main
 from .fuzzers import FUZZERS, fuzz
 
@@ -24,6 +24,7 @@ CASES = {
     "files": 120,
     "frames": 5,
     "operators": 2,
+    "peers": 12,
     "predicates": 300,
     "schedules": 12,
 }
@@ -35,6 +36,12 @@ FEW = {"operators": operators.cases_of(("automata",), ("int64",))}
 def test_nothing_is_found(name):
     seen = fuzz(name, FEW.get(name, FUZZERS[name]), 0, max_examples=CASES[name])
     assert seen.total() > 0.8 * CASES[name]  # no case is drawn twice
+
+
+def test_other_answers_of_peers_are_found(monkeypatch):
+    monkeypatch.setattr(peers, "equal", lambda ours, theirs: ours is None)
+    with pytest.raises(AssertionError, match=r"of (polars|DuckDB)"):
+        fuzz("peers", peers.PEERS, 0, max_examples=12)
 
 
 @dataclass(frozen=True)
