@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
                 running.remove(name)
                 print(f'--- make fuzz FUZZ="{name}" begins with this:')
                 traceback.print_exc(file=sys.stdout)
-            told = ", ".join(f"{count} {what}" for what, count in seen[name].most_common())
+            told = ", ".join(f"{count} {what}" for what, count in seen[name].most_common(12))
             print(f"{name}: {seen[name].total()} cases ({told})", flush=True)
         number += 1
     found = sorted(seen.keys() - set(running))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,30 +30,19 @@ FRAME = pd.DataFrame(
 LAZY = partitioned_at(FRAME, [2])
 
 
-def _stream() -> Any:
-    return dask_gpuscan.stream([FRAME.iloc[:2], FRAME.iloc[2:]])
-
-
-RECEIVERS: dict[str, Callable[[], Any]] = {
-    "pandas": lambda: FRAME,
-    "dask": lambda: LAZY,
-    "stream": _stream,
+RECEIVERS = {
+    "pandas": "FRAME",
+    "dask": "LAZY",
+    "stream": "dask_gpuscan.stream([FRAME.iloc[:2], FRAME.iloc[2:]])",
 }
 """What has ``.gpuscan``."""
 
-OWNERS: dict[str, Callable[[Any], Any]] = {
-    "frame": lambda f: f.gpuscan,
-    "series": lambda f: f["x"].gpuscan,
-    "groups": lambda f: f.gpuscan.groupby("k"),
-    "groups of a column": lambda f: f.gpuscan.groupby("k")["x"],
-    "rolling": lambda f: f.gpuscan.rolling(2),
-    "expanding": lambda f: f["x"].gpuscan.expanding(),
-    "ewm": lambda f: f.gpuscan.ewm(span=3),
-    "windows of groups": lambda f: f.gpuscan.groupby("k").rolling(2),
-    "resample": lambda f: f.gpuscan.resample("D"),
-    "buckets of groups": lambda f: f.gpuscan.groupby("k").resample("D"),
-    "rows": lambda f: f,
-}
+OWNERS = (
+    *("f.gpuscan", "f['x'].gpuscan", "f.gpuscan.groupby('k')", "f.gpuscan.groupby('k')['x']"),
+    *("f.gpuscan.rolling(2)", "f['x'].gpuscan.expanding()", "f.gpuscan.ewm(span=3)"),
+    *("f.gpuscan.groupby('k').rolling(2)", "f.gpuscan.resample('D')"),
+    *("f.gpuscan.groupby('k').resample('D')", "f"),
+)
 """What has methods; the rows themselves for streams alone."""
 
 
@@ -65,48 +53,37 @@ class Something:
         return "<something>"
 
 
-WRONG: dict[str, Callable[[], Any]] = {
-    "None": lambda: None,
-    "object": Something,
-    "int": lambda: int,
-    "float": lambda: float,
-    "np.int64": lambda: np.int64,
-    "pd.DataFrame": lambda: pd.DataFrame,
-    "pd.NA": lambda: pd.NA,
-    "pd.NaT": lambda: pd.NaT,
-    "nan": lambda: float("nan"),
-    "inf": lambda: float("inf"),
-    "0": lambda: 0,
-    "-3": lambda: -3,
-    "10**30": lambda: 10**30,
-    "0.5": lambda: 0.5,
-    "1j": lambda: 1j,
-    "True": lambda: True,
-    "np.True_": lambda: np.True_,
-    "text": lambda: "senseless",
-    "no text": lambda: "",
-    "bytes": lambda: b"x",
-    "list": lambda: [[1]],
-    "empty list": list,
-    "tuple": lambda: ("no", 1),
-    "set": lambda: {1},
-    "dict": lambda: {"no": {"no": 1}},
-    "function": lambda: lambda x: x,
-    "ellipsis": lambda: ...,
-    "duration": lambda: pd.Timedelta("1h"),
-    "array": lambda: np.zeros((2, 2)),
-    "array of no dimension": lambda: np.array(3),
-    "frame": lambda: FRAME,
-    "series": lambda: FRAME["x"],
-    "lazy series": lambda: LAZY["x"],
-    "lazy frame": lambda: LAZY,
-}
+WRONG = (
+    *("None", "Something()", "int", "float", "np.int64", "pd.DataFrame", "pd.NA", "pd.NaT"),
+    *(
+        "np.nan",
+        "np.inf",
+        "0",
+        "-3",
+        "10**30",
+        "0.5",
+        "1j",
+        "True",
+        "np.True_",
+        "'senseless'",
+        "''",
+    ),
+    *("b'x'", "[[1]]", "[]", "('no', 1)", "{1}", "{'no': {'no': 1}}", "lambda x: x", "..."),
+    *("pd.Timedelta('1h')", "np.zeros((2, 2))", "np.array(3)", "FRAME", "FRAME['x']", "LAZY['x']"),
+    "LAZY",
+)
 """Values that are no argument of most parameters, or of none."""
+
+
+def made(expression: str, receiver: str = "") -> Any:
+    """Return what an expression is; `f` in it is of a receiver."""
+    return eval(expression, globals() | {"f": eval(RECEIVERS.get(receiver, "None"))})
+
 
 NEEDED: dict[str, Any] = {
     "by": "k",
     "columns": "x",
-    "condition": lambda: _stream()["x"] > 1,
+    "condition": lambda: made("f['x'] > 1", "stream"),
     "dtype": "float64",
     "func": "sum",
     "functions": "sum",
@@ -128,7 +105,7 @@ GIVEN = {
     "ewm": ("span", 3),
     "groupby": ("level", 0),
     "agg": ("func", "sum"),
-    "frame.sort_values": ("by", "x"),
+    "f.gpuscan.sort_values": ("by", "x"),
     "sessionize": ("time", "n"),  # the unit of their gap
     "sessions": ("time", "n"),
 }
@@ -171,8 +148,8 @@ class Call:
 
     def check(self) -> str:
         """Call it; raise an AssertionError for an error that is not this package's, or names no argument."""
-        owner = OWNERS[self.owner](RECEIVERS[self.receiver]())
-        method, wrong = getattr(owner, self.method), WRONG[self.wrong]()
+        method = getattr(made(self.owner, self.receiver), self.method)
+        wrong = made(self.wrong)
         try:
             found = method(**_arguments(self.owner, method, self.method, self.parameter, wrong))
             if self.receiver == "dask":
@@ -210,21 +187,23 @@ def _arguments(owner: str, method: Any, name: str, parameter: str, wrong: Any) -
     besides = GIVEN.get(f"{owner}.{name}", GIVEN.get(name))
     if besides is not None and besides[0] in {one.name for one in known}:
         given.update([besides])
-    made = {one: value() if inspect.isfunction(value) else value for one, value in given.items()}
-    return made | {parameter: wrong}
+    taken = {one: value() if inspect.isfunction(value) else value for one, value in given.items()}
+    return taken | {parameter: wrong}
 
 
 def _tried(receiver: str) -> list[tuple[str, str, str]]:
     """Return the owners of a receiver, their methods and the parameters of these."""
     found = []
-    for owner, make in OWNERS.items():
-        if owner == "rows" and receiver != "stream":
+    for owner in OWNERS:
+        if owner == "f" and receiver != "stream":
             continue
-        made = make(RECEIVERS[receiver]())
-        for name, member in inspect.getmembers(type(made)):
+        for name, member in inspect.getmembers(type(made(owner, receiver))):
             if name.startswith("_") or name in UNTRIED or not inspect.isfunction(member):
                 continue
-            if owner == "series" and name in ("sessionize", "sessions"):  # which are of frames
+            if owner == "f['x'].gpuscan" and name in (
+                "sessionize",
+                "sessions",
+            ):  # which are of frames
                 continue
             for one in list(inspect.signature(member).parameters.values())[1:]:
                 if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
@@ -237,7 +216,7 @@ TRIED = [(receiver, *call) for receiver in RECEIVERS for call in _tried(receiver
 
 @st.composite
 def _cases(draw: Any) -> Call:
-    return Call(*draw(st.sampled_from(TRIED)), draw(st.sampled_from([*WRONG])))
+    return Call(*draw(st.sampled_from(TRIED)), draw(st.sampled_from(WRONG)))
 
 
 ARGUMENTS = _cases()

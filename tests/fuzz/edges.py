@@ -3,8 +3,9 @@
 Answers are NumPy's, or a refusal; arrays of more than 2**31 elements have one element in memory.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -30,15 +31,6 @@ SIZES = (
 """Distances, counts and positions at the ends of integers of each width."""
 FEW = (1, 2, 5, 40, 1000)
 REFUSED = (ValueError, TypeError, MemoryError)
-
-
-@dataclass(frozen=True)
-class Edge:
-    """What a kernel is asked, and how its answer is checked."""
-
-    check: Callable[..., None]
-    given: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """The values that each of its arguments may have."""
 
 
 class Data:
@@ -240,31 +232,23 @@ def _very_long(data: Data, length: int, operator: str) -> None:
     assert [len(a) for a in kernels.unique([x])[:1]] == [1]
 
 
-COUNT = {"count": LENGTHS}
-TYPED = {**COUNT, "dtype": DTYPES}
 BOTH = (False, True)
-EDGES: dict[str, Edge] = {
-    "scan": Edge(_scan, {**TYPED, "reverse": BOTH}),
-    "select": Edge(_select, {**TYPED, "few": FEW}),
-    "runs": Edge(_runs, {**TYPED, "few": FEW[:4]}),
-    "sort": Edge(_sort, {**TYPED, "few": FEW[:4], "reverse": BOTH}),
-    "ends": Edge(_ends, {**COUNT, "low": SIZES, "high": SIZES}),
-    "shift": Edge(_shift, {**TYPED, "by": SIZES}),
-    "rolling": Edge(_rolling, {**COUNT, "before": SIZES, "after": SIZES}),
-    "bounds": Edge(_bounds, {**COUNT, "low": SIZES, "high": SIZES}),
-    "codes": Edge(_codes, {**TYPED, "few": FEW, "code": SIZES}),
-    "expand": Edge(_expand, {**TYPED, "few": FEW, "items": SIZES}),
-    "gather": Edge(_gather, {**TYPED, "few": FEW, "offset": SIZES, "items": SIZES}),
-    "within": Edge(_within, {**COUNT, "reach": SIZES, "high": SIZES}),
-    "masks": Edge(_masks, {**COUNT, "few": FEW, "offset": SIZES}),
-    "tables": Edge(_tables, {**COUNT, "few": FEW, "radius": SIZES}),
-    "very long": Edge(
-        _very_long,
-        {
-            "length": (2**31 - 1, 2**31, 2**31 + 5, 2**32 + 3),
-            "operator": ("add", "maximum", "bitwise_xor"),
-        },
-    ),
+VALUES: dict[str, Sequence[Any]] = {
+    "count": LENGTHS,
+    "dtype": DTYPES,
+    "few": FEW,
+    "reverse": BOTH,
+    "length": (2**31 - 1, 2**31, 2**31 + 5, 2**32 + 3),
+    "operator": ("add", "maximum", "bitwise_xor"),
+}
+"""What arguments of these names may be; others are of any size."""
+
+EDGES: dict[str, Callable[..., None]] = {
+    edge.__name__.strip("_"): edge
+    for edge in (
+        *(_scan, _select, _runs, _sort, _ends, _shift, _rolling, _bounds, _codes, _expand),
+        *(_gather, _within, _masks, _tables, _very_long),
+    )
 }
 """By name."""
 SELDOM = 2_000
@@ -283,16 +267,17 @@ class EdgeCase:
     def check(self) -> str:
         """Compare with NumPy."""
         with np.errstate(all="ignore"):
-            EDGES[self.name].check(Data(self.backend, self.seed), **self.given)
+            EDGES[self.name](Data(self.backend, self.seed), **self.given)
         return self.name
 
 
 @st.composite
 def _cases(draw: Any) -> EdgeCase:
     is_long = draw(one_in(SELDOM))
-    names = [name for name in EDGES if (name == "very long") is is_long]
+    names = [name for name in EDGES if (name == "very_long") is is_long]
     name, on = draw(st.sampled_from(names)), [Backend()] if is_long else backends()
-    given = draw(options({}, EDGES[name].given))
+    parameters = [*signature(EDGES[name]).parameters][1:]
+    given = draw(options({}, {each: VALUES.get(each, SIZES) for each in parameters}))
     return EdgeCase(name, draw(st.sampled_from(on)), given, draw(st.integers(0, 99)))
 
 

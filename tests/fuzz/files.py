@@ -23,12 +23,6 @@ from .plain_answers import QUERIES
 from .seen_files import Rules
 from .store_harm import Harm
 
-OUTCOMES = (
-    *("power cut", "SIGKILL", "killed", "full once", "full", "read-only"),
-    *("meanwhile run", "meanwhile run in a thread", "meanwhile read", "meanwhile add"),
-    "meanwhile other rows",
-)
-
 
 @dataclass(frozen=True)
 class FilesCase:
@@ -38,7 +32,7 @@ class FilesCase:
     steps: list[Step]
 
     def check(self) -> str:
-        """Run it, and say what was the worst that happened."""
+        """Run it, and say what happened."""
         with ExitStack() as stack:
             stack.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore", UserWarning)
@@ -62,11 +56,7 @@ class FilesCase:
                     history.damage(step)
                 else:
                     history.go(step)
-        for outcome in OUTCOMES:
-            if outcome in history.met:
-                return outcome
-        damaged = sorted(one for one in history.met if one.startswith("damaged"))
-        return damaged[0] if damaged else ", ".join(sorted(history.met)) or "undisturbed"
+        return ", ".join(sorted(history.met)) or "undisturbed"
 
 
 def _coarsen(stack: ExitStack, tick: int) -> None:

@@ -105,7 +105,7 @@ def test_lost_names_are_found(monkeypatch: Any) -> None:
     """A power cut leaves the state that its user has, and not the directory."""
     cut = Harm("power cut", 1, "export", "after", lost=100)
     history = FilesCase(Setting("cumsum", export="local"), [*ADDS, Go(harm=cut)])
-    assert history.check() == "power cut"
+    assert "power cut" in history.check()
     monkeypatch.setattr(Directory, "_sync_above", lambda _: None)
     with pytest.raises(AssertionError, match="is not the directory that was written with it"):
         history.check()
@@ -116,7 +116,7 @@ def replaced() -> None:
     for at in range(1, 7):
         redo = Go(Rules("redo"), rows_per_file=1, harm=Harm("killed", at, "move", "after"))
         steps = [*ADDS, Go(checkpoints=0), Change("other values", seed=9), redo]
-        assert FilesCase(Setting("cumsum"), steps).check() == "killed"
+        assert "killed" in FilesCase(Setting("cumsum"), steps).check()
 
 
 def test_parts_in_another_order_are_found(monkeypatch: Any) -> None:
@@ -128,7 +128,7 @@ def test_parts_in_another_order_are_found(monkeypatch: Any) -> None:
 
 def test_damage_that_is_not_seen_is_found(monkeypatch: Any) -> None:
     history = FilesCase(Setting("cumsum"), [*ADDS, Go(), Damage("part", how="other bit")])
-    assert history.check() == "damaged part"
+    assert "damaged part" in history.check()
     monkeypatch.setattr(Directory, "is_changed", lambda *_: False)
     monkeypatch.setattr(Directory, "damaged", lambda *_: None)
     with pytest.raises(AssertionError):
@@ -138,7 +138,7 @@ def test_damage_that_is_not_seen_is_found(monkeypatch: Any) -> None:
 def test_two_runs_without_a_lock_are_found(monkeypatch: Any) -> None:
     second = Go(rows_per_file=1, harm=Harm("meanwhile", 3, "move"), meanwhile="run")
     history = FilesCase(Setting("cumsum"), [*ADDS, second])
-    assert history.check() == "meanwhile run"
+    assert "meanwhile run" in history.check()
     monkeypatch.setattr(stores.LocalStore, "locked", unlocked)
     with pytest.raises((AssertionError, ValueError, OSError)):
         history.check()
@@ -149,7 +149,7 @@ def test_files_that_are_lost_are_found(monkeypatch: Any) -> None:
     redo = Go(Rules("redo", "keep"))
     steps = [*ADDS, Go(checkpoints=0), Change("remove"), Change("other values", seed=9), redo]
     history = FilesCase(Setting("cumsum"), steps)
-    assert history.check() == "refused"
+    assert "refused" in history.check()
     monkeypatch.setattr(directory_start, "_gone", lambda _: None)
     with pytest.raises(AssertionError, match="pyarrow reads"):
         history.check()
