@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any, Protocol
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS
 from hypothesis.strategies import SearchStrategy
 
 from .arguments import ARGUMENTS
@@ -39,7 +40,10 @@ FUZZERS: dict[str, SearchStrategy[Any]] = {
 }
 """What draws the cases of each."""
 
+# By itself Hypothesis spends most of its cases on others with the same method, of which it has changed the rows.
+AVAILABLE_PROVIDERS["afresh"] = AVAILABLE_PROVIDERS["hypothesis"]
 QUIETLY = settings(
+    backend="afresh",
     database=None,
     deadline=None,
     print_blob=False,
