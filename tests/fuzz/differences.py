@@ -357,5 +357,5 @@ REFUSALS: dict[str, str] = {
 
 def refusal_for(case: Any, error: Exception) -> str | None:
     """Return why ours refuse what pandas answers; None if they should not."""
-    message = f"{case.label}: {error}"
+    message = f"{case.method.name}: {error}"
     return next((why for words, why in REFUSALS.items() if re.search(words, message)), None)

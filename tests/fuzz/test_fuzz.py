@@ -19,13 +19,13 @@ from .fuzzers import FUZZERS, fuzz
 CASES = {
     "arguments": 300,
     "arrow": 12,
-    "cuts": 12,
+    "cuts": 10,
     "edges": 3,
-    "files": 120,
+    "files": 100,
     "frames": 5,
     "operators": 2,
     "peers": 12,
-    "predicates": 300,
+    "predicates": 250,
     "schedules": 12,
 }
 """Of operators those of one family, as each more is a kernel for each entry."""
