@@ -18,7 +18,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 
 from .fuzzers import FUZZERS, fuzz
 
-TURN = 100
+TURN = 25
 """Cases of one fuzzer, before the next has its turn."""
 
 

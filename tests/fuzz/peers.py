@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-import dask.dataframe as dd
 import duckdb
 import pandas as pd
 import polars as pl
@@ -19,6 +18,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import dask_gpuscan
+from helpers.strategies import of_partitions
 
 from .drawn import Shown, cuts, lists
 
@@ -148,7 +148,7 @@ class PeerCase(Shown):
         frames = [piece.to_pandas(types_mapper=pd.ArrowDtype) for piece in pieces]
         yield "polars", pl.from_arrow(self.rows)
         yield "pandas", self.rows.to_pandas(types_mapper=pd.ArrowDtype)
-        yield "Dask", dd.from_map(lambda piece: piece, frames, meta=frames[0][:0])
+        yield "Dask", of_partitions(frames, frames[0][:0])
         yield "a stream", dask_gpuscan.stream([pl.from_arrow(piece) for piece in pieces])
 
 

@@ -60,7 +60,7 @@ def test_the_command(capsys, monkeypatch, tmp_path):
     monkeypatch.setitem(FUZZERS, "sums", st.builds(Sum, st.lists(st.integers(0, 1000))))
     assert main(["predicates", "--minutes", "0.001", "--seed", "7"]) == 0
     told = capsys.readouterr().out
-    assert "predicates: 100 cases (" in told
+    assert "predicates: 25 cases (" in told
     assert "nothing found; SEED=7" in told
     for _ in range(2):  # the second begins with what the first one kept
         assert main(["sums"]) == 1
