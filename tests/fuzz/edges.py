@@ -194,7 +194,9 @@ def _gather(data: Data, count: int, dtype: str, few: int, offset: int, items: in
 
 
 def _within(data: Data, count: int, reach: int, high: int) -> None:
-    values = np.sort(np.append(data.rng.integers(-(2**63), 2**63 - 1, count), high))
+    some = data.rng.integers(-(2**63), 2**63 - 1, count)
+    at_reach = min(max(high - abs(reach), -(2**63)), 2**63 - 1)
+    values = np.sort(np.append(some, [high, at_reach, max(at_reach - 1, -(2**63))]))
     ask = lambda: kernels.window_starts(data.put(values), reach)  # noqa: E731
     if reach < 0:
         refused(ask, "reach")

@@ -42,6 +42,16 @@ def test_dtypes_of_partitions_are_those_of_each_step():
     assert CutCase(frame, steps, True, [[], [1]]).check() == "same bits, and a stream"
 
 
+def test_errors_of_what_the_last_step_leaves_out_are_those_of_the_whole_frame():
+    frame = pd.DataFrame({"x": pd.array([0.0, 0.0], "Float64"), "n": [1, 2]})
+    steps = [
+        "f.assign(x=f['x'].gpuscan.rank(method='first'))",
+        "f.assign(x=f['x'].gpuscan.diff(-1))",
+    ]
+    assert CutCase(frame, [*steps, "f['n'].gpuscan.cumsum()"], True, [[], [1]]).check() == "refused"
+    assert CutCase(frame, ["f['n'].gpuscan.cumsum()"], True, [[], [1]]).check() != "refused"
+
+
 def test_what_is_left_of_terms_that_cancel_is_rounding():
     x = np.float32([0, 0, 0.1, 0, -0.3, -0.3, 1, 0, 0.1, 0, 0, -0.3, 0, -0.3])
     cuts = [[0, 4], list(range(14))]
