@@ -16,7 +16,8 @@ from collections import Counter
 import dask
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-from .fuzzers import FUZZERS, fuzz
+from .fuzzer import fuzz
+from .fuzzers import FUZZERS
 
 TURN = 25
 """Cases of one fuzzer, before the next has its turn."""

@@ -35,7 +35,7 @@ from helpers.strategies import partitioned_at
 
 from . import drawn
 from .cuts import TAME, held, rows
-from .fuzzers import QUIETLY
+from .fuzzer import QUIETLY
 
 TYPES = {"k": ("int64",), "x": ("float64",), "n": ("int64",), "i": ("Int64",), "s": ("str",)}
 Ask = Callable[[str, pd.DataFrame, list[int]], Any]

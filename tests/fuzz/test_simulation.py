@@ -8,7 +8,7 @@ import pytest
 from dask import delayed
 from hypothesis import strategies as st
 
-from .fuzzers import fuzz
+from .fuzzer import fuzz
 from .schedules import HARMS, ScheduleCase, jobs_of
 from .simulation import WORKERS, Harms, Simulation
 
