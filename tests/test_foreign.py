@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foreign import peers, results
+from foreign import results
 from foreign.cuts import MOST, collection
 from foreign.differences import refusal_for
 from foreign.libraries import LIBRARIES
@@ -29,16 +29,6 @@ def test_nothing_new_differs():
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     assert "of the tests called our methods" in done.stdout
-
-
-def test_random_tables_beside_polars_and_duckdb(monkeypatch):
-    if peers.missing():
-        pytest.skip(peers.missing())
-    assert list(peers.differences(seed=1, cases=12)) == []
-    monkeypatch.setattr(peers, "equal", lambda ours, theirs: ours is None)
-    found = list(peers.differences(seed=1, cases=2))  # it would be seen
-    assert found
-    assert all(each.startswith("seed 1, case ") for each in found)
 
 
 def test_page_shows_what_is_kept():

@@ -1,7 +1,6 @@
 """``.gpuscan`` of each library, whether that is imported before the package or after it, and of what is unpickled."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import dask.dataframe as dd
 import pandas as pd
 
 import dask_gpuscan
+from helpers.programs import python
 
 CHECK = """
 def check():
@@ -37,14 +37,7 @@ LIBRARIES = "import pandas as pd, dask.dataframe as dd, polars as pl, xarray as 
 
 def run(code: str, *arguments: object) -> None:
     """Run code in a new interpreter, in which a warning of ours is an error."""
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    python("-c", code, *arguments, PYTHONPATH=os.pathsep.join(sys.path))
 
 
 def test_libraries_that_are_imported_before() -> None:

@@ -1,13 +1,12 @@
 """Threads that call a method at once, before a kernel of it is compiled, have the answer of one thread."""
 
 import itertools
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from helpers.programs import python
 from helpers.threads import THREADS, complaints
 
 SAMPLE = ("Gpuscan.cumsum", "GroupBy.cumsum", "Gpuscan.sort_values", "Gpuscan.filter", "array scan")
@@ -15,14 +14,7 @@ SAMPLE = ("Gpuscan.cumsum", "GroupBy.cumsum", "Gpuscan.sort_values", "Gpuscan.fi
 
 @pytest.mark.slow
 def test_methods_on_a_cold_cache():
-    done = subprocess.run(
-        [sys.executable, "-m", "helpers.threads", *SAMPLE],
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    done = python("-m", "helpers.threads", *SAMPLE, folder=Path(__file__).parents[1])
     assert done.stdout.count(": 0 complaints") == len(SAMPLE)
 
 

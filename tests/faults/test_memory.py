@@ -1,8 +1,6 @@
 """Memory that runs out, on the host and on a GPU: a MemoryError, and the next answer is right."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -10,6 +8,7 @@ import pytest
 
 from faults.harm import WHOLE
 from helpers.backends import has_cuda
+from helpers.programs import python
 
 # Calls that compute by kernels of ours alone: a hash table of pandas' does not look whether it got its memory.
 ASKED = """
@@ -68,13 +67,8 @@ print("all asked")
 def test_answers_are_right_after_memory_of_the_host_ran_out():
     small = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536"}  # so that none is kept
     program = ASKED + ON_HOSTS.replace("NAMES", str(() if WHOLE else FEW))
-    environment = {**os.environ, **small, "ARROW_DEFAULT_MEMORY_POOL": "system"}
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", program],
-        env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout == "all asked\n"
+    small["ARROW_DEFAULT_MEMORY_POOL"] = "system"
+    assert python("-X", "faulthandler", "-c", program, **small).stdout == "all asked\n"
 
 
 THREADLESS = """
@@ -99,13 +93,7 @@ for _thread.start_new_thread in (refuses, begins_nothing):
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="needs affinities")
 def test_without_room_for_threads_one_computes():
     cores = "import os; os.sched_getaffinity = lambda _: {0, 1, 2, 3}"
-    done = subprocess.run(
-        [sys.executable, "-c", cores + THREADLESS],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    python("-c", cores + THREADLESS)
 
 
 # --- of a GPU -------------------------------------------------------------------------------------

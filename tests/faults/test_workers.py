@@ -1,10 +1,8 @@
 """Workers that are killed, stopped and slow: answers have the same bits as without."""
 
-import importlib
 import os
 import random
 import signal
-import sys
 import time
 from concurrent.futures import CancelledError
 from functools import partial
@@ -13,30 +11,14 @@ from pathlib import Path
 import dask
 import pytest
 
-from faults.harm import (
-    WHOLE,
-    bits,
-    blocks,
-    frame,
-    harm,
-    harm_one,
-    rows,
-    undisturbed,
-    wait_for,
-)
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "tools"))
-CALLS = importlib.import_module("support_calls")
+from faults.harm import WHOLE, bits, blocks, frame, harm, harm_one, rows, undisturbed, wait_for
+from fuzz import schedules
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
+MAKE = {schedules.frame: frame, schedules.array: blocks}
 METHODS = {
-    **{name: (call, frame) for name, call in CALLS.CALLS.items()},
-    **{
-        f"array {name}": (call, blocks)
-        for name, call in CALLS.ARRAY_CALLS.items()
-        if not name.startswith("run_end")  # which take no collections
-    },
+    name: (call, MAKE[make]) for name, (call, make) in schedules.METHODS.items() if make in MAKE
 }
 """Every method that crosses partitions, and what it is called on."""
 

@@ -4,12 +4,10 @@
 
 runs those of a library, a theme and a cut of frames, or without one those of all; other arguments are pytest's. A run
 without such arguments is kept in `results.json` and shown in `README.md`, if no test fails, none differs that did not
-before, and no fewer pass; `--accept` keeps it whatever differs and passes, and `--check` keeps nothing. Such a run
-also asks polars and DuckDB about random tables, which `python -m foreign peers --seed 7` does alone.
+before, and no fewer pass; `--accept` keeps it whatever differs and passes, and `--check` keeps nothing.
 """
 
 import argparse
-import datetime
 import json
 import subprocess
 import sys
@@ -19,7 +17,6 @@ from typing import Any
 
 from .cuts import CUTS
 from .libraries import LIBRARIES
-from .peers import PEERS, differences, missing
 from .results import complaints, keep
 from .suite import Library
 
@@ -28,21 +25,17 @@ HERE = Path(__file__).parent
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m foreign", allow_abbrev=False)
-    parser.add_argument("libraries", nargs="*", choices=[*LIBRARIES, PEERS, []], default=[])
+    parser.add_argument("libraries", nargs="*", choices=[*LIBRARIES, []], default=[])
     parser.add_argument("--theme", action="append", help="a theme of each library")
     parser.add_argument("--cut", action="append", choices=CUTS, help="of pandas' frames")
     parser.add_argument("--numprocesses", default="auto", help="as of pytest-xdist")
     parser.add_argument("--accept", action="store_true", help="keep what is otherwise than before")
     parser.add_argument("--check", action="store_true", help="keep nothing")
-    parser.add_argument(
-        "--seed", type=int, default=datetime.date.today().toordinal(), help="of the random tables"
-    )
     asked, others = parser.parse_known_args(arguments)
     counted = not others
     others += ["--numprocesses", asked.numprocesses]
     wrong = list[str]()
-    names = asked.libraries or [*LIBRARIES, *([PEERS] if counted else [])]
-    for library in [LIBRARIES[name] for name in names if name != PEERS]:
+    for library in [LIBRARIES[name] for name in asked.libraries or LIBRARIES]:
         if library.missing():
             print(f"{library.name}: not run, {library.missing()}")
             continue
@@ -60,9 +53,6 @@ def main(arguments: list[str]) -> int:
                     wrong += [f"{title}: {what}" for what in new]
                 elif not asked.check:
                     keep(library, cut, found)
-    if PEERS in names:
-        print(f"random tables of seed {asked.seed}: {missing() or 'polars and DuckDB'}", flush=True)
-        wrong += [] if missing() else differences(asked.seed)
     print(*wrong, sep="\n")
     return bool(wrong)
 

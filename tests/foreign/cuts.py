@@ -3,9 +3,10 @@
 from itertools import pairwise
 from typing import Any
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+
+from helpers.strategies import of_partitions
 
 CUTS: dict[str, int | None] = {"whole": None, "one row": 1, "three rows": 3}
 """What a run is called, and of how many rows its partitions are; None for frames as they are."""
@@ -29,8 +30,4 @@ def collection(value: Any, rows: int) -> Any:
     parts = [value.iloc[a:b] for a, b in pairwise([*starts, len(value)])]
     for k in range(len(parts) - 1, 0, -EMPTY):
         parts.insert(k, value.iloc[:0])
-    return dd.from_map(_itself, parts, meta=value.iloc[:0])
-
-
-def _itself(part: Any) -> Any:
-    return part
+    return of_partitions(parts, value.iloc[:0])

@@ -16,12 +16,7 @@ before.
 make foreign                                       # every library that is there; writes this page
 make foreign PYTEST="pandas --theme rank -k ties"  # of a library, a theme, and what pytest takes; writes nothing
 make foreign PYTEST=--accept                       # writes this page whatever differs, such as of another version
-make foreign PYTEST="peers --seed 7"               # random tables beside polars and DuckDB; writes nothing
 ```
-
-The last part of a whole run draws random tables by the day's seed (`peers.py`): polars and DuckDB answer questions in
-their own words, and so do we, on frames of polars and pandas, over partitions and in batches of single rows or in three
-pieces.
 
 pandas' frames are given to our methods in three ways: whole, and as Dask collections with partitions of one row or of
 three rows, with empty ones between, whose answers are computed. (A longer frame has 8 such partitions, at its ends, and

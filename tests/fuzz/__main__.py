@@ -2,21 +2,25 @@
 
     python -m fuzz frames predicates --minutes 30 --seed 7
 
-runs some of them, or without names all of them in turn. Exits with 1 if anything was found.
+runs some of them, or without names all of them in turn. What one finds is printed, and kept in `.hypothesis`: the next
+run begins with it. Exits with 1 if anything was found.
 """
 
 import argparse
 import gc
 import sys
 import time
+import traceback
+from collections import Counter
 
 import dask
+from hypothesis.database import DirectoryBasedExampleDatabase
 
-from .fuzzer import Finding, Run
+from .fuzzer import fuzz
 from .fuzzers import FUZZERS
 
-TURN = 20.0
-"""Seconds of one fuzzer, before the next has its turn."""
+TURN = 25
+"""Cases of one fuzzer, before the next has its turn."""
 
 
 def main(arguments: list[str]) -> int:
@@ -25,40 +29,31 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(FUZZERS)}")
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**6)
-    parser.add_argument("--cases", type=int, default=2**63, help="at most, of each fuzzer")
-    parser.add_argument("--first", type=int, default=0, help="number of the first case")
     given = parser.parse_args(arguments)
-    for name in ("minutes", "cases", "first"):
-        if not getattr(given, name) >= 0:
-            parser.error(f"--{name} must not be negative, found {getattr(given, name)}")
     unknown = [name for name in given.names if name not in FUZZERS]
     if unknown:
         parser.error(f"there is no fuzzer {unknown[0]!r}, only {', '.join(FUZZERS)}")
     gc.set_threshold(50_000, 20, 50)  # a case makes many objects, and keeps none
     dask.config.set({"scheduler": "synchronous", "dataframe.convert-string": False})
     print(f"SEED={given.seed}", flush=True)
-    runs = [Run(FUZZERS[name], given.seed, given.first) for name in given.names or FUZZERS]
-    for run in runs:
-        run.fuzzer.started()
-    end = time.monotonic() + 60 * given.minutes
-    turn = min(TURN, 60 * given.minutes / len(runs))
-    last = given.first + given.cases
-    while time.monotonic() < end and any(run.number < last for run in runs):
-        for run in runs:
-            for found in run.steps(min(turn, end - time.monotonic()), last):
-                print(told(found, given.seed), flush=True)
-            print(run, flush=True)
-    findings = [found for run in runs for found in run.findings.values()]
-    for found in findings:
-        print(f"{found.times} times: {' '.join(found.key)}")
-    print(f"{len(findings)} {'finding' if len(findings) == 1 else 'findings'}; SEED={given.seed}")
-    return int(bool(findings))
-
-
-def told(found: Finding, seed: int) -> str:
-    """Say what was found, and how to try it again."""
-    again = f'SEED={seed} FUZZ="{found.fuzzer.name} --first {found.number} --cases 1"'
-    return f"\n--- {found.fuzzer.name}: {found.key[0]} ({again})\n{found.text}"
+    kept = DirectoryBasedExampleDatabase(".hypothesis/examples")
+    seen = {name: Counter[str]() for name in given.names or FUZZERS}
+    running, number, end = list(seen), 0, time.monotonic() + 60 * given.minutes
+    while running and time.monotonic() < end:
+        for name in running.copy():
+            try:
+                turn = f"{given.seed} {number}"
+                seen[name] += fuzz(name, FUZZERS[name], turn, max_examples=TURN, database=kept)
+            except Exception:
+                running.remove(name)
+                print(f'--- make fuzz FUZZ="{name}" begins with this:')
+                traceback.print_exc(file=sys.stdout)
+            told = ", ".join(f"{count} {what}" for what, count in seen[name].most_common(12))
+            print(f"{name}: {seen[name].total()} cases ({told})", flush=True)
+        number += 1
+    found = sorted(seen.keys() - set(running))
+    print(f"{', '.join(found) or 'nothing'} found; SEED={given.seed}")
+    return int(bool(found))
 
 
 if __name__ == "__main__":

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import dask
 import numpy as np
 import pandas as pd
+from hypothesis import strategies as st
 
 import dask_gpuscan
 from helpers.strategies import partitioned_at
-
-from .choices import Choices
-from .fuzzer import Fuzzer, Told
 
 FRAME = pd.DataFrame(
     {
@@ -33,30 +30,19 @@ FRAME = pd.DataFrame(
 LAZY = partitioned_at(FRAME, [2])
 
 
-def _stream() -> Any:
-    return dask_gpuscan.stream([FRAME.iloc[:2], FRAME.iloc[2:]])
-
-
-RECEIVERS: dict[str, Callable[[], Any]] = {
-    "pandas": lambda: FRAME,
-    "dask": lambda: LAZY,
-    "stream": _stream,
+RECEIVERS = {
+    "pandas": "FRAME",
+    "dask": "LAZY",
+    "stream": "dask_gpuscan.stream([FRAME.iloc[:2], FRAME.iloc[2:]])",
 }
 """What has ``.gpuscan``."""
 
-OWNERS: dict[str, Callable[[Any], Any]] = {
-    "frame": lambda f: f.gpuscan,
-    "series": lambda f: f["x"].gpuscan,
-    "groups": lambda f: f.gpuscan.groupby("k"),
-    "groups of a column": lambda f: f.gpuscan.groupby("k")["x"],
-    "rolling": lambda f: f.gpuscan.rolling(2),
-    "expanding": lambda f: f["x"].gpuscan.expanding(),
-    "ewm": lambda f: f.gpuscan.ewm(span=3),
-    "windows of groups": lambda f: f.gpuscan.groupby("k").rolling(2),
-    "resample": lambda f: f.gpuscan.resample("D"),
-    "buckets of groups": lambda f: f.gpuscan.groupby("k").resample("D"),
-    "rows": lambda f: f,
-}
+OWNERS = (
+    *("f.gpuscan", "f['x'].gpuscan", "f.gpuscan.groupby('k')", "f.gpuscan.groupby('k')['x']"),
+    *("f.gpuscan.rolling(2)", "f['x'].gpuscan.expanding()", "f.gpuscan.ewm(span=3)"),
+    *("f.gpuscan.groupby('k').rolling(2)", "f.gpuscan.resample('D')"),
+    *("f.gpuscan.groupby('k').resample('D')", "f"),
+)
 """What has methods; the rows themselves for streams alone."""
 
 
@@ -67,48 +53,37 @@ class Something:
         return "<something>"
 
 
-WRONG: dict[str, Callable[[], Any]] = {
-    "None": lambda: None,
-    "object": Something,
-    "int": lambda: int,
-    "float": lambda: float,
-    "np.int64": lambda: np.int64,
-    "pd.DataFrame": lambda: pd.DataFrame,
-    "pd.NA": lambda: pd.NA,
-    "pd.NaT": lambda: pd.NaT,
-    "nan": lambda: float("nan"),
-    "inf": lambda: float("inf"),
-    "0": lambda: 0,
-    "-3": lambda: -3,
-    "10**30": lambda: 10**30,
-    "0.5": lambda: 0.5,
-    "1j": lambda: 1j,
-    "True": lambda: True,
-    "np.True_": lambda: np.True_,
-    "text": lambda: "senseless",
-    "no text": lambda: "",
-    "bytes": lambda: b"x",
-    "list": lambda: [[1]],
-    "empty list": list,
-    "tuple": lambda: ("no", 1),
-    "set": lambda: {1},
-    "dict": lambda: {"no": {"no": 1}},
-    "function": lambda: lambda x: x,
-    "ellipsis": lambda: ...,
-    "duration": lambda: pd.Timedelta("1h"),
-    "array": lambda: np.zeros((2, 2)),
-    "array of no dimension": lambda: np.array(3),
-    "frame": lambda: FRAME,
-    "series": lambda: FRAME["x"],
-    "lazy series": lambda: LAZY["x"],
-    "lazy frame": lambda: LAZY,
-}
+WRONG = (
+    *("None", "Something()", "int", "float", "np.int64", "pd.DataFrame", "pd.NA", "pd.NaT"),
+    *(
+        "np.nan",
+        "np.inf",
+        "0",
+        "-3",
+        "10**30",
+        "0.5",
+        "1j",
+        "True",
+        "np.True_",
+        "'senseless'",
+        "''",
+    ),
+    *("b'x'", "[[1]]", "[]", "('no', 1)", "{1}", "{'no': {'no': 1}}", "lambda x: x", "..."),
+    *("pd.Timedelta('1h')", "np.zeros((2, 2))", "np.array(3)", "FRAME", "FRAME['x']", "LAZY['x']"),
+    "LAZY",
+)
 """Values that are no argument of most parameters, or of none."""
+
+
+def made(expression: str, receiver: str = "") -> Any:
+    """Return what an expression is; `f` in it is of a receiver."""
+    return eval(expression, globals() | {"f": eval(RECEIVERS.get(receiver, "None"))})
+
 
 NEEDED: dict[str, Any] = {
     "by": "k",
     "columns": "x",
-    "condition": lambda: _stream()["x"] > 1,
+    "condition": lambda: made("f['x'] > 1", "stream"),
     "dtype": "float64",
     "func": "sum",
     "functions": "sum",
@@ -130,7 +105,7 @@ GIVEN = {
     "ewm": ("span", 3),
     "groupby": ("level", 0),
     "agg": ("func", "sum"),
-    "frame.sort_values": ("by", "x"),
+    "f.gpuscan.sort_values": ("by", "x"),
     "sessionize": ("time", "n"),  # the unit of their gap
     "sessions": ("time", "n"),
 }
@@ -138,13 +113,8 @@ GIVEN = {
 
 UNTRIED = {
     *("resume", "pipe", "list", "state", "gpuscan", "name", "columns", "explode", "to_frame"),
-    *(
-        "to_parquet",
-        "to_delta",
-        "to_iceberg",
-        "to_dask",
-        "to_polars",
-    ),  # which write, or have tests of their own
+    *("to_parquet", "to_delta", "to_iceberg"),  # which write
+    *("to_dask", "to_polars"),  # which have tests of their own
     *("begin", "then", "beside", "check_rows", "origin", "written_by", "assign", "rename"),
 }
 """Attributes that are no methods for users with arguments to check."""
@@ -166,8 +136,8 @@ ALSO_NAMED = {
 """By which words else a message may name an argument."""
 
 
-@dataclass(repr=False)
-class Call(Told):
+@dataclass
+class Call:
     """A method that is called with one argument that means nothing."""
 
     receiver: str
@@ -176,15 +146,10 @@ class Call(Told):
     parameter: str
     wrong: str
 
-    @property
-    def label(self) -> str:
-        """Which argument it is, whatever it is called of."""
-        return f"{self.method}({self.parameter}=)"
-
     def check(self) -> str:
         """Call it; raise an AssertionError for an error that is not this package's, or names no argument."""
-        owner = OWNERS[self.owner](RECEIVERS[self.receiver]())
-        method, wrong = getattr(owner, self.method), WRONG[self.wrong]()
+        method = getattr(made(self.owner, self.receiver), self.method)
+        wrong = made(self.wrong)
         try:
             found = method(**_arguments(self.owner, method, self.method, self.parameter, wrong))
             if self.receiver == "dask":
@@ -194,19 +159,14 @@ class Call(Told):
         return "taken"
 
     def _refused(self, error: Exception, is_function: bool) -> str:
-        text, files = (
-            str(error),
-            [one.filename for one in traceback.extract_tb(error.__traceback__)],
-        )
-        raised_by_us = any(part in files[-1] for part in ("dask_gpuscan", "kernels"))
+        text, file = str(error), traceback.extract_tb(error.__traceback__)[-1].filename
+        raised_by_us = any(part in file for part in ("dask_gpuscan", "kernels"))
         if is_function and self.parameter in CALLED:
             return "an error of its own"
-        if (
-            isinstance(error, NotImplementedError) and raised_by_us
-        ):  # of streams, for what needs all rows
+        if isinstance(error, NotImplementedError) and raised_by_us:  # needs all rows of a stream
             return "not computed"
         words = (self.parameter, *ALSO_NAMED.get(self.parameter, ()))
-        assert raised_by_us, f"raised by {files[-1]}: {text}"
+        assert raised_by_us, f"raised by {file}: {text}"
         assert isinstance(error, (TypeError, ValueError)), f"{type(error).__name__}: {text}"
         assert any(word in text for word in words), f"names no argument: {text}"
         assert len(text) < 500, f"is long: {text}"
@@ -227,21 +187,23 @@ def _arguments(owner: str, method: Any, name: str, parameter: str, wrong: Any) -
     besides = GIVEN.get(f"{owner}.{name}", GIVEN.get(name))
     if besides is not None and besides[0] in {one.name for one in known}:
         given.update([besides])
-    made = {one: value() if inspect.isfunction(value) else value for one, value in given.items()}
-    return made | {parameter: wrong}
+    taken = {one: value() if inspect.isfunction(value) else value for one, value in given.items()}
+    return taken | {parameter: wrong}
 
 
 def _tried(receiver: str) -> list[tuple[str, str, str]]:
     """Return the owners of a receiver, their methods and the parameters of these."""
     found = []
-    for owner, make in OWNERS.items():
-        if owner == "rows" and receiver != "stream":
+    for owner in OWNERS:
+        if owner == "f" and receiver != "stream":
             continue
-        made = make(RECEIVERS[receiver]())
-        for name, member in inspect.getmembers(type(made)):
+        for name, member in inspect.getmembers(type(made(owner, receiver))):
             if name.startswith("_") or name in UNTRIED or not inspect.isfunction(member):
                 continue
-            if owner == "series" and name in ("sessionize", "sessions"):  # which are of frames
+            if owner == "f['x'].gpuscan" and name in (
+                "sessionize",
+                "sessions",
+            ):  # which are of frames
                 continue
             for one in list(inspect.signature(member).parameters.values())[1:]:
                 if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
@@ -249,13 +211,13 @@ def _tried(receiver: str) -> list[tuple[str, str, str]]:
     return found
 
 
-TRIED = {receiver: _tried(receiver) for receiver in RECEIVERS}
+TRIED = [(receiver, *call) for receiver in RECEIVERS for call in _tried(receiver)]
 
 
-def draw(choices: Choices) -> Call:
-    """Draw a call."""
-    receiver = choices.pick(list(RECEIVERS))
-    return Call(receiver, *choices.pick(TRIED[receiver]), choices.pick(list(WRONG)))
+@st.composite
+def _cases(draw: Any) -> Call:
+    return Call(*draw(st.sampled_from(TRIED)), draw(st.sampled_from(WRONG)))
 
 
-ARGUMENTS = Fuzzer("arguments", draw)
+ARGUMENTS = _cases()
+"""A method and a senseless argument."""

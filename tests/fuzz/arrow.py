@@ -11,12 +11,11 @@ from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
+from hypothesis import strategies as st
 
 import dask_gpuscan
 
-from .choices import Choices
-from .drawn import length
-from .fuzzer import Fuzzer
+from .drawn import LENGTHS, Shown, lists
 
 D = decimal.Decimal
 DAYS = tuple(datetime.date(2026, 1, d) for d in (1, 2, 3)) + (datetime.date(1969, 12, 31),)
@@ -90,14 +89,13 @@ def array_of(items: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(items, kind)
 
 
-def laid_out(
-    choices: Choices, items: Sequence[Any], kind: pa.DataType, spare: Any
-) -> pa.ChunkedArray:
-    """Return values in chunks, each a slice out of an array that holds more."""
-    bounds = [0, *sorted(choices.many(lambda: choices.below(len(items) + 1), 4)), len(items)]
+@st.composite
+def laid_out(draw: Any, items: Sequence[Any], kind: pa.DataType, spare: Any) -> pa.ChunkedArray:
+    """Draw values in chunks, each a slice out of an array that holds more."""
+    cuts = draw(st.lists(st.integers(0, len(items)), max_size=4))
     chunks = []
-    for begin, end in pairwise(bounds):
-        before, behind = choices.below(10), choices.below(3)
+    for begin, end in pairwise([0, *sorted(cuts), len(items)]):
+        before, behind = draw(st.integers(0, 9)), draw(st.integers(0, 2))
         padded = [*[spare] * before, *items[begin:end], *[None] * behind]
         chunks.append(array_of(padded, kind).slice(before, end - begin))
     return pa.chunked_array(chunks, kind)
@@ -211,8 +209,8 @@ ASKS: dict[str, Ask] = {
 """What is asked of tables."""
 
 
-@dataclass(frozen=True)
-class ArrowCase:
+@dataclass(frozen=True, repr=False)
+class ArrowCase(Shown):
     """A table and what is asked of it."""
 
     asked: str
@@ -223,11 +221,6 @@ class ArrowCase:
     def kind(self) -> pa.DataType:
         """The type of column x."""
         return self.table.schema.field("x").type
-
-    @property
-    def label(self) -> str:
-        """What was asked, and of which type."""
-        return f"{self.asked} {self.kind} {self.form}"
 
     def __repr__(self) -> str:
         chunks = [(c.offset, c.to_pylist()) for c in self.table.column("x").chunks]
@@ -287,28 +280,20 @@ class Stream:
         return self._table.__arrow_c_stream__(requested_schema)
 
 
-def draw(choices: Choices) -> ArrowCase:
-    """Draw a type, values, how they lie in memory, and what is asked."""
-    asked = choices.pick(tuple(ASKS))
-    kind, pool = choices.pick(POOLS)
-    count = length(choices)
-    nulls = choices.below(4)
-    items = [
-        None if nulls and choices.below(5) < nulls else choices.pick(pool) for _ in range(count)
-    ]
-    groups = [choices.below(3) for _ in range(count)]
-    order = list(range(count))
-    for i in range(count - 1, 0, -1):
-        j = i - choices.below(i + 1)
-        order[i], order[j] = order[j], order[i]
-    table = pa.table(
-        {
-            "x": laid_out(choices, items, kind, pool[-1]),
-            "g": laid_out(choices, groups, pa.int64(), 99),
-            "o": laid_out(choices, order, pa.int32(), 99),
-        }
-    )
-    return ArrowCase(asked, table, choices.pick(tuple(FORMS)))
+@st.composite
+def _cases(draw: Any) -> ArrowCase:
+    kind, pool = draw(st.sampled_from(POOLS))
+    count = draw(LENGTHS)
+    nulls = draw(st.integers(0, 3))
+    one = st.sampled_from([*pool] * (5 - nulls) + [None] * (nulls * len(pool)))
+    columns = {
+        "x": (draw(lists(one, count)), kind, pool[-1]),
+        "g": (draw(lists(st.integers(0, 2), count)), pa.int64(), 99),
+        "o": (draw(st.permutations(range(count))), pa.int32(), 99),
+    }
+    table = pa.table({name: draw(laid_out(*column)) for name, column in columns.items()})
+    return ArrowCase(draw(st.sampled_from([*ASKS])), table, draw(st.sampled_from([*FORMS])))
 
 
-ARROW = Fuzzer("arrow", draw)
+ARROW = _cases()
+"""A type, values, how they lie in memory, and what is asked."""

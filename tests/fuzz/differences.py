@@ -129,7 +129,7 @@ def _by_one_column_after_another(expected: Any, case: Any, found: Any) -> Any:
     """Return what pandas answers where it sorts by the last column first, and by one at a time."""
     frame = case.on.frame
     for name in reversed(case.on.columns):
-        frame = frame.sort_values(name, kind="stable", **case.given)
+        frame = frame.sort_values(kind="stable", **{**case.given, "by": name})
     return frame
 
 
@@ -334,6 +334,15 @@ DIFFERENCES: tuple[Difference, ...] = (
         _of_rows_in_groups,
     ),
     Difference(
+        "quantiles that are values of uint64 are uint64; pandas casts them to int64",
+        lambda case, lazy: (
+            case.kind == "groups"
+            and case.method.name == "quantile"
+            and any(dtype == np.uint64 for dtype in case.values)
+        ),
+        lambda expected, case, found: _in_the_dtypes_of(found, expected),
+    ),
+    Difference(
         "dtypes of groups hold all values, where those of pandas are chosen by the values",
         lambda case, lazy: (
             case.kind == "buckets"
@@ -357,5 +366,5 @@ REFUSALS: dict[str, str] = {
 
 def refusal_for(case: Any, error: Exception) -> str | None:
     """Return why ours refuse what pandas answers; None if they should not."""
-    message = f"{case.label}: {error}"
+    message = f"{case.method.name}: {error}"
     return next((why for words, why in REFUSALS.items() if re.search(words, message)), None)

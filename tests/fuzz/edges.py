@@ -3,11 +3,13 @@
 Answers are NumPy's, or a refusal; arrays of more than 2**31 elements have one element in memory.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from dask_gpuscan import kernels
 from dask_gpuscan.kernels.grids import box_filter, summed_area_table
@@ -15,69 +17,23 @@ from dask_gpuscan.kernels.rolling import window_starts
 from dask_gpuscan.kernels.sorted_values import is_sorted, searchsorted_sorted
 from helpers.backends import Backend
 
-from .choices import Choices
-from .fuzzer import Fuzzer
+from .drawn import one_in, options
 from .operators import backends
 
 ADD, LARGEST = kernels.BUILT_IN["add"], kernels.BUILT_IN["maximum"]
 LENGTHS = (
-    0,
-    1,
-    2,
-    3,
-    31,
-    32,
-    33,
-    127,
-    128,
-    129,
-    1023,
-    1025,
-    4097,
-    16_383,
-    16_384,
-    16_385,
-    32_769,
-    65_537,
-    131_073,
+    *(0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 1023, 1025, 4097, 16_383, 16_384, 16_385, 32_769),
+    *(65_537, 131_073),
 )
 """Around the lengths of warps, blocks and tiles."""
 DTYPES = ("int64", "int32", "int8", "float64", "uint16")
 SIZES = (
-    0,
-    1,
-    2,
-    7,
-    -1,
-    -3,
-    127,
-    128,
-    255,
-    256,
-    2**15,
-    2**16,
-    2**31 - 1,
-    2**31,
-    -(2**31),
-    -(2**31) - 1,
-    2**32,
-    2**40,
-    2**62,
-    2**63 - 1,
-    -(2**63),
+    *(0, 1, 2, 7, -1, -3, 127, 128, 255, 256, 2**15, 2**16, 2**31 - 1, 2**31, -(2**31)),
+    *(-(2**31) - 1, 2**32, 2**40, 2**62, 2**63 - 1, -(2**63)),
 )
 """Distances, counts and positions at the ends of integers of each width."""
 FEW = (1, 2, 5, 40, 1000)
 REFUSED = (ValueError, TypeError, MemoryError)
-
-
-@dataclass(frozen=True)
-class Edge:
-    """What a kernel is asked, and how its answer is checked."""
-
-    check: Callable[..., None]
-    given: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """The values that each of its arguments may have."""
 
 
 class Data:
@@ -241,7 +197,9 @@ def _gather(data: Data, count: int, dtype: str, few: int, offset: int, items: in
 
 
 def _within(data: Data, count: int, reach: int, high: int) -> None:
-    values = np.sort(np.append(data.rng.integers(-(2**63), 2**63 - 1, count), high))
+    some = data.rng.integers(-(2**63), 2**63 - 1, count)
+    at_reach = min(max(high - abs(reach), -(2**63)), 2**63 - 1)
+    values = np.sort(np.append(some, [high, at_reach, max(at_reach - 1, -(2**63))]))
     ask = lambda: window_starts(data.put(values), reach)  # noqa: E731
     if reach < 0:
         refused(ask, "reach")
@@ -279,36 +237,27 @@ def _very_long(data: Data, length: int, operator: str) -> None:
     assert [len(a) for a in kernels.unique([x])[:1]] == [1]
 
 
-COUNT = {"count": LENGTHS}
-TYPED = {**COUNT, "dtype": DTYPES}
 BOTH = (False, True)
-EDGES: dict[str, Edge] = {
-    "scan": Edge(_scan, {**TYPED, "reverse": BOTH}),
-    "select": Edge(_select, {**TYPED, "few": FEW}),
-    "runs": Edge(_runs, {**TYPED, "few": FEW[:4]}),
-    "sort": Edge(_sort, {**TYPED, "few": FEW[:4], "reverse": BOTH}),
-    "ends": Edge(_ends, {**COUNT, "low": SIZES, "high": SIZES}),
-    "shift": Edge(_shift, {**TYPED, "by": SIZES}),
-    "rolling": Edge(_rolling, {**COUNT, "before": SIZES, "after": SIZES}),
-    "bounds": Edge(_bounds, {**COUNT, "low": SIZES, "high": SIZES}),
-    "codes": Edge(_codes, {**TYPED, "few": FEW, "code": SIZES}),
-    "expand": Edge(_expand, {**TYPED, "few": FEW, "items": SIZES}),
-    "gather": Edge(_gather, {**TYPED, "few": FEW, "offset": SIZES, "items": SIZES}),
-    "within": Edge(_within, {**COUNT, "reach": SIZES, "high": SIZES}),
-    "masks": Edge(_masks, {**COUNT, "few": FEW, "offset": SIZES}),
-    "tables": Edge(_tables, {**COUNT, "few": FEW, "radius": SIZES}),
+VALUES: dict[str, Sequence[Any]] = {
+    "count": LENGTHS,
+    "dtype": DTYPES,
+    "few": FEW,
+    "reverse": BOTH,
+    "length": (2**31 - 1, 2**31, 2**31 + 5, 2**32 + 3),
+    "operator": ("add", "maximum", "bitwise_xor"),
+}
+"""What arguments of these names may be; others are of any size."""
+
+EDGES: dict[str, Callable[..., None]] = {
+    edge.__name__.strip("_"): edge
+    for edge in (
+        *(_scan, _select, _runs, _sort, _ends, _shift, _rolling, _bounds, _codes, _expand),
+        *(_gather, _within, _masks, _tables, _very_long),
+    )
 }
 """By name."""
-
-LONG = Edge(
-    _very_long,
-    {
-        "length": (2**31 - 1, 2**31, 2**31 + 5, 2**32 + 3),
-        "operator": ("add", "maximum", "bitwise_xor"),
-    },
-)
-"""Arrays of one element in memory, which NumPy has and CuPy copies: asked seldom, as each takes seconds."""
 SELDOM = 2_000
+"""Once in so many cases an array is very long, as each takes seconds: it has one element in memory on a CPU."""
 
 
 @dataclass(frozen=True)
@@ -316,36 +265,26 @@ class EdgeCase:
     """A kernel, its arguments, and the seed of its data."""
 
     name: str
-    edge: Edge
     backend: Backend
     given: dict[str, Any]
     seed: int
 
-    @property
-    def label(self) -> str:
-        """What was asked, and where."""
-        return f"{self.name} {self.backend.name}"
-
-    def __repr__(self) -> str:
-        given = ", ".join(f"{n}={v!r}" for n, v in self.given.items())
-        return f"{self.name}({given}), data of seed {self.seed}, {self.backend.name}"
-
     def check(self) -> str:
         """Compare with NumPy."""
         with np.errstate(all="ignore"):
-            self.edge.check(Data(self.backend, self.seed), **self.given)
+            EDGES[self.name](Data(self.backend, self.seed), **self.given)
         return self.name
 
 
-def draw(choices: Choices) -> EdgeCase:
-    """Draw a kernel and its arguments."""
-    backend = choices.pick(backends())
-    name = choices.pick(tuple(EDGES))
-    edge = EDGES[name]
-    if choices.one_in(SELDOM):
-        name, edge, backend = "very long", LONG, Backend()
-    given = {argument: choices.pick(values) for argument, values in edge.given.items()}
-    return EdgeCase(name, edge, backend, given, choices.below(100))
+@st.composite
+def _cases(draw: Any) -> EdgeCase:
+    is_long = draw(one_in(SELDOM))
+    names = [name for name in EDGES if (name == "very_long") is is_long]
+    name, on = draw(st.sampled_from(names)), [Backend()] if is_long else backends()
+    parameters = [*signature(EDGES[name]).parameters][1:]
+    given = draw(options({}, {each: VALUES.get(each, SIZES) for each in parameters}))
+    return EdgeCase(name, draw(st.sampled_from(on)), given, draw(st.integers(0, 99)))
 
 
-EDGES_OF_KERNELS = Fuzzer("edges", draw)
+EDGES_OF_KERNELS = _cases()
+"""A kernel and its arguments."""

@@ -2,16 +2,19 @@
 
 import json
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
+from pathlib import Path
 from random import Random
 from typing import Any
 
+import duckdb
 import fsspec
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -55,10 +58,6 @@ def rows(count: int, seed: int) -> list[Row]:
     ]
 
 
-READERS = {"polars": "polars", "a pattern of polars": "polars", "DuckDB": "duckdb"}
-"""The packages of readers that may not be installed."""
-
-
 class Folder:
     """The folder of a source.
 
@@ -93,7 +92,8 @@ class Folder:
     def write(self, number: int, found: Sequence[Row], keep_time: bool = False) -> None:
         """Write rows to a file."""
         table = pa.Table.from_pylist(list(found), SCHEMA)
-        self.put(number, _content(table, self.name(number)), keep_time)
+        written = self.written(number) if keep_time else None
+        self.put(number, _content(table, self.name(number)), written)
         self.numbers[number] = (list(found), "")
 
     def write_other_columns(self, number: int) -> None:
@@ -107,60 +107,34 @@ class Folder:
         self.put(number, content[: len(content) // 2])
         self.numbers[number] = ([], "cut off")
 
-    def put(self, number: int, content: bytes, keep_time: bool = False) -> None:
-        """Write the bytes of a file, in the place of one that is there."""
-        path = self.path(number)
-        if self.in_memory:
-            MEMORY.pipe_file(path, content)
-            return
-        before = os.stat(path).st_mtime_ns if keep_time else None
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(content)
-        if before is not None:
-            os.utime(path, ns=(before, before))
+    def put(self, number: int, content: bytes, written: int | None = None) -> None:
+        """Write the bytes of a file, in the place of one that is there; on disk, at a time if one is given."""
+        write_file(self.path(number), content)
+        if written is not None and not self.in_memory:
+            os.utime(self.path(number), ns=(written, written))
 
     def content(self, number: int) -> bytes:
         """Return the bytes of a file."""
-        if self.in_memory:
-            found: bytes = MEMORY.cat_file(self.path(number))
-            return found
-        with open(self.path(number), "rb") as file:
-            return file.read()
+        content = read_file(self.path(number))
+        assert content is not None
+        return content
 
     def remove(self, number: int) -> None:
         """Remove a file."""
         del self.numbers[number]
-        if self.in_memory:
-            MEMORY.rm_file(self.path(number))
-            return
-        os.unlink(self.path(number))
-        with suppress(OSError):  # others are in it
-            if os.path.dirname(self.path(number)) != self.place:
-                os.rmdir(os.path.dirname(self.path(number)))
+        write_file(self.path(number), None)
+        above = os.path.dirname(self.path(number))
+        if not self.in_memory and above != self.place:
+            with suppress(OSError):  # others are in it
+                os.rmdir(above)
 
     def rename(self, number: int, to: int) -> None:
         """Give a file another number."""
-        before, content = self.numbers[number], self.content(number)
         if self.name(number).rpartition(".")[2] != self.name(to).rpartition(".")[2]:
             return
-        if self.in_memory:
-            self.put(to, content)
-        else:
-            os.makedirs(os.path.dirname(self.path(to)), exist_ok=True)
-            os.rename(self.path(number), self.path(to))
-        pairs = [(to if n == number else n, one) for n, one in self.numbers.items()]
-        self.numbers = dict(pairs)
-        if self.in_memory:
-            MEMORY.rm_file(self.path(number))
-        assert self.numbers[to] == before
-
-    def touch(self, number: int, seconds: int) -> None:
-        """Set the time at which a file was written."""
-        if self.in_memory:
-            self.put(number, self.content(number))
-        else:
-            os.utime(self.path(number), (seconds, seconds))
+        self.put(to, self.content(number), self.written(number))
+        self.numbers = {to if n == number else n: one for n, one in self.numbers.items()}
+        write_file(self.path(number), None)
 
     def written(self, number: int) -> int:
         """Return the time at which a file was written."""
@@ -187,17 +161,7 @@ class Folder:
 def last_first(file: Any) -> Any:
     """Return what files, or paths, are sorted by of which the last name is first."""
     name = file.name if isinstance(file, File) else file
-    return [-int(one) for one in _numbers(name.rpartition("/")[2])]
-
-
-def _numbers(text: str) -> Iterator[str]:
-    word = ""
-    for c in f"{text} ":
-        if c.isdigit():
-            word += c
-        elif word:
-            yield word
-            word = ""
+    return [-int(one) for one in re.findall(r"\d+", name.rpartition("/")[2])]
 
 
 def _keys(name: str) -> Row:
@@ -217,6 +181,16 @@ def _content(table: pa.Table, name: str) -> bytes:
     return content
 
 
+READERS: dict[str, Callable[[str], Any]] = {
+    "pyarrow": pq.read_table,
+    "pandas": lambda place: pa.table(pd.read_parquet(place, dtype_backend="pyarrow")),
+    "polars": lambda place: pl.read_parquet(place).to_arrow(),
+    "a pattern of polars": lambda place: pl.read_parquet(f"{place}/*.parquet").to_arrow(),
+    "DuckDB": lambda place: duckdb.read_parquet(f"{place}/*.parquet").to_arrow_table(),
+}
+"""Who reads a directory."""
+
+
 class Target:
     """A directory that goes on, with all that belongs to it.
 
@@ -226,6 +200,8 @@ class Target:
         The folder that it is in, or a URL of ``memory://``.
     name : str
     """
+
+    is_table = False
 
     def __init__(self, above: str, name: str = "out") -> None:
         self.above, self.name, self.place = above, name, f"{above}/{name}"
@@ -237,7 +213,7 @@ class Target:
         """Return all files in it, and those beside it that are ours, but locks and names of owners."""
         found = {}
         for top in (self.name, f".{self.name}_gpuscan"):
-            for path, content in _all_files(f"{self.above}/{top}"):
+            for path, content in _all_files(f"{self.above}/{top}").items():
                 name = path.rpartition("/")[2]
                 if name != "lock" and not name.startswith("owner-"):
                     found[f"{top}/{path}"] = content
@@ -245,76 +221,41 @@ class Target:
 
     def parts(self) -> list[str]:
         """Return the names of the files that readers see, but those of others."""
-        names = [path for path, _ in _all_files(self.place) if "/" not in path]
+        names = [path for path in _all_files(self.place) if "/" not in path]
         return sorted(n for n in names if n.endswith(".parquet") and n not in self.of_others)
 
     def read(self, reader: str = "pyarrow") -> Columns:
-        """Return what a reader sees."""
+        """Return what a reader sees: that of parts where a directory holds rows of others, or is a table."""
         parts = self.parts()
         if not parts:
             return {}
-        if self.of_others:  # whose rows readers read, too
-            files = [pa.BufferReader(self.get(name)) for name in parts]
-            return dict(pa.concat_tables(map(pq.read_table, files)).to_pydict())
-        if self.in_memory:
+        if self.in_memory and not self.of_others:
             path = self.place.removeprefix("memory:/")
             return dict(pq.read_table(path, filesystem=MEMORY).to_pydict())
-        everything = f"{self.place}/*.parquet"
-        if reader not in ("pandas", "pyarrow") and find_spec(READERS[reader]) is None:
-            reader = "pyarrow"
-        if reader == "polars":
-            import polars as pl
-
-            return pl.read_parquet(self.place).to_dict(as_series=False)
-        if reader == "a pattern of polars":
-            import polars as pl
-
-            return pl.read_parquet(everything).to_dict(as_series=False)
-        if reader == "DuckDB":
-            import duckdb
-
-            found = duckdb.execute("select * from read_parquet(?)", [everything])
-            return dict(found.to_arrow_table().to_pydict())
-        if reader == "pandas":
-            return dict(pa.table(pd.read_parquet(self.place, dtype_backend="pyarrow")).to_pydict())
-        return dict(pq.read_table(self.place).to_pydict())
+        if self.of_others or self.is_table:
+            tables = [pq.read_table(pa.BufferReader(self.get(name))) for name in parts]
+            return dict(pa.concat_tables(tables).to_pydict())
+        return dict(READERS[reader](self.place).to_pydict())
 
     def get(self, path: str) -> bytes:
         """Return the content of one of its files."""
-        if self.in_memory:
-            found: bytes = MEMORY.cat_file(f"{self.place}/{path}")
-            return found
-        with open(f"{self.place}/{path}", "rb") as file:
-            return file.read()
+        content = read_file(f"{self.place}/{path}")
+        assert content is not None
+        return content
 
     def put(self, path: str, content: bytes | None) -> None:
         """Write one of its files at a later time than any; None removes it."""
         place = f"{self.place}/{path}"
-        if content is None:
-            MEMORY.rm_file(place) if self.in_memory else os.unlink(place)
-        elif self.in_memory:
-            MEMORY.pipe_file(place, content)
-        else:
-            with open(place, "wb") as file:
-                file.write(content)
+        write_file(place, content)
+        if content is not None and not self.in_memory:
             later = os.stat(place).st_mtime_ns + 10**10
             os.utime(place, ns=(later, later))
 
-    def exists(self) -> bool:
-        """Return whether anything is in it."""
-        return bool(self.files())
-
     def copy(self, name: str) -> "Target":
         """Return a copy of it under another name; times are not copied."""
-        found = Target(self.above, name)
-        for path, content in list(_all_files(self.place)):
-            if self.in_memory:
-                MEMORY.pipe_file(f"{found.place}/{path}", content)
-            else:
-                to = f"{found.place}/{path}"
-                os.makedirs(os.path.dirname(to), exist_ok=True)
-                with open(to, "wb") as file:
-                    file.write(content)
+        found = type(self)(self.above, name)
+        for path, content in _all_files(self.place).items():
+            write_file(f"{found.place}/{path}", content)
         found.of_others = dict(self.of_others)
         return found
 
@@ -322,61 +263,45 @@ class Target:
 class Table(Target):
     """A table of Delta Lake, whose log says which files it has, in the order of transactions."""
 
+    is_table = True
+
     def parts(self) -> list[str]:
         """Return the paths of its files, in order."""
         found = list[str]()
-        logs = sorted(name for name in self.files() if "/_delta_log/" in name)
-        for name in [name for name in logs if name.endswith(".json")]:
-            actions = [json.loads(line) for line in self.files()[name].splitlines()]
+        files = self.files()
+        for name in sorted(n for n in files if "/_delta_log/" in n and n.endswith(".json")):
+            actions = [json.loads(line) for line in files[name].splitlines()]
             gone = {one["remove"]["path"] for one in actions if "remove" in one}
             found = [path for path in found if path not in gone]
             found += [one["add"]["path"] for one in actions if "add" in one]
         return found
 
-    def read(self, reader: str = "pyarrow") -> Columns:
-        """Return the rows, in the order of transactions."""
-        files = [pa.BufferReader(self.get(path)) for path in self.parts()]
-        return dict(pa.concat_tables(map(pq.read_table, files)).to_pydict()) if files else {}
 
-    def copy(self, name: str) -> "Target":
-        """Return a copy of it under another name."""
-        super().copy(name)
-        return Table(self.above, name)
-
-
-def _all_files(place: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the paths below a place, and the content, of all files."""
+def _all_files(place: str) -> dict[str, bytes]:
+    """Return the content of all files below a place, by their paths there."""
     if place.startswith("memory:"):
-        root = place.removeprefix("memory:/")
-        for path in [path for path in MEMORY.store if path.startswith(f"{root}/")]:
-            yield path[len(root) + 1 :], MEMORY.cat_file(path)
-        return
-    for folder, _, names in os.walk(place):
-        for name in names:
-            path = os.path.join(folder, name)
-            with open(path, "rb") as file:
-                yield os.path.relpath(path, place), file.read()
+        root = f"{place.removeprefix('memory:/')}/"
+        return {p[len(root) :]: MEMORY.cat_file(p) for p in [*MEMORY.store] if p.startswith(root)}
+    paths = [f"{folder}/{name}" for folder, _, names in os.walk(place) for name in names]
+    return {os.path.relpath(path, place): Path(path).read_bytes() for path in paths}
 
 
 def read_file(path: str) -> bytes | None:
     """Return the content of a file on disk or in memory; None if there is none."""
     if path.startswith("memory:"):
         return MEMORY.cat_file(path) if MEMORY.exists(path) else None
-    if not os.path.exists(path):
-        return None
-    with open(path, "rb") as file:
-        return file.read()
+    return Path(path).read_bytes() if os.path.exists(path) else None
 
 
 def write_file(path: str, content: bytes | None) -> None:
     """Write a file on disk or in memory; None removes it."""
-    if content is None:
-        MEMORY.rm_file(path) if path.startswith("memory:") else os.unlink(path)
-    elif path.startswith("memory:"):
-        MEMORY.pipe_file(path, content)
+    if path.startswith("memory:"):
+        MEMORY.rm_file(path) if content is None else MEMORY.pipe_file(path, content)
+    elif content is None:
+        os.unlink(path)
     else:
-        with open(path, "wb") as file:
-            file.write(content)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        Path(path).write_bytes(content)
 
 
 class Room:

@@ -2,39 +2,32 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from hypothesis import strategies as st
 
 import dask_gpuscan  # noqa: F401 (registers .gpuscan)
 from helpers.backends import same
 from helpers.strategies import partitioned_at
 
 from . import drawn
-from .choices import Choices
 from .differences import DIFFERENCES, refusal_for
-from .fuzzer import Fuzzer
 from .methods import METHODS, Method
 
 KEYS = (
-    "int64",
-    "float64",
-    "Int64",
-    "str",
-    "category",
-    "int8",
-    "string[pyarrow]",
-    "bool",
-    "datetime64[ns]",
-    "object",
+    *("int64", "float64", "Int64", "str", "category", "int8", "string[pyarrow]", "bool"),
+    *("datetime64[ns]", "object"),
 )
 CLOSED = ("right", "left", "both", "neither")
 ERRORS = (TypeError, ValueError, NotImplementedError, ArithmeticError)
 """What a refusal is: pandas and Arrow raise some of the others."""
 
 Ask = Callable[[Any], Any]
+Draw = Callable[[Any, Method], "On"]
 
 
 @dataclass(frozen=True)
@@ -52,8 +45,8 @@ class On:
     """Those that are asked, or by which rows are sorted; by default all that are no keys."""
 
 
-@dataclass(frozen=True)
-class FrameCase:
+@dataclass(frozen=True, repr=False)
+class FrameCase(drawn.Shown):
     """A method on a frame that is cut."""
 
     method: Method
@@ -61,11 +54,6 @@ class FrameCase:
     kind: str
     given: dict[str, Any]
     cuts: list[int]
-
-    @property
-    def label(self) -> str:
-        """The method and the dtype of its values."""
-        return f"{self.kind}.{self.method.name} {self.values[0]}"
 
     @property
     def values(self) -> list[Any]:
@@ -78,7 +66,10 @@ class FrameCase:
 
     def __repr__(self) -> str:
         given = ", ".join(f"{n}={v!r}" for n, v in self.given.items())
-        return f"x = {drawn.shown(self.on.frame)}\nx{self.on.shown}.{self.method.name}({given})\ncut at {self.cuts}"
+        frame = drawn.shown(self.on.frame)
+        return (
+            f"x = {frame}\nx.gpuscan{self.on.shown}.{self.method.name}({given})\ncut at {self.cuts}"
+        )
 
     def check(self) -> str:
         """Compare the answers for the whole frame and for its partitions with those of pandas."""
@@ -128,99 +119,57 @@ def _dtypes(frame: Any) -> list[str]:
 # --- what methods are called on ---------------------------------------------------------------------
 
 
-def _series(choices: Choices, method: Method) -> On:
-    count = drawn.length(choices)
-    array = drawn.column(choices, choices.pick(method.dtypes), count, method.wild)
-    series = pd.Series(array, drawn.labels(choices, count), name=choices.pick((None, "x")))
-    return On(series, _itself, _itself, ".gpuscan")
+def _columns(draw: Any, method: Method, count: int, names: str = "xyz") -> dict[str, Any]:
+    names = names[: draw(st.integers(1, len(names)))]
+    dtypes = st.sampled_from(method.dtypes)
+    return {name: draw(drawn.columns(draw(dtypes), count, method.wild)) for name in names}
 
 
-def _columns(choices: Choices, method: Method, count: int, most: int = 3) -> dict[str, Any]:
-    number = choices.between(1, most)
-    dtypes = [choices.pick(method.dtypes) for _ in range(number)]
-    return {
-        name: drawn.column(choices, dtype, count, method.wild)
-        for name, dtype in zip("xyz", dtypes, strict=False)
-    }
+def _series(draw: Any, method: Method) -> On:
+    frame = pd.DataFrame(_columns(draw, method, draw(drawn.LENGTHS), "x"))
+    series = frame["x"].rename(draw(st.sampled_from((None, "x"))))
+    return On(series.set_axis(draw(drawn.labels(len(series)))), _itself, _itself, "")
 
 
-def _frame(choices: Choices, method: Method) -> On:
-    count = drawn.length(choices)
-    frame = pd.DataFrame(_columns(choices, method, count), drawn.labels(choices, count))
-    return On(frame, _itself, _itself, ".gpuscan")
+def _frame(draw: Any, method: Method) -> On:
+    count = draw(drawn.LENGTHS)
+    frame = pd.DataFrame(_columns(draw, method, count), draw(drawn.labels(count)))
+    return On(frame, _itself, _itself, "")
 
 
-def _by_columns(choices: Choices, method: Method) -> On:
-    on = _frame(choices, method)
-    names = list(on.frame)[: choices.between(1, on.frame.shape[1])]
-    by = names[::-1] if choices.flag() else names
-
-    class Bound:
-        def __init__(self, it: Any) -> None:
-            self.it = it
-
-        def sort_values(self, **given: Any) -> Any:
-            return self.it.sort_values(by, **given)
-
-    return On(on.frame, Bound, Bound, f".gpuscan (by {by})", columns=tuple(by))
+def _by_columns(draw: Any, method: Method) -> On:
+    on = _frame(draw, method)
+    by = list(on.frame)[: draw(st.integers(1, on.frame.shape[1]))]
+    return replace(on, columns=tuple(by[::-1] if draw(st.booleans()) else by))
 
 
-def _keyed(
-    choices: Choices, method: Method, most: int
-) -> tuple[pd.DataFrame, list[str], bool | None]:
-    count = drawn.length(choices)
-    by = ["k", "j"][: 2 if choices.one_in(4) else 1]
-    keys = {name: drawn.column(choices, choices.pick(KEYS), count) for name in by}
-    values = _columns(choices, method, count, most)
-    frame = pd.DataFrame({**keys, **values}, drawn.labels(choices, count))
-    clustered = choices.pick((None, True, False))
-    if clustered:
+def _keyed(draw: Any, method: Method, names: str) -> tuple[pd.DataFrame, list[str], dict[str, Any]]:
+    count = draw(drawn.LENGTHS)
+    by = draw(st.sampled_from((["k"], ["k"], ["k"], ["k", "j"])))
+    keys = {name: draw(drawn.columns(draw(st.sampled_from(KEYS)), count)) for name in by}
+    values = _columns(draw, method, count, names)
+    frame = pd.DataFrame({**keys, **values}, draw(drawn.labels(count)))
+    given = {"clustered": draw(st.sampled_from((None, True, False))), "dropna": draw(st.booleans())}
+    if given["clustered"]:
         groups = frame.groupby(by, sort=False, dropna=False, observed=True).ngroup()
         frame = frame.iloc[np.argsort(groups.to_numpy(), kind="stable")]
-    return frame, by, clustered
+    return frame, by, given
 
 
-def _groups(choices: Choices, method: Method) -> On:
-    frame, by, clustered = _keyed(choices, method, 2)
-    dropna = not choices.flag()
+def _groups(draw: Any, method: Method) -> On:
+    frame, by, given = _keyed(draw, method, "xy")
     names = [name for name in frame if name not in by]
-    names, columns = (["x"], "x") if choices.flag() else (names, names)
-    sort = not clustered
+    names, columns = draw(st.sampled_from(((names, names), (["x"], "x"))))
+    theirs = {"sort": not given["clustered"], "dropna": given["dropna"], "observed": True}
     key: Any = by if len(by) > 1 else by[0]
     return On(
         frame,
-        lambda it: it.groupby(by, clustered=clustered, dropna=dropna)[columns],
-        lambda it: it.groupby(key, sort=sort, dropna=dropna, observed=True)[columns],
-        f".gpuscan.groupby({by}, clustered={clustered}, dropna={dropna})[{columns!r}]",
-        clustered,
-        dropna,
-        tuple(by),
-        tuple(names),
-    )
-
-
-def _row_windows(choices: Choices) -> tuple[Ask, str]:
-    """Draw windows of rows, or of all rows so far."""
-    if choices.one_in(4):
-        periods = choices.between(0, 4)
-        return lambda it: it.expanding(min_periods=periods), f".expanding(min_periods={periods})"
-    window = choices.between(1, 9)
-    given = {"window": window, "min_periods": choices.pick((None, 0, 1, window))}
-    given |= drawn.options(choices, {"center": (False, True), "closed": CLOSED})
-    return lambda it: it.rolling(**given), f".rolling(**{given})"
-
-
-def _windows(choices: Choices, method: Method) -> On:
-    if choices.flag():
-        ask, shown = _row_windows(choices)
-        return _windowed(choices, method, ask, f".gpuscan{shown}")
-    given = {
-        "window": choices.pick(("1s", "2s", "4s", "90s")),
-        "min_periods": choices.pick((None, 0, 1, 3)),
-    }
-    given |= drawn.options(choices, {"center": (False, True), "closed": CLOSED})
-    return _windowed(
-        choices, method, lambda it: it.rolling(**given), f".gpuscan.rolling(**{given})", times=True
+        lambda it: it.groupby(by, **given)[columns],
+        lambda it: it.groupby(key, **theirs)[columns],
+        f".groupby({by}, **{given})[{columns!r}]",
+        **given,
+        by=tuple(by),
+        columns=tuple(names),
     )
 
 
@@ -243,79 +192,105 @@ class Apart:
         return method
 
 
-def _group_windows(choices: Choices, method: Method) -> On:
-    frame, by, clustered = _keyed(choices, method, 1)
-    frame = frame.reset_index(drop=True)
-    dropna = not choices.flag()
-    ask, shown = _row_windows(choices)
-    return On(
-        frame,
-        lambda it: ask(it.groupby(by, clustered=clustered, dropna=dropna)["x"]),
-        lambda it: Apart(it, by, dropna, ask),
-        f".gpuscan.groupby({by}, clustered={clustered}, dropna={dropna})['x']{shown}",
-        clustered,
-        dropna,
-        tuple(by),
-    )
+Call = tuple[str, dict[str, Any]]
+"""What gives windows or buckets: the name of a method, and its arguments."""
 
 
-def _windowed(choices: Choices, method: Method, ask: Ask, shown: str, times: bool = False) -> On:
-    on = _series(choices, method) if choices.flag() else _frame(choices, method)
-    if times:
-        on.frame.index = _times(choices, len(on.frame))
-    return On(on.frame, ask, ask, shown)
+def _calls(name: str, must: drawn.Values, may: drawn.Values) -> st.SearchStrategy[Call]:
+    return st.tuples(st.just(name), drawn.options(may, must))
 
 
-def _times(choices: Choices, count: int) -> pd.DatetimeIndex:
-    steps = [choices.pick((0, 1, 2, 5, 59, 3600)) for _ in range(count)]
-    start = pd.Timestamp(choices.pick(("2026-01-01", "2026-03-28 23:30", "1969-12-31 23:59:58")))
-    times = pd.DatetimeIndex(
-        start + pd.to_timedelta(np.cumsum(np.array(steps, "i8")), unit="s"), name="t"
-    )
-    times = times.as_unit(choices.pick(("ns", "s", "ms", "us")))
-    zone = choices.pick((None, None, "UTC", "Europe/Berlin"))
+ENDS = {"center": (False, True), "closed": CLOSED}
+ROLLING = _calls("rolling", {"window": range(1, 10)}, {"min_periods": (0, 1, 3), **ENDS})
+EXPANDING = _calls("expanding", {"min_periods": range(5)}, {})
+ROW_WINDOWS = drawn.one_of(ROLLING, ROLLING, ROLLING, EXPANDING)
+TIME_WINDOWS = _calls(
+    "rolling", {"window": ("1s", "2s", "4s", "90s")}, {"min_periods": (0, 1, 3), **ENDS}
+)
+EWM = _calls(
+    "ewm",
+    {"alpha": (0.5, 0.1, 1.0), "min_periods": range(4)},
+    {"adjust": (True, False), "ignore_na": (False, True)},
+)
+BUCKETS = _calls(
+    "resample",
+    {"rule": ("15min", "1h", "7s", "D", "36h", "W", "MS")},
+    {"closed": ("left", "right"), "label": ("left", "right")},
+)
+
+
+def _asked(call: Call, of: Any) -> Any:
+    name, given = call
+    return getattr(of, name)(**given)
+
+
+def _shown(call: Call) -> str:
+    return f".{call[0]}(**{call[1]})"
+
+
+def _times(draw: Any, count: int) -> pd.DatetimeIndex:
+    steps = draw(drawn.lists(st.sampled_from((0, 1, 2, 5, 59, 3600)), count))
+    starts = ("2026-01-01", "2026-03-28 23:30", "1969-12-31 23:59:58")
+    passed = pd.to_timedelta(np.cumsum(np.array(steps, "i8")), unit="s")
+    times = pd.DatetimeIndex(pd.Timestamp(draw(st.sampled_from(starts))) + passed, name="t")
+    times = times.as_unit(draw(st.sampled_from(("ns", "s", "ms", "us"))))
+    zone = draw(st.sampled_from((None, None, "UTC", "Europe/Berlin")))
     return times if zone is None else times.tz_localize("UTC").tz_convert(zone)
 
 
-def _ewm(choices: Choices, method: Method) -> On:
-    given = {"alpha": choices.pick((0.5, 0.1, 1.0)), "min_periods": choices.between(0, 3)}
-    given |= drawn.options(choices, {"adjust": (True, False), "ignore_na": (False, True)})
-    return _windowed(choices, method, lambda it: it.ewm(**given), f".gpuscan.ewm({given})")
+def _windowed(draw: Any, method: Method, calls: st.SearchStrategy[Call], *shapes: Draw) -> On:
+    on, call = draw(st.sampled_from(shapes))(draw, method), draw(calls)
+    if calls in (TIME_WINDOWS, BUCKETS):
+        on.frame.index = _times(draw, len(on.frame))
+    ask = partial(_asked, call)
+    return On(on.frame, ask, ask, _shown(call))
 
 
-def _buckets(choices: Choices, method: Method) -> On:
-    on = _series(choices, method)
-    on.frame.index = _times(choices, len(on.frame))
-    given = {"rule": choices.pick(("15min", "1h", "7s", "D", "36h", "W", "MS"))}
-    given |= drawn.options(choices, {"closed": ("left", "right"), "label": ("left", "right")})
-    ask: Ask = lambda it: it.resample(**given)  # noqa: E731
-    return On(on.frame, ask, ask, f".gpuscan.resample({given})")
+def _windows(draw: Any, method: Method) -> On:
+    calls = draw(st.sampled_from((ROW_WINDOWS, TIME_WINDOWS)))
+    return _windowed(draw, method, calls, _series, _frame)
+
+
+def _group_windows(draw: Any, method: Method) -> On:
+    frame, by, given = _keyed(draw, method, "x")
+    call = draw(ROW_WINDOWS)
+    ask = partial(_asked, call)
+    return On(
+        frame.reset_index(drop=True),
+        lambda it: ask(it.groupby(by, **given)["x"]),
+        lambda it: Apart(it, by, given["dropna"], ask),
+        f".groupby({by}, **{given})['x']{_shown(call)}",
+        **given,
+        by=tuple(by),
+    )
 
 
 def _itself(frame: Any) -> Any:
     return frame
 
 
-KINDS: dict[str, Callable[[Choices, Method], On]] = {
+KINDS: dict[str, Draw] = {
     "series": _series,
     "frame": _frame,
     "by columns": _by_columns,
     "groups": _groups,
     "windows": _windows,
     "group windows": _group_windows,
-    "ewm": _ewm,
-    "buckets": _buckets,
+    "ewm": lambda draw, method: _windowed(draw, method, EWM, _series, _frame),
+    "buckets": lambda draw, method: _windowed(draw, method, BUCKETS, _series),
 }
 
 
-def draw(choices: Choices) -> FrameCase:
-    """Draw a frame, a method and its arguments, and a partitioning."""
-    method = choices.pick(METHODS)
-    kind = choices.pick(method.on)
-    on = KINDS[kind](choices, method)
-    given = drawn.options(choices, method.arguments)
-    given |= {name: choices.pick(values) for name, values in method.required.items()}
-    return FrameCase(method, on, kind, given, drawn.cuts(choices, len(on.frame)))
+@st.composite
+def _cases(draw: Any) -> FrameCase:
+    method = draw(st.sampled_from(METHODS))
+    kind = draw(st.sampled_from(method.on))
+    on = KINDS[kind](draw, method)
+    given = draw(drawn.options(method.arguments, method.required))
+    if kind == "by columns":
+        given["by"] = list(on.columns)
+    return FrameCase(method, on, kind, given, draw(drawn.cuts(len(on.frame))))
 
 
-FRAMES = Fuzzer("frames", draw)
+FRAMES = _cases()
+"""A frame, a method and its arguments, and a partitioning."""

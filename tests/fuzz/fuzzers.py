@@ -1,5 +1,9 @@
 """The fuzzers that there are."""
 
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
 from .arguments import ARGUMENTS
 from .arrow import ARROW
 from .cuts import CUTS
@@ -7,21 +11,20 @@ from .edges import EDGES_OF_KERNELS
 from .files import FILES
 from .frames import FRAMES
 from .operators import OPERATORS
+from .peers import PEERS
 from .predicates import PREDICATES
 from .schedules import SCHEDULES
 
-FUZZERS = {
-    fuzzer.name: fuzzer
-    for fuzzer in (
-        ARGUMENTS,
-        ARROW,
-        CUTS,
-        EDGES_OF_KERNELS,
-        FILES,
-        FRAMES,
-        OPERATORS,
-        PREDICATES,
-        SCHEDULES,
-    )
+FUZZERS: dict[str, SearchStrategy[Any]] = {
+    "arguments": ARGUMENTS,
+    "arrow": ARROW,
+    "cuts": CUTS,
+    "edges": EDGES_OF_KERNELS,
+    "files": FILES,
+    "frames": FRAMES,
+    "operators": OPERATORS,
+    "peers": PEERS,
+    "predicates": PREDICATES,
+    "schedules": SCHEDULES,
 }
-"""By name."""
+"""What draws the cases of each."""

@@ -34,6 +34,8 @@ class History:
         self.is_table = setting.target == "table"
         self.target = Table(room.local) if self.is_table else Target(places[setting.target])
         self.exports = {"local": f"{room.local}/state.arrow", "memory": f"{room.memory}/state"}
+        self.is_in_memory = self.is_table or "memory" in (setting.target, setting.export)
+        """Whether a part of it is lost with the process."""
         self.known: list[File] = []
         self.ended = self.is_begun = False
         self.is_loose = False
@@ -84,7 +86,7 @@ class History:
         elif step.kind == "same bytes":
             folder.put(number, folder.content(number))
         elif step.kind == "touch":
-            folder.touch(number, 10**9 + step.seed)
+            folder.put(number, folder.content(number), (10**9 + step.seed) * 10**9)
         elif step.kind == "remove":
             folder.remove(number)
         elif step.kind == "rename":
@@ -292,6 +294,8 @@ class History:
         finals: list[list[File]],
     ) -> None:
         """Run, perhaps with harm, and check what is there behind it."""
+        if step.harm.kind in ("SIGKILL", "power cut") and self.is_in_memory:
+            step = replace(step, harm=replace(step.harm, kind="killed"))
         layer = Layer(step.harm, lambda: self._meanwhile(step, finals))
         error: BaseException | None = None
         before = self.target.files()

@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 
-from .fuzzer import Told
 from .seen_files import Rules
 from .store_harm import Harm
 
 ERROR, NO_HARM = Rules(), Harm()
 
 
-@dataclass(frozen=True, repr=False)
-class Setting(Told):
+@dataclass(frozen=True)
+class Setting:
     """What stays the same through a history."""
 
     query: str
@@ -34,8 +33,8 @@ class Setting(Told):
     """Rows of short files that are read together."""
 
 
-@dataclass(frozen=True, repr=False)
-class Change(Told):
+@dataclass(frozen=True)
+class Change:
     """Something happens to a file of the source."""
 
     kind: str
@@ -44,8 +43,8 @@ class Change(Told):
     seed: int = 0
 
 
-@dataclass(frozen=True, repr=False)
-class Go(Told):
+@dataclass(frozen=True)
+class Go:
     """A run."""
 
     rules: Rules = ERROR
@@ -59,8 +58,8 @@ class Go(Told):
     meanwhile: str = "read"
 
 
-@dataclass(frozen=True, repr=False)
-class Damage(Told):
+@dataclass(frozen=True)
+class Damage:
     """Something happens to the directory."""
 
     kind: str

@@ -41,6 +41,8 @@ class Method:
 
 
 ROWS = ("series", "frame")
+BOTH = (*ROWS, "groups")
+WINDOWS = ("windows", "group windows")
 SCANS = {"skipna": (True, False)}
 RANKS = {
     "method": ("average", "min", "max", "first", "dense"),
@@ -49,22 +51,9 @@ RANKS = {
     "na_option": ("keep", "top", "bottom"),
 }
 REDUCED = (*REDUCTIONS, "median", "nunique")
-WINDOWED = (
-    "sum",
-    "mean",
-    "var",
-    "std",
-    "sem",
-    "min",
-    "max",
-    "count",
-    "first",
-    "last",
-    "skew",
-    "kurt",
-    "median",
-    "nunique",
-)
+STATISTICS = ("sum", "mean", "var", "std", "sem", "min", "max", "count", "first", "last")
+WINDOWED = (*STATISTICS, "skew", "kurt", "median", "nunique")
+BUCKETED = (*STATISTICS, "prod", "size", "median", "nunique")
 EXACT = ("min", "max", "any", "all", "count", "first", "last", "nunique")
 
 
@@ -128,121 +117,78 @@ def _backwards(name: str) -> Callable[..., Any]:
 
 
 SORTS = {"ascending": (True, False), "na_position": ("last", "first"), "ignore_index": FLAGS}
+LIMITS = {
+    "limit": (1, 2),
+    "limit_direction": ("forward", "backward", "both"),
+    "limit_area": ("inside", "outside"),
+}
+INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
+QUANTILES = (0.5, 0.0, 1.0, 0.3)
+POSITIONS = (0, 1, -1, -2, [0, 2], slice(1, None), slice(None, -1))
 ORDERED = (*NUMBERS, *TIMES, *(t for t in TEXTS if t != "object"))
+WITH_NULLS = ("float64", "float32", "Float64", "double[pyarrow]", "int64")
+
+
+def _each(
+    names: Sequence[str],
+    on: Sequence[str],
+    dtypes: Sequence[str],
+    wild: bool = False,
+    theirs: Callable[..., Any] | None = None,
+    required: Mapping[str, Sequence[Any]] | None = None,
+    **arguments: Sequence[Any],
+) -> list[Method]:
+    return [Method(name, on, dtypes, arguments, wild, theirs, required or {}) for name in names]
+
 
 METHODS = (
-    *(
-        Method(name, (*ROWS, "groups"), (*NUMBERS, *TIMES), SCANS, name in ("cummax", "cummin"))
-        for name in ("cumsum", "cumprod", "cummax", "cummin")
-    ),
+    *_each(("cumsum", "cumprod"), BOTH, (*NUMBERS, *TIMES), skipna=(True, False)),
+    *_each(("cummax", "cummin"), BOTH, (*NUMBERS, *TIMES), True, skipna=(True, False)),
     *(
         Method(name, ROWS, NUMBERS, SCANS, theirs=_backwards(name), required={"reverse": (True,)})
         for name in ("cumsum", "cumprod", "cummax", "cummin")
     ),
-    Method("ffill", (*ROWS, "groups"), EVERY, {"limit": (1, 2, 5)}, True),
-    Method("bfill", (*ROWS, "groups"), EVERY, {"limit": (1, 2, 5)}, True),
-    Method("shift", (*ROWS, "groups"), EVERY, {"periods": PERIODS}, True),
-    Method("diff", (*ROWS, "groups"), (*NUMBERS, *TIMES), {"periods": PERIODS}),
-    Method("pct_change", (*ROWS, "groups"), NUMBERS, {"periods": PERIODS}),
-    Method("rank", (*ROWS, "groups"), EVERY, RANKS, True),
-    Method("drop_duplicates", ROWS, EVERY, {"keep": KEEP, "ignore_index": FLAGS}, True),
-    Method(
-        "unique_consecutive", ROWS, EVERY, {"keep": ("first", "last")}, True, _unique_consecutive
+    *_each(("ffill", "bfill"), BOTH, EVERY, True, limit=(1, 2, 5)),
+    *_each(("shift",), BOTH, EVERY, True, periods=PERIODS),
+    *_each(("diff",), BOTH, (*NUMBERS, *TIMES), periods=PERIODS),
+    *_each(("pct_change",), BOTH, NUMBERS, periods=PERIODS),
+    *_each(("rank",), BOTH, EVERY, True, **RANKS),
+    *_each(("drop_duplicates",), ROWS, EVERY, True, keep=KEEP, ignore_index=FLAGS),
+    *_each(("unique_consecutive",), ROWS, EVERY, True, _unique_consecutive, keep=("first", "last")),
+    *_each(("rle",), ROWS, EVERY, True, _rle),
+    *_each(("row_number",), ROWS, ("int64", "str"), True, _row_number),
+    *_each(("reset_index",), ROWS, EVERY, True, drop=FLAGS),
+    *_each(("sort_values",), ("series",), ORDERED, True, _stable, **SORTS),
+    *_each(("sort_values",), ("by columns",), EVERY, True, _stable, **SORTS),
+    *_each(("sort_index",), ROWS, ("int64",), True, _stable_index, **SORTS),
+    *_each(
+        *(("nlargest", "nsmallest"), ("series",), (*NUMBERS, *TIMES), True),
+        n=(0, 1, 2, 3, 9),
+        keep=("first", "last", "all"),
     ),
-    Method("rle", ROWS, EVERY, {}, True, _rle),
-    Method("row_number", ROWS, ("int64", "str"), {}, True, _row_number),
-    Method("reset_index", ROWS, EVERY, {"drop": FLAGS}, True),
-    Method("sort_values", ("series",), ORDERED, SORTS, True, _stable),
-    Method("sort_values", ("by columns",), EVERY, SORTS, True, _stable),
-    Method("sort_index", ROWS, ("int64",), SORTS, True, _stable_index),
-    *(
-        Method(
-            name,
-            ("series",),
-            (*NUMBERS, *TIMES),
-            {"n": (0, 1, 2, 3, 9), "keep": ("first", "last", "all")},
-            True,
-        )
-        for name in ("nlargest", "nsmallest")
+    *_each(
+        *(("value_counts",), ("series",), EVERY, True),
+        normalize=FLAGS,
+        ascending=FLAGS,
+        dropna=(True, False),
     ),
-    Method(
-        "value_counts",
-        ("series",),
-        EVERY,
-        {"normalize": FLAGS, "ascending": FLAGS, "dropna": (True, False)},
-        True,
+    *_each(("interpolate",), ROWS, WITH_NULLS, **LIMITS),
+    *_each([n for n in REDUCED if n in EXACT], ("groups",), EVERY, True),
+    *_each([n for n in REDUCED if n not in EXACT], ("groups",), (*NUMBERS, "timedelta64[ns]")),
+    *_each(("size",), ("groups",), ("int64",), True),
+    *_each(("cumcount",), ("groups",), ("int64",), True, ascending=(True, False)),
+    *_each(("row_number",), ("groups",), ("int64",), True, _group_rows),
+    *_each(("head", "tail"), ("groups",), EVERY, True, n=(1, 0, 2, -1, 5)),
+    *_each(("nth",), ("groups",), EVERY, True, n=POSITIONS),
+    *_each(("quantile",), ("groups",), FEW_NUMBERS, q=QUANTILES, interpolation=INTERPOLATIONS),
+    *_each(WINDOWED, WINDOWS, FEW_NUMBERS),
+    *_each(
+        *(("quantile",), WINDOWS, FEW_NUMBERS),
+        required={"q": QUANTILES},
+        interpolation=INTERPOLATIONS,
     ),
-    Method(
-        "interpolate",
-        ROWS,
-        ("float64", "float32", "Float64", "double[pyarrow]", "int64"),
-        {
-            "limit": (1, 2),
-            "limit_direction": ("forward", "backward", "both"),
-            "limit_area": ("inside", "outside"),
-        },
-    ),
-    *(
-        Method(
-            name,
-            ("groups",),
-            EVERY if name in EXACT else (*NUMBERS, "timedelta64[ns]"),
-            {},
-            name in EXACT,
-        )
-        for name in REDUCED
-    ),
-    Method("size", ("groups",), ("int64",), {}, True),
-    Method("cumcount", ("groups",), ("int64",), {"ascending": (True, False)}, True),
-    Method("row_number", ("groups",), ("int64",), {}, True, _group_rows),
-    Method("head", ("groups",), EVERY, {"n": (1, 0, 2, -1, 5)}, True),
-    Method("tail", ("groups",), EVERY, {"n": (1, 0, 2, -1, 5)}, True),
-    Method(
-        "nth",
-        ("groups",),
-        EVERY,
-        {"n": (0, 1, -1, -2, [0, 2], slice(1, None), slice(None, -1))},
-        True,
-    ),
-    Method(
-        "quantile",
-        ("groups",),
-        FEW_NUMBERS,
-        {
-            "q": (0.5, 0.0, 1.0, 0.3),
-            "interpolation": ("linear", "lower", "higher", "nearest", "midpoint"),
-        },
-    ),
-    *(Method(name, ("windows", "group windows"), FEW_NUMBERS) for name in WINDOWED),
-    Method(
-        "quantile",
-        ("windows", "group windows"),
-        FEW_NUMBERS,
-        {"interpolation": ("linear", "lower", "higher", "nearest", "midpoint")},
-        required={"q": (0.5, 0.0, 1.0, 0.3)},
-    ),
-    *(
-        Method(name, ("ewm",), FEW_NUMBERS, {} if name == "mean" else {"bias": FLAGS})
-        for name in ("mean", "var", "std")
-    ),
-    *(
-        Method(name, ("buckets",), FEW_NUMBERS)
-        for name in (
-            "sum",
-            "prod",
-            "min",
-            "max",
-            "count",
-            "size",
-            "mean",
-            "var",
-            "std",
-            "sem",
-            "first",
-            "last",
-            "median",
-            "nunique",
-        )
-    ),
+    *_each(("mean",), ("ewm",), FEW_NUMBERS),
+    *_each(("var", "std"), ("ewm",), FEW_NUMBERS, bias=FLAGS),
+    *_each(BUCKETED, ("buckets",), FEW_NUMBERS),
 )
 """The methods that are drawn."""

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from dask_gpuscan import Operator, operator
-
-from .choices import Choices
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class Monoid:
     combine: Callable[[Any, Any], Any]
     lift: Callable[..., Any]
     lower: Callable[[Any], Any]
-    parameters: str = ""
+    parameters: dict[str, int]
 
     @property
     def operator(self) -> Operator:
@@ -30,28 +29,20 @@ class Monoid:
         )
 
 
-def _numbers(choices: Choices, *tops: int) -> list[int]:
-    return [choices.below(top) for top in tops]
-
-
-def affine(choices: Choices) -> Monoid:
+def affine(p: int, c: int, d: int) -> Monoid:
     """Maps x -> a x + b modulo a prime."""
-    p = choices.pick((2, 3, 7, 65_521, 2_147_483_647))
-    c, d = _numbers(choices, 9, 9)
     return Monoid(
         "affine",
         (1, 0),
         lambda s, t: (s[0] * t[0] % p, (s[1] * t[0] + t[1]) % p),
         lambda x: ((x + c) % p, (x * d + 1) % p),
         lambda s: s[0] + s[1],
-        f"p={p} c={c} d={d}",
+        {"p": p, "c": c, "d": d},
     )
 
 
-def matrices(choices: Choices) -> Monoid:
+def matrices(p: int, c: int) -> Monoid:
     """Matrices of 2 by 2 modulo a number."""
-    p = choices.pick((2, 5, 10_007))
-    c = choices.below(9)
     return Monoid(
         "matrices",
         (1, 0, 0, 1),
@@ -63,26 +54,24 @@ def matrices(choices: Choices) -> Monoid:
         ),
         lambda x: (x % p, (x + c) % p, 1, c % p),
         lambda s: s[0] + 3 * s[1] + 5 * s[2] + 7 * s[3],
-        f"p={p} c={c}",
+        {"p": p, "c": c},
     )
 
 
-def max_plus(choices: Choices) -> Monoid:
+def max_plus(c: int, d: int) -> Monoid:
     """Maps y -> max(y + a, b)."""
-    c, d = _numbers(choices, 9, 9)
     return Monoid(
         "max_plus",
         (0, -(10**12)),
         lambda s, t: (s[0] + t[0], max(s[1] + t[0], t[1])),
         lambda x: (x - c, d),
         lambda s: max(s[0], s[1]),
-        f"c={c} d={d}",
+        {"c": c, "d": d},
     )
 
 
-def clamps(choices: Choices) -> Monoid:
+def clamps(low: int, high: int) -> Monoid:
     """Maps y -> min(max(y + a, low), high)."""
-    low, span = _numbers(choices, 5, 20)
     return Monoid(
         "clamps",
         (0, -(10**12), 10**12),
@@ -91,16 +80,14 @@ def clamps(choices: Choices) -> Monoid:
             min(max(s[1] + t[0], t[1]), t[2]),
             min(max(s[2] + t[0], t[1]), t[2]),
         ),
-        lambda x: (x, -low, span),
+        lambda x: (x, low, high),
         lambda s: min(max(s[0], s[1]), s[2]),
-        f"low={-low} high={span}",
+        {"low": low, "high": high},
     )
 
 
-def texts(choices: Choices) -> Monoid:
+def texts(most: int, base: int) -> Monoid:
     """The last letters of texts, packed in an integer behind their number."""
-    most = choices.between(1, 7)
-    base = choices.pick((2, 10, 256))
     return Monoid(
         "texts",
         (0, 0),
@@ -110,13 +97,12 @@ def texts(choices: Choices) -> Monoid:
         ),
         lambda x: (1, x % base),
         lambda s: s[1] * 8 + s[0],
-        f"most={most} base={base}",
+        {"most": most, "base": base},
     )
 
 
-def automata(choices: Choices) -> Monoid:
+def automata(table: int, start: int) -> Monoid:
     """Maps of four states to themselves, by a table at random of what each of four letters does."""
-    table, start = _numbers(choices, 2**32, 4)
     return Monoid(
         "automata",
         0b11_10_01_00,
@@ -128,39 +114,44 @@ def automata(choices: Choices) -> Monoid:
         ),
         lambda x: (table >> (8 * (x & 3))) & 255,
         lambda f: (f >> (2 * start)) & 3,
-        f"table={table:#x} start={start}",
+        {"table": table, "start": start},
     )
 
 
-def brackets(choices: Choices) -> Monoid:
+def brackets(m: int) -> Monoid:
     """Brackets that have no partner: closing and opening ones."""
-    m = choices.between(2, 5)
     return Monoid(
         "brackets",
         (0, 0),
         lambda s, t: (s[0] + max(t[0] - s[1], 0), t[1] + max(s[1] - t[0], 0)),
         lambda x: (1 if x % m == 0 else 0, 1 if x % m == 1 else 0),
         lambda s: 100_000 * s[0] + s[1],
-        f"m={m}",
+        {"m": m},
     )
 
 
-def firsts(choices: Choices) -> Monoid:
+def firsts(m: int) -> Monoid:
     """The largest value so far, the first of equal ones, with the value that came with it."""
-    m = choices.between(1, 5)
     return Monoid(
         "firsts",
         (-(10**12), 0),
         lambda s, t: t if t[0] > s[0] else s,
         lambda x: (x % m, x),
         lambda s: s[1],
-        f"m={m}",
+        {"m": m},
     )
 
 
-FAMILIES: dict[str, Callable[[Choices], Monoid]] = {
-    family.__name__: family
-    for family in (affine, max_plus, automata, texts, matrices, clamps, brackets, firsts)
+SMALL = st.integers(0, 8)
+FAMILIES: dict[str, st.SearchStrategy[Monoid]] = {
+    "affine": st.builds(affine, st.sampled_from((2, 3, 7, 65_521, 2**31 - 1)), SMALL, SMALL),
+    "max_plus": st.builds(max_plus, SMALL, SMALL),
+    "automata": st.builds(automata, st.integers(0, 2**32 - 1), st.integers(0, 3)),
+    "texts": st.builds(texts, st.integers(1, 7), st.sampled_from((2, 10, 256))),
+    "matrices": st.builds(matrices, st.sampled_from((2, 5, 10_007)), SMALL),
+    "clamps": st.builds(clamps, st.integers(-4, 0), st.integers(0, 19)),
+    "brackets": st.builds(brackets, st.integers(2, 5)),
+    "firsts": st.builds(firsts, st.integers(1, 5)),
 }
 """By name."""
 

@@ -7,6 +7,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 import pandas as pd
+from hypothesis import strategies as st
 
 import dask_gpuscan
 from dask_gpuscan.kernels import (
@@ -24,9 +25,7 @@ from dask_gpuscan.kernels import (
 from helpers.backends import Backend, Cuda, has_cuda
 from helpers.strategies import partitioned_at
 
-from .choices import Choices
-from .drawn import cuts
-from .fuzzer import Fuzzer
+from .drawn import Shown, cuts, lists, one_in
 from .monoids import FAMILIES, Monoid, scanned
 
 DTYPES = ("int64", "int32", "int8")
@@ -265,17 +264,12 @@ ENTRIES: dict[str, Callable[[Task], None]] = {
 # --- cases -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class OperatorCase:
+@dataclass(frozen=True, repr=False)
+class OperatorCase(Shown):
     """A task for one of the entries."""
 
     entry: str
     task: Task
-
-    @property
-    def label(self) -> str:
-        """What was called, and where."""
-        return f"{self.entry}.{self.task.monoid.name} {self.task.backend.name}"
 
     def __repr__(self) -> str:
         task = self.task
@@ -284,7 +278,7 @@ class OperatorCase:
         nulls = np.flatnonzero(~task.valid)[:20].tolist()
         keys = "" if many else f", keys {task.keys.tolist()}"
         return (
-            f"{self.entry} by {task.monoid.name}({task.monoid.parameters}) of {items}{keys}, null ({task.nulls}) at "
+            f"{self.entry} by {task.monoid.name}(**{task.monoid.parameters}) of {items}{keys}, null ({task.nulls}) at "
             f"{nulls}, cut at {task.cuts[:20]}, exclusive={task.exclusive}, reverse={task.reverse}, from {task.carry}"
         )
 
@@ -299,45 +293,45 @@ def backends() -> list[Backend]:
     return [Backend(), Cuda()] if has_cuda() else [Backend()]
 
 
-def draw(
-    choices: Choices, families: Sequence[str] = tuple(FAMILIES), dtypes: Sequence[str] = DTYPES
+@st.composite
+def cases_of(
+    draw: Any, families: Sequence[str] = tuple(FAMILIES), dtypes: Sequence[str] = DTYPES
 ) -> OperatorCase:
     """Draw an operator, elements, and what is done with them."""
-    entry = choices.pick(tuple(ENTRIES))
-    backend = choices.pick(backends())
-    monoid = FAMILIES[choices.pick(families)](choices)
-    long = choices.one_in(10)
-    count = choices.pick(BORDERS) if long else choices.below(choices.pick((3, 8, 40)))
-    dtype = choices.pick(dtypes)
-    if long:  # as many draws would take long to minimise
-        rng = np.random.default_rng(choices.below(1000))
+    entry = draw(st.sampled_from([*ENTRIES]))
+    monoid = draw(FAMILIES[draw(st.sampled_from(families))])
+    dtype = draw(st.sampled_from(dtypes))
+    nulls = draw(st.sampled_from(("none", "bytes", "bits")))
+    if not draw(one_in(10)):
+        count = draw(st.sampled_from((3, 8, 40)).flatmap(lambda most: st.integers(0, most - 1)))
+        items = np.array(draw(lists(st.sampled_from((0, 1, 2, 3, -1, 5, 8)), count)), dtype)
+        valid = np.array(draw(lists(st.sampled_from((True, True, True, False)), count)), bool)
+        keys = np.array(draw(lists(st.integers(0, 2), count)), np.int64)
+        at = draw(cuts(count))
+    else:  # as many draws would take long
+        count = draw(st.sampled_from(BORDERS))
+        rng = np.random.default_rng(draw(st.integers(0, 999)))
         items = rng.integers(-4, 9, count).astype(dtype)
         valid, keys = rng.random(count) < 0.8, np.repeat(np.arange(count), 7)[:count] // 3 % 11
-    else:
-        items = np.array([choices.pick((0, 1, 2, 3, -1, 5, 8)) for _ in range(count)], dtype)
-        valid = np.array([not choices.one_in(4) for _ in range(count)], bool)
-        keys = np.array([choices.below(3) for _ in range(count)], np.int64)
-    nulls = choices.pick(("none", "bytes", "bits"))
+        at = [count // 3, count // 3, count - 1]
     if nulls == "none" and not entry.startswith("partition"):
         valid = np.ones(count, bool)
-    carry = monoid.identity
-    if choices.flag():
-        carry = monoid.combine(carry, monoid.lift(choices.below(9)))
+    first = st.integers(0, 8).map(lambda x: monoid.combine(monoid.identity, monoid.lift(x)))
     return OperatorCase(
         entry,
         Task(
-            backend,
+            draw(st.sampled_from(backends())),
             monoid,
             items,
             valid,
             keys,
-            cuts(choices, count) if count < 100 else [count // 3, count // 3, count - 1],
-            choices.flag(),
-            choices.flag(),
+            at,
+            draw(st.booleans()),
+            draw(st.booleans()),
             nulls,
-            carry,
+            draw(st.just(monoid.identity) | first),
         ),
     )
 
 
-OPERATORS = Fuzzer("operators", draw)
+OPERATORS = cases_of()

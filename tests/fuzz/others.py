@@ -26,14 +26,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from hypothesis import Phase, find, given, seed, settings
+from hypothesis import strategies as st
 
 import dask_gpuscan  # noqa: F401 (registers .gpuscan)
 from helpers.backends import same
 from helpers.strategies import partitioned_at
 
 from . import drawn
-from .choices import Choices, minimised
 from .cuts import TAME, held, rows
+from .fuzzer import QUIETLY
 
 TYPES = {"k": ("int64",), "x": ("float64",), "n": ("int64",), "i": ("Int64",), "s": ("str",)}
 Ask = Callable[[str, pd.DataFrame, list[int]], Any]
@@ -292,13 +294,14 @@ KINDS = ("same bits", "other order", "rounding", "raises", "other answers")
 """How answers for two cuts compare, from the best to the worst; "refused" if there is none for either."""
 
 
-def draw(choices: Choices, empty: bool, times: int) -> tuple[pd.DataFrame, list[list[int]]]:
+@st.composite
+def cases(draw: Any, empty: bool, times: int) -> tuple[pd.DataFrame, list[list[int]]]:
     """Draw a frame under a default index, whose times differ, and two cuts; its rows are repeated."""
-    once = rows(choices, TAME, TYPES)
+    once = draw(rows(TAME, TYPES))
     frame = pd.concat([once] * times, ignore_index=True)
     hours = np.arange(len(frame)) + np.arange(len(frame)) // max(len(once), 1) * 5 * len(once)
     frame["t"] += pd.to_timedelta(hours, unit="h")
-    cuts = [[c * times for c in drawn.cuts(choices, len(once))] for _ in range(2)]
+    cuts = [[c * times for c in draw(drawn.cuts(len(once)))] for _ in range(2)]
     if not empty:
         cuts = [sorted({c for c in each if 0 < c < len(frame)}) for each in cuts]
     return frame, cuts
@@ -338,27 +341,28 @@ def _in_order(answer: Any) -> Any:
 
 
 def measured(
-    library: str, what: str, seed: int, cases: int, times: int
+    library: str, what: str, number: int, count: int, times: int
 ) -> tuple[Counter[str], str]:
     """Return how often which kind was found, and the smallest case of the worst."""
     _, ask, texts = LIBRARIES[library]
     found: Counter[str] = Counter()
-    worst: dict[str, tuple[list[int], bool]] = {}
+    some = settings(QUIETLY, max_examples=max(count // 2, 1), phases=(Phase.generate,))
     for empty in (False, True):
-        for number in range(cases // 2):
-            choices = Choices(Random(f"{seed} {number} {empty}"))
-            what_was = kind(ask, texts[what], *draw(choices, empty, times))
-            found[what_was] += 1
-            worst.setdefault(what_was, (choices.made, empty))
-    bad = next((k for k in reversed(KINDS[1:]) if k in worst), None)
+
+        def measure(case: Any) -> None:
+            found[kind(ask, texts[what], *case)] += 1
+
+        seed(number)(some(given(cases(empty, times))(measure)))()
+    bad = next((k for k in reversed(KINDS[1:]) if k in found), None)
     if bad is None or times > 1:
         return found, ""
-    recorded, empty = worst[bad]
-
-    def still(made: list[int]) -> bool:
-        return kind(ask, texts[what], *draw(Choices(recorded=made), empty, times)) == bad
-
-    frame, cuts = draw(Choices(recorded=minimised(recorded, still, 5.0)), empty, times)
+    either = cases(False, 1) | cases(True, 1)
+    frame, cuts = find(
+        either,
+        lambda case: kind(ask, texts[what], *case) == bad,
+        settings=settings(QUIETLY, max_examples=10 * count),
+        random=Random(number),
+    )
     used = [name for name in frame if f"'{name}'" in texts[what] or f"({name}" in texts[what]]
     shown = drawn.shown(frame[used or list(frame)])
     answers = []
@@ -381,9 +385,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--times", type=int, default=1, help="that the rows are repeated")
     parser.add_argument("--methods", default="", help="only those whose names have this in them")
-    given = parser.parse_args(arguments)
+    told = parser.parse_args(arguments)
     dask.config.set({"scheduler": "synchronous", "dataframe.convert-string": False})
-    for library in given.libraries or LIBRARIES:
+    for library in told.libraries or LIBRARIES:
         module, _, texts = LIBRARIES[library]
         try:
             version = importlib.import_module(module).__version__
@@ -391,10 +395,10 @@ def main(arguments: list[str]) -> int:
             print(f"{library}: not installed")
             continue
         print(
-            f"\n{library} {version}: --cases {given.cases} --seed {given.seed} --times {given.times}"
+            f"\n{library} {version}: --cases {told.cases} --seed {told.seed} --times {told.times}"
         )
-        for what in filter(lambda name: given.methods in name, texts):
-            found, smallest = measured(library, what, given.seed, given.cases, given.times)
+        for what in filter(lambda name: told.methods in name, texts):
+            found, smallest = measured(library, what, told.seed, told.cases, told.times)
             counts = ", ".join(f"{k} {n}" for k, n in found.most_common())
             print(f"{what}: {counts}", flush=True)
             if smallest:

@@ -18,16 +18,16 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
+from hypothesis import strategies as st
 
 from dask_gpuscan.ops.predicates import text as predicate_text
 from dask_gpuscan.ops.predicates.text import Expression
 from helpers import predicate_frame
 from helpers.strategies import partitioned_at
 
-from .choices import Choices
-from .fuzzer import Fuzzer
+from .drawn import one_in
 from .rows import UnknownError, by_python
-from .texts import WAYS
+from .texts import GROWN, OTHERS
 
 FRAME = predicate_frame.FRAME.assign(
     n=pd.array([1, None, 2, -3, None, 5], "Int64"),
@@ -105,19 +105,13 @@ class TextCase:
     """A text of a predicate."""
 
     text: str
-    way: int
+    is_grown: bool
+    """Whether it follows the grammar, so that there is an answer."""
     measured: bool = False
-
-    @property
-    def label(self) -> str:
-        """How it was made."""
-        return ("grammar", "garbled", "bitten", "characters")[self.way]
-
-    def __repr__(self) -> str:
-        return f"FRAME.gpuscan.filter({self.text!r})"
 
     def check(self) -> str:
         """Compare the rows with those of the interpreter, and see that refusals are short."""
+        Watch.add()
         if self.measured:
             self._measure()
         found, seconds = self._timed()
@@ -126,7 +120,7 @@ class TextCase:
         assert seconds < SECONDS, "takes too long"
         if isinstance(found, Exception):
             assert len(str(found)) < 400, "a long message"
-            if self.way:
+            if not self.is_grown:
                 return "refused"
         try:
             expected = by_python(self.text, ROWS)
@@ -202,11 +196,6 @@ def chosen(text: str) -> list[int]:
     return found
 
 
-def draw(choices: Choices) -> TextCase:
-    """Draw a text."""
-    way = choices.below(len(WAYS))
-    measured = choices.one_in(MEASURED)
-    return TextCase(WAYS[way](choices), way, measured)
-
-
-PREDICATES = Fuzzer("predicates", draw, Watch.add)
+PREDICATES = st.builds(TextCase, GROWN, st.just(True), one_in(MEASURED)) | st.builds(
+    TextCase, OTHERS, st.just(False), one_in(MEASURED)
+)

@@ -18,12 +18,12 @@ import dask
 import dask.array as da
 import numpy as np
 import pandas as pd
+from hypothesis import strategies as st
 
 from faults.harm import bits, rows
 from helpers.strategies import partitioned_at
 
-from .choices import Choices
-from .fuzzer import Fuzzer
+from .drawn import Shown
 from .simulation import Harms, Simulation
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "tools"))
@@ -99,8 +99,8 @@ def jobs(name: str, cuts: tuple[int, ...]) -> list[Job]:
     return jobs_of(lambda: call(make(list(cuts))))
 
 
-@dataclass(frozen=True)
-class ScheduleCase:
+@dataclass(frozen=True, repr=False)
+class ScheduleCase(Shown):
     """A method over partitions, in one schedule."""
 
     label: str
@@ -121,13 +121,13 @@ class ScheduleCase:
         return "same bits"
 
 
-def draw(choices: Choices) -> ScheduleCase:
-    """Draw a method, a partitioning, and a schedule."""
-    name = choices.pick(tuple(METHODS))
-    cuts = choices.pick(CUTS)
-    harms = Harms(*(choices.flag() for _ in vars(Harms())))
-    seed = choices.below(2**16)
+@st.composite
+def _cases(draw: Any) -> ScheduleCase:
+    name, cuts = draw(st.sampled_from([*METHODS])), draw(st.sampled_from(CUTS))
+    harms, seed = draw(HARMS), draw(st.integers(0, 2**16))
     return ScheduleCase(name, lambda: jobs(name, tuple(cuts)), f"cut at {cuts}", harms, seed)
 
 
-SCHEDULES = Fuzzer("schedules", draw)
+HARMS = st.builds(Harms, *[st.booleans()] * len(vars(Harms())))
+SCHEDULES = _cases()
+"""A method, a partitioning, and a schedule."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from .fuzzer import Told
 from .plain_answers import Row
 
 
@@ -44,8 +43,8 @@ def by_time(file: File) -> Any:
     return file.written, by_name(file)
 
 
-@dataclass(frozen=True, repr=False)
-class Rules(Told):
+@dataclass(frozen=True)
+class Rules:
     """What a user says of files that differ."""
 
     changed: str = "error"

@@ -22,8 +22,6 @@ from dask_gpuscan.engines.stream.sinks import directory_sink
 from dask_gpuscan.engines.stream.sinks.delta_sink import DeltaTarget
 from dask_gpuscan.engines.stream.sinks.stores import LocalStore, MemoryStore
 
-from .fuzzer import Told
-
 CHANGES = (
     *("new", "put", "sync", "sync_folder", "move", "remove", "make_folder", "remove_folder"),
     "locked",
@@ -36,8 +34,8 @@ class Killed(BaseException):
     """The process of a run is no more."""
 
 
-@dataclass(frozen=True, repr=False)
-class Harm(Told):
+@dataclass(frozen=True)
+class Harm:
     """What is done at which call."""
 
     kind: str = "none"

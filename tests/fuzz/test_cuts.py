@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from .choices import Choices
-from .cuts import CutCase, draw, held
+from .cuts import CutCase, held
 
 FRAME = pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.7, -0.3, 2.5] * 3, "n": range(18)})
 
@@ -43,17 +42,21 @@ def test_dtypes_of_partitions_are_those_of_each_step():
     assert CutCase(frame, steps, True, [[], [1]]).check() == "same bits, and a stream"
 
 
+def test_errors_of_what_the_last_step_leaves_out_are_those_of_the_whole_frame():
+    frame = pd.DataFrame({"x": pd.array([0.0, 0.0], "Float64"), "n": [1, 2]})
+    steps = [
+        "f.assign(x=f['x'].gpuscan.rank(method='first'))",
+        "f.assign(x=f['x'].gpuscan.diff(-1))",
+    ]
+    assert CutCase(frame, [*steps, "f['n'].gpuscan.cumsum()"], True, [[], [1]]).check() == "refused"
+    assert CutCase(frame, ["f['n'].gpuscan.cumsum()"], True, [[], [1]]).check() != "refused"
+
+
 def test_what_is_left_of_terms_that_cancel_is_rounding():
     x = np.float32([0, 0, 0.1, 0, -0.3, -0.3, 1, 0, 0.1, 0, 0, -0.3, 0, -0.3])
     cuts = [[0, 4], list(range(14))]
     checked = CutCase(pd.DataFrame({"x": x}), ["f['x'].gpuscan.cumsum()"], False, cuts).check()
     assert checked == "same but for rounding, and a stream"
-
-
-def test_the_simplest_case_is_one_method_on_no_rows():
-    simplest = draw(Choices())
-    assert len(simplest.chain) == 1
-    assert not len(simplest.frame)
 
 
 def test_what_is_held_is_told_apart():

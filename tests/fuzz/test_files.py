@@ -16,16 +16,13 @@ from helpers.versions import older
 if older("pandas", "3") or older("pyarrow", "20"):
     pytest.skip("fuzzers know what pandas 3 answers", allow_module_level=True)
 
-from .choices import Choices
 from .file_places import name_of
-from .files import FILES, FilesCase, draw
-from .fuzzer import Run
+from .files import FilesCase
 from .history_steps import Change, Damage, Go, Setting
 from .seen_files import File, Rules, by_name, foretold
 from .store_harm import Harm
 
-MOST = 400
-"""Cases of a seed in which a fault must be found; it is in the first few."""
+ADDS = [Change("add", count=4, seed=seed) for seed in range(3)]
 
 
 def moved_first(commit: Callable[..., None]) -> Callable[..., None]:
@@ -61,39 +58,54 @@ def unlocked(self: Any, path: str) -> Iterator[None]:
     yield
 
 
+def killed(*given: Any, rows: int = 5) -> Go:
+    return Go(rows_per_file=rows, harm=Harm(*given))
+
+
+OTHER = [*ADDS, Go(), Go(), Change("other values", seed=9), Go()]
 FAULTS = {
-    "names are sorted as texts": (listing, "natural", lambda _: lambda path: path, 12),
-    "no file ever changes": (fragments, "is_same", lambda _: lambda *given: True, 8),
+    "names are sorted as texts": (
+        listing, "natural", lambda _: lambda path: path, [*ADDS, Go()],
+    ),
+    "no file ever changes": (fragments, "is_same", lambda _: lambda *given: True, OTHER),
     "files are known by their sizes": (
-        fragments, "is_same", lambda _: lambda known, found, _: known.size == found.size, 8,
+        fragments, "is_same", lambda _: lambda known, found, _: known.size == found.size, OTHER,
     ),
-    "a file that was read in part is forgotten": (Directory, "state", without_part, 10),
-    "parts are moved before they are committed": (Directory, "commit", moved_first, 4),
-    "parts that cannot be moved are removed": (Directory, "finish", forgetting, 0),
+    "a file that was read in part is forgotten": (
+        Directory, "state", without_part, [*ADDS, killed("killed", 2, "move", "half", rows=1)],
+    ),
+    "parts are moved before they are committed": (
+        Directory, "commit", moved_first, [*ADDS, killed("killed", 1, "move", "half", rows=1)],
+    ),
+    "parts that cannot be moved are removed": (
+        Directory, "finish", forgetting, [*ADDS, killed("full once", 3, "move", rows=1), Go()],
+    ),
     "states of others are taken": (
-        directory_start, "_check_exported", lambda _: lambda *given: None, 4,
+        directory_start, "_check_exported", lambda _: lambda *given: None,
+        [*ADDS, Go(), Go(), Damage("exported state", how="cut off")],
     ),
-    "what killed runs have left stays": (Directory, "_remove_staged", lambda _: lambda _: None, 0),
+    "what killed runs have left stays": (
+        Directory, "_remove_staged", lambda _: lambda _: None, [*ADDS, killed("killed", 9), Go()],
+    ),
 }  # fmt: skip
-"""What is replaced, by what, and a seed that finds it soon."""
+"""What is replaced, by what, and a history that finds it."""
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_are_found(fault: str, monkeypatch: Any) -> None:
-    where, name, planted, seed = FAULTS[fault]
+    where, name, planted, steps = FAULTS[fault]
+    history = FilesCase(Setting("cumsum", export="local"), steps)
+    history.check()
     monkeypatch.setattr(where, name, planted(getattr(where, name)))
-    found = next(Run(FILES, seed=seed, minimising=0.0).steps(300.0, MOST), None)
-    assert found is not None
-
-
-ADDS = [Change("add", count=4, seed=seed) for seed in range(3)]
+    with pytest.raises((AssertionError, ValueError)):
+        history.check()
 
 
 def test_lost_names_are_found(monkeypatch: Any) -> None:
     """A power cut leaves the state that its user has, and not the directory."""
     cut = Harm("power cut", 1, "export", "after", lost=100)
     history = FilesCase(Setting("cumsum", export="local"), [*ADDS, Go(harm=cut)])
-    assert history.check() == "power cut"
+    assert "power cut" in history.check()
     monkeypatch.setattr(Directory, "_sync_above", lambda _: None)
     with pytest.raises(AssertionError, match="is not the directory that was written with it"):
         history.check()
@@ -104,7 +116,7 @@ def replaced() -> None:
     for at in range(1, 7):
         redo = Go(Rules("redo"), rows_per_file=1, harm=Harm("killed", at, "move", "after"))
         steps = [*ADDS, Go(checkpoints=0), Change("other values", seed=9), redo]
-        assert FilesCase(Setting("cumsum"), steps).check() == "killed"
+        assert "killed" in FilesCase(Setting("cumsum"), steps).check()
 
 
 def test_parts_in_another_order_are_found(monkeypatch: Any) -> None:
@@ -116,7 +128,7 @@ def test_parts_in_another_order_are_found(monkeypatch: Any) -> None:
 
 def test_damage_that_is_not_seen_is_found(monkeypatch: Any) -> None:
     history = FilesCase(Setting("cumsum"), [*ADDS, Go(), Damage("part", how="other bit")])
-    assert history.check() == "damaged part"
+    assert "damaged part" in history.check()
     monkeypatch.setattr(Directory, "is_changed", lambda *_: False)
     monkeypatch.setattr(Directory, "damaged", lambda *_: None)
     with pytest.raises(AssertionError):
@@ -126,7 +138,7 @@ def test_damage_that_is_not_seen_is_found(monkeypatch: Any) -> None:
 def test_two_runs_without_a_lock_are_found(monkeypatch: Any) -> None:
     second = Go(rows_per_file=1, harm=Harm("meanwhile", 3, "move"), meanwhile="run")
     history = FilesCase(Setting("cumsum"), [*ADDS, second])
-    assert history.check() == "meanwhile run"
+    assert "meanwhile run" in history.check()
     monkeypatch.setattr(stores.LocalStore, "locked", unlocked)
     with pytest.raises((AssertionError, ValueError, OSError)):
         history.check()
@@ -137,16 +149,17 @@ def test_files_that_are_lost_are_found(monkeypatch: Any) -> None:
     redo = Go(Rules("redo", "keep"))
     steps = [*ADDS, Go(checkpoints=0), Change("remove"), Change("other values", seed=9), redo]
     history = FilesCase(Setting("cumsum"), steps)
-    assert history.check() == "refused"
+    assert "refused" in history.check()
     monkeypatch.setattr(directory_start, "_gone", lambda _: None)
     with pytest.raises(AssertionError, match="pyarrow reads"):
         history.check()
 
 
 def test_coarse_clocks_are_found_out(monkeypatch: Any) -> None:
+    monkeypatch.setattr(fragments, "RACY", 10**15)  # so that no test is too slow for a tick
     changed = Change("other values", 0, seed=9)
     history = FilesCase(
-        Setting("cumsum", tick=2 * 10**9), [*ADDS, Go(), Go(), changed, Go(looks=True)]
+        Setting("cumsum", tick=10**14), [*ADDS, Go(), Go(), changed, Go(looks=True)]
     )
     history.check()
     monkeypatch.setattr(fragments, "settled", lambda one: one)
@@ -165,12 +178,6 @@ def test_harm_at_the_first_calls_of_each_kind(kind: str, where: str) -> None:
     for call in ("put", "write", *(("move", "sync_folder") if where != "half" else ())):
         harm = Harm(kind, 2, call, where, lost=1)
         FilesCase(Setting("totals"), [*ADDS, Go(harm=harm), *ADDS, Go(harm=harm)]).check()
-
-
-def test_the_simplest_case_is_a_sum_of_no_rows() -> None:
-    simplest = draw(Choices())
-    assert repr(simplest.setting) == "Setting(query='cumsum')"
-    assert [type(step) for step in simplest.steps] == [Change, Go]
 
 
 def test_a_case_is_told_as_it_is_made() -> None:

@@ -16,7 +16,6 @@ from pathlib import Path
 
 def digests() -> dict[str, str]:
     """Return a digest of the answer of each method on a frame."""
-    sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "tools"))
     schedules, harm = import_module("fuzz.schedules"), import_module("faults.harm")
     dask = import_module("dask")
     dask.config.set({"scheduler": "sync", "dataframe.shuffle.method": "tasks"})

@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -31,6 +33,23 @@ def run(program: str, **variables: str) -> list[str]:
         process.join()
         assert process.exitcode == 0, told.read_text()[-3000:]
         return said.read_text().splitlines()
+
+
+def python(
+    *arguments: object, folder: Path | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a new Python in a folder until it ends well, with these environment variables too."""
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=folder,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-3000:]
+    return done
 
 
 def _run(program: str, environment: dict[str, str], said: str, told: str) -> None:

@@ -1,10 +1,11 @@
 """Starts the examples as a user does, each where it is to compute."""
 
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
+
+from helpers.programs import python
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -15,17 +16,8 @@ PROCESSES = pytest.param(
 A_GPU = pytest.param(["--gpus", "1"], id="gpu", marks=[pytest.mark.gpu, pytest.mark.cluster])
 
 
-def run(script: str, folder: Path, *options: object) -> subprocess.CompletedProcess[str]:
+def run(script: str, folder: Path, *options: object) -> CompletedProcess[str]:
     """Run a script in a folder until it ends well."""
     if "--gpus" in options:
         pytest.importorskip("dask_cuda")
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / script), *map(str, options)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
-    assert done.returncode == 0, done.stderr
-    return done
+    return python(EXAMPLES / script, *options, folder=folder)

@@ -13,7 +13,6 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 THREADS = 16
@@ -51,7 +50,6 @@ def main(names: list[str]) -> int:
     """Call methods on a frame and on a Dask collection, which threads compute too."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DASK_GPUSCAN_CACHE"] = folder  # is read when a kernel is compiled
-        sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "tools"))
         schedules, harm = import_module("fuzz.schedules"), import_module("faults.harm")
         dask = import_module("dask")
         dask.config.set({"scheduler": "threads", "dataframe.shuffle.method": "tasks"})
