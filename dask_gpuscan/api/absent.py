@@ -76,7 +76,7 @@ PEERS: dict[str, tuple[Any, ...]] = {
 
 
 class NotIterable:
-    """What has columns by their names, but no parts to go through."""
+    """An object that has columns by name, and cannot be iterated."""
 
     def __iter__(self) -> NoReturn:
         raise TypeError(

@@ -145,9 +145,9 @@ def merge_asof(
     what lies before a partition, or behind it, the look-back over partitions hands on one row for each value of `by`.
     So a match may be any number of partitions away, and no partition sees more than its share.
 
-    In a Dask collection, columns of the right side have a dtype that holds nulls: those of NumPy's integers
-    are float64, and of its bool objects, in eager calls where some row has no match. On cuDF, whose columns may all
-    be null, they keep their dtype. An empty left side keeps its own index.
+    In a Dask collection, columns of the right side have a dtype that holds nulls: NumPy's integers become float64
+    and its bool objects; in eager calls only where some row has no match. On cuDF, whose dtypes all hold nulls,
+    they keep their dtype. An empty left side keeps its own index.
 
     Examples
     --------
@@ -209,9 +209,9 @@ def _answer_names(
     keys: dict[str, list[Hashable] | None],
     options: dict[str, Any],
 ) -> list[Hashable]:
-    """Return the names of the answer's columns, as `pandas.merge_asof` makes them; it refuses what it does not merge.
+    """Return the names of the answer's columns; raises the errors of `pandas.merge_asof`, which makes them.
 
-    What it says of frames without rows depends on names and dtypes alone, and takes it some milliseconds.
+    It is called with frames without rows, which takes some milliseconds: names and dtypes are all that counts.
     """
     asked = tuple(None if names is None else tuple(names) for names in keys.values())
     tolerance = type(options["tolerance"])

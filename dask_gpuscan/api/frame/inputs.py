@@ -1,4 +1,4 @@
-"""What scans take besides names of columns: texts, functions and series, as inputs that partitions are given."""
+"""Inputs of scans that are not names of columns: texts, functions and series."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def input_of(
     TypeError
         For anything else.
     ValueError
-        For names that are not there, and texts that are none.
+        For names that are not there, and texts that are not expressions.
     """
     if is_name(of) and of in names:
         if list(names).count(of) > 1:

@@ -187,7 +187,7 @@ class ListAccessor(Methods[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError, ValueError
-            As `cumsum`; if `op` is no operator of one input, or its functions cannot be compiled for the items.
+            As `cumsum`; if `op` is not an operator of one input, or its functions cannot be compiled for the items.
 
         See Also
         --------

@@ -36,9 +36,9 @@ class ListMethods(Methods[Obj, SeriesT, FrameT]):
         TypeError
             For a column that holds no lists.
         ValueError
-            For columns that are not there; for lists of one row that have not as many items.
+            For columns that are not there, and if the lists of a row have different lengths.
         MemoryError
-            If the rows would not fit the memory there is.
+            If the rows would not fit into memory.
 
         See Also
         --------

@@ -65,7 +65,7 @@ class OrderMethods(Generic[ScalarT]):
 
 
 class GpuscanIndex(OrderMethods[ScalarT]):
-    """What ``.gpuscan`` of a pandas, cuDF or Dask Index tells.
+    """The ``.gpuscan`` of a pandas, cuDF or Dask Index.
 
     Examples
     --------

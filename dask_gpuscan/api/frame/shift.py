@@ -18,7 +18,7 @@ from ..arguments import check_count
 from ..types import Duration, FrameT, Methods, Obj, SeriesT
 
 NO_FILL = object()
-"""Stands for no `fill_value`, as None is a null."""
+"""Means that no `fill_value` is given, as None is a null."""
 
 
 class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
@@ -48,7 +48,7 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         TypeError
             If `periods` is not an integer, and for a `fill_value` that a column cannot hold.
         OverflowError
-            At compute time, for an integer of NumPy that float64 does not hold, as most beyond 2**53 are; a column of
+            At compute time, for an integer of NumPy that float64 does not hold, such as most beyond 2**53; a column of
             ``Int64`` holds it.
 
         See Also
@@ -145,7 +145,7 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
 
 
 class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
-    """The part of `Gpuscan` that moves rows along."""
+    """The part of `Gpuscan` that compares a row with one at a distance."""
 
     def shift(
         self,
@@ -181,7 +181,7 @@ class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
         ValueError
             If `freq` is neither a duration nor a rule, and for a `fill_value` with it.
         OverflowError
-            At compute time, for an integer of NumPy that float64 does not hold, as most beyond 2**53 are; a column of
+            At compute time, for an integer of NumPy that float64 does not hold, such as most beyond 2**53; a column of
             ``Int64`` holds it.
 
         See Also
@@ -217,7 +217,7 @@ class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
 
 
 def _offset(freq: Any) -> Any:
-    """Return a duration or a rule as pandas has it; raises a ValueError for anything else."""
+    """Return a duration or a rule as an offset of pandas; raises a ValueError for anything else."""
     if isinstance(freq, (timedelta, np.timedelta64)):
         return pd.Timedelta(freq)
     try:

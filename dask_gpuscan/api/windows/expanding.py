@@ -142,7 +142,7 @@ class Expanding(WindowStatistics[Obj, SeriesT, FrameT], Records[Obj, SeriesT, Fr
     @overload
     def __getitem__(self, columns: Hashable) -> Expanding[SeriesT, SeriesT, FrameT]: ...
     def __getitem__(self, columns: Any) -> Expanding[Any, SeriesT, FrameT]:
-        """Return the same windows of some columns: of one by its name, of several by a list of names."""
+        """Return the same windows of one column, by its name, or of several, by a list of names."""
         return self._of(columns)
 
     def _of(self, columns: Any) -> Self:
@@ -164,12 +164,12 @@ class Expanding(WindowStatistics[Obj, SeriesT, FrameT], Records[Obj, SeriesT, Fr
         of_none = STATISTICS[name].of_none
         window = ExpandingStatistic(label, op, self._min_periods, found.inputs, of_none, enough)
         inner = window if found.picks is None else ExpandingPick(name, window)
-        is_exact = name in EXACT and not options  # and not reproducible, which is of floats
+        is_exact = name in EXACT and not options  # `reproducible` is for floats
         return ExpandingExact(name, inner, self._min_periods) if is_exact else inner
 
 
 class _AllRows(Rolling[Obj, SeriesT, FrameT]):
-    """All rows so far, whose values partitions hand on."""
+    """All rows so far; partitions hand on their values."""
 
     _label = "expanding"
 
@@ -210,7 +210,7 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
     @overload
     def __getitem__(self, columns: Hashable) -> Ewm[SeriesT, SeriesT, FrameT]: ...
     def __getitem__(self, columns: Any) -> Ewm[Any, SeriesT, FrameT]:
-        """Return the same windows of some columns: of one by its name, of several by a list of names."""
+        """Return the same windows of one column, by its name, or of several, by a list of names."""
         return self._of(columns)
 
     def _of(self, columns: Any) -> Self:
