@@ -95,7 +95,7 @@ def names_of(frame: Any) -> list[Any]:
 
 
 def check_names(frame: Any) -> None:
-    """Raise a ValueError for a column, or a series, that is named <NA>: it is neither equal to a name nor unequal."""
+    """Raise a ValueError for a column, or a series, that is named <NA>, as that can be compared with no name."""
     for name in names_of(frame):
         if name is pd.NA:
             raise ValueError(
@@ -132,7 +132,7 @@ def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
     if frame.ndim == 1:
         return frame
     names, known = list(names), names_of(frame)
-    # a list of flags would be a mask of rows, and pandas is slow to look texts up
+    # a list of names that are bool would be a mask of rows, and pandas is slow to look texts up
     are_flags = bool(names) and all(isinstance(name, FLAG) for name in names)
     has_all = len(set(known)) == len(known) and set(names).issubset(known)
     of_pandas = isinstance(frame, pd.DataFrame)
@@ -163,7 +163,7 @@ class Schema:
 
 
 def aligned(partition: Any, names: Sequence[Hashable] | None) -> Any:
-    """Return a partition with its columns in the order of these, which are those of its collection.
+    """Return a partition with its columns in the order of `names`, those of its collection.
 
     A series is returned as it is. Raises a ValueError if the partition has other columns.
     """
@@ -179,7 +179,7 @@ def aligned(partition: Any, names: Sequence[Hashable] | None) -> Any:
 
 
 def _is_same(one: Hashable, other: Hashable) -> bool:
-    """Return whether two names are the same; NaN and NaN are."""
+    """Return whether two names are the same; NaN equals NaN."""
     return bool(one == other or (one != one and other != other))
 
 
@@ -213,7 +213,7 @@ def _plain(dtype: Any) -> Any:
 def held_to(schema: Schema | None, partition: Any) -> Iterator[None]:
     """Explain errors in the block if the partition has other dtypes than those that were checked.
 
-    Dask itself announces other dtypes for some collections than their partitions have.
+    The dtypes of some Dask collections are not those of their partitions.
     """
     try:
         yield

@@ -26,7 +26,7 @@ from .texts import Texts, factorize_text
 
 
 def comparable(array: PandasArray) -> PandasArray:
-    """Return an array whose rows pandas takes for equal where keys are: the array itself, if pandas does so.
+    """Return an array whose rows are equal to pandas where keys are: the array itself, if its rows are.
 
     Objects become numbers, and categories that are the same key become one number.
     """
@@ -41,7 +41,7 @@ def comparable(array: PandasArray) -> PandasArray:
         return pd.arrays.IntervalArray.from_arrays(*ends, closed=dtype.closed)
     if array.dtype == object:
         return factorize_objects(array)[0]
-    if dtype == np.float16:  # pandas makes no groups of it
+    if dtype == np.float16:  # pandas cannot group by it
         return array.astype(np.float32)
     if dtype == np.longdouble:  # pandas compares so, too
         return array.astype(np.float64)
@@ -72,7 +72,7 @@ def _comparable_arrow(array: PandasArray) -> PandasArray:
 
 
 def _of_signed_codes(array: PandasArray) -> PandasArray:
-    """Return an array of Arrow's dictionary whose codes pandas can take to be -1 where they are null."""
+    """Return an array of Arrow's dictionary with signed codes, for which pandas can write -1 for null."""
     dtype = array.dtype.pyarrow_dtype
     if pa.types.is_signed_integer(dtype.index_type):
         return array
@@ -87,10 +87,10 @@ def _of_signed_codes(array: PandasArray) -> PandasArray:
 
 
 def level_values(array: PandasArray) -> PandasArray:
-    """Return an array as a level of an index of several, in which pandas wants keys that are the same to be equal."""
+    """Return an array as one of several levels of an index, in which keys that are the same must be equal to pandas."""
     if bare(array).dtype == object:
         numbers, found = factorize_objects(bare(array))
-        # pandas would look for strings and numbers in bare arrays of objects
+        # pandas would infer strings or numbers from bare arrays of objects
         return pd.Index(np.append(found, np.nan)[numbers], dtype=object)
     if isinstance(array.dtype, pd.ArrowDtype) or array.dtype == np.longdouble:
         return comparable(array)
@@ -253,7 +253,7 @@ class PandasGrouping:
         rows = len(arrays[0])
         if rows >= MANY:
             return False
-        # pandas keeps attributes, flags and classes, and makes up for rounding errors of sums
+        # pandas keeps attributes, flags and classes, and corrects rounding errors of sums
         is_own = frame.attrs or type(frame) not in PLAIN or not frame.flags.allows_duplicate_labels
         rounds = any(m in ROUNDED for m in methods) and any(d.kind == "f" for d in dtypes)
         return bool(is_own or rounds or not _are_dense(arrays, ROOM * rows))
@@ -269,14 +269,14 @@ class PandasGrouping:
         if is_narrow_decimal(column.dtype):
             wide = pd.Series(wide_decimals(column.array))
             return bare(self.group_reduce(method, wide, ids).astype(column.dtype))
-        is_extreme = method in ("min", "max")  # of any objects that compare
+        is_extreme = method in ("min", "max")
         if exact and is_extreme and column.dtype == object and len(column):
-            # beside what is no number, all stay
+            # with an object among them that is not a number, pandas leaves all as they are
             objects = np.append(column.to_numpy(), np.array([_NO_NUMBER], object))
             beside = pd.Series(objects, dtype=object)
             return self.group_reduce(method, beside, np.append(ids, ids.max() + 1))[:-1]
         array = bare(getattr(column.groupby(ids), method)().array)
-        # pandas makes strings of answers for objects if all are
+        # pandas makes a column of strings of objects that are all strings
         found = column.dtype == object and isinstance(array.dtype, pd.StringDtype)
         return array.astype(object) if found else array
 
@@ -289,7 +289,7 @@ class PandasGrouping:
 
 
 def _may_wrap_around(dtype: Any, rows: int) -> bool:
-    """Return whether Arrow's own sum of so many decimals may be wrong, or, of narrow ones, is not there."""
+    """Return whether Arrow's own sum of this many decimals may wrap around, or is missing, as for narrow ones."""
     if not is_decimal(dtype):
         return False
     kind = dtype.pyarrow_dtype
@@ -303,12 +303,12 @@ WIDE_NUMBERS = tuple(map(np.dtype, ("int64", "uint64", "float64")))
 """The dtypes of columns whose reductions have the same dtypes in pandas as here, whatever their values."""
 
 FLOAT32, WIDENED = np.dtype(np.float32), ("mean", "var", "std", "sem")
-"""One more such dtype, but for these methods, which kernels answer in float64 and pandas in float32."""
+"""One more such dtype, except for these methods: kernels answer in float64 and pandas in float32."""
 
 PLAIN = pd.DataFrame, pd.Series
 
 ROUNDED = "sum", "mean"
-"""The methods of which pandas makes up for rounding errors."""
+"""The methods in which pandas corrects rounding errors."""
 
 MANY = 1 << 16
 """Rows from which on groups by fixed-width keys are reduced by kernels rather than by pandas, however sparse they are.
@@ -317,24 +317,24 @@ Measured for sums by int32 keys, milliseconds, pandas and ours: 10**5 rows of 1,
 1,000 keys 55 and 12, of 10**6 keys 493 and 49."""
 
 FEW = 1 << 16
-"""The most group ids for any number of rows: a table of so many costs nothing."""
+"""The most group ids for any number of rows: a table of this size costs nothing."""
 
 ROOM = 16
-"""The most group ids a row, up to `WIDE`: such a table is cheaper than to hash the rows, or than pandas where rows are
-fewer than MANY.
+"""The most group ids a row, up to `WIDE`: such a table is cheaper than hashing the rows, or than pandas for fewer rows
+than MANY.
 
 Measured on two cores, milliseconds: a running sum of 20 million rows by 10**6 keys, hashed 540, by range 190;
 `drop_duplicates` of 10**5 rows of 10**6 keys, hashed 3.0, by range 1.4."""
 
 WIDE = 1 << 24
-"""The number of group ids from which on a table takes much memory: beyond, there may be two a row."""
+"""The number of group ids from which on a table takes much memory: beyond it, there may be two ids a row."""
 
 
 def range_group_ids(arrays: Sequence[PandasArray]) -> GroupIds | None:
     """Return group ids that are equal where the rows of all arrays are.
 
-    None if an array holds no integers, or the ranges are too wide for so many rows. Integers that can be group ids
-    are not copied.
+    None if an array holds no integers, or the ranges are too wide for the number of rows. Integers that can be group
+    ids are not copied.
     """
     return mixed_group_ids(arrays, _range_ids, _most_ids(len(arrays[0])), np.int64)
 
@@ -368,7 +368,7 @@ def _has_own_ids(array: PandasArray) -> bool:
 def hashed_group_ids(arrays: Sequence[PandasArray]) -> GroupIds:
     """Return group ids that are equal where the rows of all arrays are, by hashes.
 
-    One array alone is known to have no ids by its range.
+    A single array must have no ids by its range.
     """
     if len(arrays) == 1:
         return _hashed_ids(arrays[0])
@@ -396,7 +396,7 @@ def _hashed_ids(array: PandasArray) -> GroupIds:
 
 
 def number_keys(array: PandasArray) -> NumberKeys | None:
-    """Return what numbers keys by a table; None if they are no numbers of a fixed width nor texts, or some are null."""
+    """Return a function that numbers keys in a table; None for any but fixed-width numbers and texts without nulls."""
     if holds_text(array.dtype):
         texts = Texts.of(array)
         return None if texts.null is not None else texts.number
@@ -436,7 +436,7 @@ def _range_ids(
 
     Its values are from the first to the second of `ends`, if these are known.
     """
-    is_key = not isinstance(array, pd.Categorical)  # and not what stands for categories
+    is_key = not isinstance(array, pd.Categorical)  # else numbers stand for categories
     array = array if is_key else comparable(array)
     if isinstance(array, pd.Categorical):
         return GroupIds(array.codes.astype(np.int32) + 1, len(array.categories) + 1)

@@ -1,4 +1,4 @@
-"""Columns of pandas, their labels, and their arrays as kernels take them: NumPy's, times, nullable and Arrow's."""
+"""Columns of pandas, their labels, and their arrays as kernels take them: of NumPy, times, nullable and of Arrow."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _none(values: np.ndarray) -> np.ndarray:
 
 
 class _Exact:
-    """The base of these layouts: they show all numbers as they are, and know all nulls."""
+    """The base of these layouts, which show all numbers as they are and know all nulls."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -181,7 +181,7 @@ class ArrowLayout(_Exact):
             whole = one_array(chunked)
         validity, data = whole.buffers()
         storage = self.storage(pd.ArrowDtype(whole.type))
-        if pa.types.is_boolean(whole.type):  # bits: the one type that is not an array of bytes
+        if pa.types.is_boolean(whole.type):  # kept as bits, unlike all other types
             values = pc.fill_null(whole, False).to_numpy(zero_copy_only=False)
         elif data is None or not len(whole):  # no rows may lie behind the end of a buffer
             values = np.zeros(len(whole), storage)
@@ -291,7 +291,7 @@ def nulls_of(dtype: DType, count: int = 0) -> PandasArray:
 
 
 class PandasColumn:
-    """A column and its name, in the place of a series: it is made in a tenth of the time."""
+    """A column and its name, used instead of a series: it is made in a tenth of the time."""
 
     __slots__ = ("array", "dtype", "name")
 
@@ -308,7 +308,7 @@ AnyColumn: TypeAlias = PandasColumn | pd.Series
 
 
 def series_of(column: AnyColumn) -> pd.Series:
-    """Return a column as a series, of which pandas can be asked; that of a column alone counts its rows."""
+    """Return a column as a series, for methods of pandas; a column that is not one gets a default index."""
     if isinstance(column, pd.Series):
         return column
     return pd.Series(column.array, dtype=column.dtype, name=column.name, copy=False)
@@ -320,18 +320,18 @@ class Labels(NamedTuple):
     owner: ref[Any]
     names: list[Hashable]
     places: dict[Hashable, int]
-    """Of texts that are there once."""
+    """The places of labels that are texts; empty if one of them is there twice."""
     chosen: BoundedCache[tuple[int, ...], pd.Index]
     """Labels at some places."""
 
 
 LABELS: dict[int, Labels] = {}
-"""What is known of labels, by the address of who owns them, which is alive."""
+"""What is known of labels, by the address of their owner, while that is alive."""
 
 
 def labels_in(index: pd.Index) -> Labels:
     """Return what is known of labels of columns."""
-    owner = index.array if type(index.dtype) is pd.StringDtype else index  # which views share
+    owner = index.array if type(index.dtype) is pd.StringDtype else index  # views share it
     address = id(owner)
     found = LABELS.get(address)
     if found is None or found[0]() is not owner:
@@ -366,16 +366,16 @@ def _labels_of(names: tuple[str, ...], dtype: DType) -> pd.Index:
 
 def labels_of(names: Sequence[Hashable]) -> pd.Index:
     """Return the labels of columns with these names, as an index of its own."""
-    dtype: Any = pd.api.types.pandas_dtype(str)  # which options decide
+    dtype: Any = pd.api.types.pandas_dtype(str)  # depends on options of pandas
     if isinstance(dtype, pd.StringDtype) and {str}.issuperset(map(type, names)) and names:
-        return _labels_of(tuple(names), dtype).view()  # of an array that cannot be written to
+        return _labels_of(tuple(names), dtype).view()  # its array is read-only
     # pandas would make NaN of None among texts
     dtype = object if any(name is None for name in names) else None
     return pd.Index(names, dtype=dtype, tupleize_cols=False)
 
 
 def place_in(index: pd.Index, name: Hashable) -> Any:
-    """Return where a label is, as `get_loc` of the index does."""
+    """Return the place of a label, as `get_loc` of the index does."""
     place = labels_in(index).places.get(name) if type(name) is str else None
     return index.get_loc(name) if place is None else place
 
@@ -395,6 +395,6 @@ def every_column(frame: pd.DataFrame) -> list[Column]:
 
 
 def every_dtype(frame: pd.DataFrame) -> list[DType]:
-    """Return the dtypes of the columns of a frame, in order: as its `dtypes`, which are a series."""
+    """Return the dtypes of the columns of a frame, in order, as a list."""
     dtypes: list[DType] = frame._mgr.get_dtypes().tolist()
     return dtypes
