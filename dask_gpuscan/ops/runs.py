@@ -79,7 +79,7 @@ class RunCount:
     last: BoundaryKey | None = None
 
     def joins(self, later: RunCount) -> bool:
-        """Tell whether the last run goes on in later rows."""
+        """Return whether the last run goes on in later rows."""
         if self.last is None or later.first is None:
             return False
         return self.last.values == later.first.values
@@ -257,7 +257,7 @@ class EndedRuns:
 
 
 def _same_if_equal(dtype: Any, value: Any) -> bool:
-    """Tell whether a key that equals `value` can be taken for it: 0.0 and -0.0, or 1 and True, look different."""
+    """Return whether a key that equals `value` can be taken for it: 0.0 and -0.0, or 1 and True, look different."""
     kind = dtype.kind
     return kind in "biumM" or (kind == "f" and value != 0) or (kind != "c" and type(value) is str)
 

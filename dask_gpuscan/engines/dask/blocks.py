@@ -64,7 +64,7 @@ def over_blocks(
 
 
 def _was_persisted(array: Array) -> bool:
-    """Tell whether the blocks of an array are in memory whatever is computed."""
+    """Return whether the blocks of an array are in memory whatever is computed."""
     layer = array.dask.layers[array.name]
     return isinstance(layer, MaterializedLayer) and not any(
         isinstance(block, (GraphNode, tuple)) for block in layer.values()

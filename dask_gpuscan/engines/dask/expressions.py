@@ -159,7 +159,7 @@ class Chosen(Projection):  # type: ignore[misc]
 
 
 def is_held(expression: Expr) -> bool:
-    """Tell whether the partitions of an expression are in memory whatever is computed: they were persisted."""
+    """Return whether the partitions of an expression are in memory whatever is computed: they were persisted."""
     while isinstance(expression, Projection):
         expression = expression.frame
     return isinstance(expression, FromGraph)
@@ -248,7 +248,7 @@ is_sorted_by_index: Callable[[Any], bool] = attrgetter("known_divisions")
 
 
 def is_column(obj: Any, name: Hashable, series: Any) -> bool:
-    """Tell whether a column and a series are one expression, once each is of the frame that it was taken from."""
+    """Return whether a column and a series are one expression, once each is of the frame that it was taken from."""
     return bool(obj[name].expr.simplify()._name == series.expr.simplify()._name)
 
 

@@ -424,7 +424,7 @@ def read_separately(keys: Any) -> Any:
 
 
 def _is_made(expression: Any) -> bool:
-    """Tell whether rows come out of a carry or a shuffle, which is sooner known than their expression simplified."""
+    """Return whether rows come out of a carry or a shuffle, which is sooner known than their expression simplified."""
     while not isinstance(expression, ExprMixin) or isinstance(expression, Blockwise):
         sources = expression.dependencies()
         if not sources:

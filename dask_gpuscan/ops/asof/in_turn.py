@@ -1,4 +1,4 @@
-"""As-of merges of two sides that come in batches: of the right side, as much is read as the left one has met."""
+"""As-of merges of two sides that come in batches: the right side is read as far as the left one has come."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .columns import AsOfSide
 
 @dataclass(frozen=True, eq=False)
 class RightRows:
-    """What was read of the right side with the left rows so far."""
+    """The right rows that were read with the left rows so far."""
 
     waiting: Any
     """Rows behind the last left one."""
     before: Any = None
-    """Of the rows ahead of those, what later left rows may match: the nearest of each key. None if there are none."""
+    """The nearest earlier row of each key, which later left rows may match. None if there are none."""
     count: int = 0
     """How many rows were read."""
     left_end: Any = None
@@ -28,20 +28,20 @@ class RightRows:
     right_end: Any = None
     """The number of the last row that was read."""
     source: tuple[int, int, bool, list[tuple[str, str, Any]], list[Any], int] | None = None
-    """How many rows of its source were read, how many of these the left side of the same source has not reached,
-    whether they ended; of each step that computes the right side its name, options and what it has seen; and the files
-    that were read, with how many rows of the last one."""
+    """How many rows of its source were read, how many of these the left side of the same source has not reached, and
+    whether the source has ended; the name, the options and the state of each step that computes the right side; the
+    files that were read, and how many rows of the last one."""
 
 
 def merged_in_turn(
     question: AsOf, left: Any, seen: RightRows, read: Callable[[], Any]
 ) -> tuple[Any, RightRows]:
-    """Return the rows of a left batch, each with its match, and what was read of the right side with them.
+    """Return the rows of a left batch, each with its match, and the right rows that were read.
 
     Parameters
     ----------
     question : AsOf
-        That looks backwards.
+        One that looks backwards.
     left : DataFrame
     seen : RightRows
     read : callable
@@ -69,7 +69,7 @@ def merged_in_turn(
 
 
 def read_on(question: AsOf, seen: RightRows, read: Callable[[], Any]) -> RightRows:
-    """Return what was read of the right side once no batch is left: later rows may match what no left row met."""
+    """Return the right rows, read to the end: later left rows may match those that no left row has reached."""
     rows, count, right_end = _read(question, seen, read, None)
     return replace(seen, waiting=rows, count=count, right_end=right_end)
 
@@ -77,7 +77,7 @@ def read_on(question: AsOf, seen: RightRows, read: Callable[[], Any]) -> RightRo
 def _read(
     question: AsOf, seen: RightRows, read: Callable[[], Any], end: Any
 ) -> tuple[Any, int, Any]:
-    """Read the right side up to a row behind a number, or all of it.
+    """Read the right side up to a row behind a number, or to the end.
 
     Returns
     -------

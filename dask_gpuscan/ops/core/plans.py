@@ -1,7 +1,7 @@
-"""What calls share: operations, made once for the same arguments, and what is known of them for columns of some dtypes.
+"""What calls share: operations, made once for the same arguments, and their plans for columns of some dtypes.
 
-A plan depends on no values. A planned operation is checked once for columns of a class and of some dtypes; what it
-refuses, it refuses each time.
+A plan depends on no values. A planned operation is checked once for columns of a class and of some dtypes; errors are
+raised each time.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from ...kernels.bounded_cache import BoundedCache
 T = TypeVar("T")
 
 PLAIN = frozenset((bool, int, float, str, type(None)))
-"""Types of arguments that hold nothing of a caller's."""
+"""Types of arguments that hold no object of the caller."""
 
 MADE: BoundedCache[tuple[Callable[..., Any], str], Any] = BoundedCache()
 
 
 def made_once(make: Callable[..., T], *given: Any) -> T:
-    """Return what a function makes of arguments: for the same plain ones the same object, which must not be changed.
+    """Return the result of a function: for the same plain arguments the same object, which must not be changed.
 
-    What it refuses, it refuses each time.
+    Errors are raised each time.
     """
     if not PLAIN.issuperset(map(type, given)):
         return make(*given)
     try:
-        key = make, repr(given)  # which tells 1 from 1.0 and True, and 0.0 from -0.0
+        key = make, repr(given)  # distinguishes 1 from 1.0 and True, and 0.0 from -0.0
     except ValueError:  # too many digits
         return make(*given)
     found: T | None = MADE.get(key)
@@ -36,9 +36,9 @@ def made_once(make: Callable[..., T], *given: Any) -> T:
 
 
 def columns_key(columns: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Return the class and the dtypes of columns, which plans are kept by; None if one has categories.
+    """Return the class and the dtypes of columns, by which plans are kept; None if one has categories.
 
-    Those of pandas take long to hash, and a plan would keep them; those of cuDF have no hash.
+    Categories of pandas take long to hash, and a plan would keep them; those of cuDF have no hash.
     """
     dtypes = tuple(map(DTYPE, columns))
     for dtype in dtypes:
@@ -48,7 +48,7 @@ def columns_key(columns: Sequence[Any]) -> tuple[Any, ...] | None:
 
 
 class Planned:
-    """What keeps plans that it made: they are no field of it, and no token or pickle has them."""
+    """An object that keeps the plans that it made; they are not a field, and not in tokens or pickles."""
 
     if TYPE_CHECKING:
 
@@ -68,7 +68,7 @@ class Planned:
 
 
 class PlannedOperation(Planned):
-    """An operation whose check looks at dtypes alone: each is checked where it is met first, and planned for."""
+    """An operation whose check looks at dtypes alone: dtypes are checked and planned for when they are first met."""
 
     if TYPE_CHECKING:
 
@@ -76,11 +76,11 @@ class PlannedOperation(Planned):
             """Dtype of the answer; raises what the user should see before anything is computed."""
 
     def plan(self, columns: Sequence[Any]) -> Any:
-        """Return the operation for columns of their dtypes, which have been checked."""
+        """Return the operation for columns of these dtypes, which have been checked."""
         return self
 
     def planned(self, columns: Sequence[Any]) -> Any:
-        """Return the operation for these columns; raises what the user should see of their dtypes."""
+        """Return the operation for these columns; raises what the user should see about their dtypes."""
         key = columns_key(columns)
         found = None if key is None else self.plans.get(key)
         if found is None:

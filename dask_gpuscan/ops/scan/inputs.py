@@ -65,7 +65,7 @@ def raw_view(column: Any) -> View:
 
 
 def has_mask(column: Any) -> bool:
-    """Tell whether nulls of a column of fixed width, other than NaN, stand in a mask."""
+    """Return whether nulls of a column of fixed width, other than NaN, stand in a mask."""
     layout = library_of(column).layout(column.dtype)
     return layout is not None and layout.nulls == "mask"
 

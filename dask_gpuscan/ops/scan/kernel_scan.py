@@ -463,7 +463,7 @@ def _check_whole(dtype: np.dtype, view: View, column: Any) -> None:
 
 
 def _writes_nulls(plan: ScanPlan, nulls: kernels.Nulls) -> bool:
-    """Tell whether the kernel itself can write the nulls of the result."""
+    """Return whether the kernel itself can write the nulls of the result."""
     return isinstance(nulls, InBand) and plan.layout.nulls == "in band"
 
 

@@ -84,7 +84,7 @@ def check_exact(values: Any, what: str) -> None:
 
 
 def are_exact(values: Any) -> bool:
-    """Tell whether integers that differ still differ as float64."""
+    """Return whether integers that differ still differ as float64."""
     return not values.size or (int(values.max()) <= EXACT and int(values.min()) >= -EXACT)
 
 
@@ -206,7 +206,7 @@ _RANGE = {
 
 
 def _fits(reverse: bool, view: View, before: Any, dtype: np.dtype) -> bool:
-    """Tell whether all running sums of elements below 64 bits stay within a type."""
+    """Return whether all running sums of elements below 64 bits stay within a type."""
     _, least, greatest = kernels.reduce(_RANGE[reverse], view.values, nulls=view.nulls)
     known = np.iinfo(dtype)
     return bool(known.min <= int(before) + int(least) and int(before) + int(greatest) <= known.max)

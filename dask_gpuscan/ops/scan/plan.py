@@ -238,12 +238,12 @@ def _is_numpy_integer(dtype: Any) -> bool:
 
 
 def _accumulates(op: Operator) -> bool:
-    """Tell whether elements become answers of the dtype before they are combined."""
+    """Return whether elements become answers of the dtype before they are combined."""
     return op.lift is None and op.inputs == 1
 
 
 def _is_checked(library: Library, dtype: Any) -> bool:
-    """Tell whether a dtype is of integers that a library does not let wrap around."""
+    """Return whether a dtype is of integers that a library does not let wrap around."""
     return library.is_number(dtype) and dtype.kind in "iu" and library.raises_on_overflow(dtype)
 
 

@@ -97,7 +97,7 @@ class PartitionSlices:
 
 
 def are_alike(parts: Sequence[PartitionSlices]) -> bool:
-    """Tell whether pieces of partitions can be joined column by column."""
+    """Return whether pieces of partitions can be joined column by column."""
     first = parts[0].kind
     return first is not None and all(part.kind == first for part in parts[1:])
 

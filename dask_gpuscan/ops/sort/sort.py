@@ -96,7 +96,7 @@ class Order:
         return kernels.argsort(**self.arguments(columns))
 
     def starts_with_index(self) -> bool:
-        """Tell whether the first key is the first level of the index as it is, from small to large, and nulls last."""
+        """Return whether the first key is the first level of the index as it is, ascending, with nulls last."""
         keys = self.keys
         if isinstance(keys, IndexLevels):
             first = (keys.numbers + keys.remaining)[0] == 0

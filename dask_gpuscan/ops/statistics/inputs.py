@@ -85,7 +85,7 @@ def all_finite(arrays: tuple[Any, ...], inputs: Inputs) -> Callable[[], bool]:
 
 
 def may_have_nulls(columns: Sequence[Any]) -> bool:
-    """Tell whether rows may be null, as far as is known without a look at values."""
+    """Return whether rows may be null, as far as is known without a look at values."""
     for column in columns:
         library = library_of(column)
         layout = library.layout(column.dtype)
@@ -130,7 +130,7 @@ def check_number(label: str, column: Any) -> None:
 
 
 def holds_integers(column: Any) -> bool:
-    """Tell whether a column holds integers or bool, of which a float64 would hold only some.
+    """Return whether a column holds integers or bool, of which a float64 would hold only some.
 
     NumPy's bool are numbers in windows, as in pandas.
     """

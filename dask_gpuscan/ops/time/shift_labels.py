@@ -49,7 +49,7 @@ class ShiftLabels:
         return labels.shift(self.periods, self.freq)
 
     def keeps_gaps(self, frame: Any) -> bool:
-        """Tell whether all labels move equally far, so that those of two partitions stay apart."""
+        """Return whether all labels move equally far, so that those of two partitions stay apart."""
         zoned = getattr(_host_index(frame), "tz", None) is not None
         return isinstance(self.freq, (Tick, pd.Timedelta)) or (
             isinstance(self.freq, Day) and not zoned

@@ -31,12 +31,12 @@ Combine = Callable[..., Any]
 
 
 def holds_times(column: Any) -> bool:
-    """Tell whether a column holds dates or durations of fixed width."""
+    """Return whether a column holds dates or durations of fixed width."""
     return column.dtype.kind in "mM" and library_of(column).moved_layout(column.dtype) is not None
 
 
 def holds_decimals(column: Any) -> bool:
-    """Tell whether a column holds decimals that Python's integers stand for."""
+    """Return whether a column holds decimals that Python's integers stand for."""
     host = library_of(column).host_values
     return host is not None and host.holds_decimals(column.dtype)
 

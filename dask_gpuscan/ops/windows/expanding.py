@@ -251,7 +251,7 @@ class ExpandingPick:
 
 
 def _picks(column: Any) -> bool:
-    """Tell whether values are picked as integers, of which a float64 would hold only some."""
+    """Return whether values are picked as integers, of which a float64 would hold only some."""
     return holds_integers(column) or holds_times(column)
 
 

@@ -42,7 +42,7 @@ class WindowExtent(Protocol):
         """Where the times are by which it is measured; None if rows are counted."""
 
     def looks(self, reverse: bool) -> bool:
-        """Tell whether it reaches any rows back, or with `reverse` ahead."""
+        """Return whether it reaches any rows back, or with `reverse` ahead."""
 
     def to(self, reverse: bool) -> int:
         """How far back, or with `reverse` ahead."""

@@ -144,7 +144,7 @@ def index_numbers(frame: Any) -> Values:
 
 
 def exact_times(column: Any) -> bool:
-    """Tell whether a column holds times of Arrow: pandas, which interpolates only its own, rounds these as floats."""
+    """Return whether a column holds times of Arrow: pandas, which interpolates only its own, rounds these as floats."""
     library = library_of(column)
     layout = library.layout(column.dtype)
     return column.dtype.kind in "mM" and layout is not None and not layout.nan_is_null

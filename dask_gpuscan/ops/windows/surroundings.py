@@ -128,7 +128,7 @@ class NeighbourOperation(ColumnOperation, Protocol):
         """How far it looks."""
 
     def takes_group_ids(self, codes: GroupIds) -> bool:
-        """Tell whether rows of these groups need not be brought together."""
+        """Return whether rows of these groups need not be brought together."""
 
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
         """Array of the answers for the rows that are asked for, where these were; columns have all rows."""

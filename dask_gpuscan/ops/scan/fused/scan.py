@@ -274,7 +274,7 @@ class OfOneColumn(FusedScan):
         ]
 
     def _marks(self, inputs: Inputs, groups: Groups) -> bool:
-        """Tell whether the kernel writes the nulls of answers."""
+        """Return whether the kernel writes the nulls of answers."""
         return (
             self.has_nulls
             and isinstance(inputs.nulls, InBand)
