@@ -56,11 +56,11 @@ class ShiftLabels:
         )
 
     def moved(self, label: Any) -> Any:
-        """Return one label moved likewise."""
+        """Return one label moved in the same way."""
         return self._shifted(pd.Index([label]))[0]
 
 
 def _host_index(frame: Any) -> Any:
-    """Return the index of a frame as one of pandas: rules of calendars are found there."""
+    """Return the index of a frame as one of pandas, which has the rules of calendars."""
     index = library_of(frame).index(frame)
     return index.to_pandas() if hasattr(index, "to_pandas") else index

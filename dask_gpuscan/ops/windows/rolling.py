@@ -38,21 +38,21 @@ _ADD = BUILT_IN["add"]
 
 
 class Shape(Protocol):
-    """Which rows the windows of rows have."""
+    """Which rows are in the window of each row."""
 
     @property
     def extent(self) -> WindowExtent: ...
 
     @property
     def until_row(self) -> RowWindows | None:
-        """The windows, if each is the rows up to its own, so that only those before may be of another group."""
+        """The windows, if each ends with its own row, so that only rows before may be of another group; else None."""
 
     @property
     def has_row(self) -> bool:
         """Whether each window has its own row."""
 
     def windows(self, rows: WindowRows) -> kernels.Windows:
-        """Return the windows of the rows that are asked for."""
+        """Return the windows of the wanted rows."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class RowShape:
     Parameters
     ----------
     before, after : int
-        How many rows before each row and behind it; negative ones leave rows out.
+        How many rows before each row and behind it; negative numbers leave rows out.
     """
 
     before: int
@@ -74,7 +74,7 @@ class RowShape:
 
     @property
     def of_group(self) -> RowWindows:
-        """The windows, of rows of one group."""
+        """The windows in rows of one group."""
         return RowWindows(self.before, self.after)
 
     @property
@@ -129,7 +129,7 @@ class TimeShape:
             return BoundWindows(starts[wanted], None, after=rows.first)
         if self.ahead is None:  # rows of the same time are left out, too
             stops = kernels.window_starts(times, 0, starts=first)
-        else:  # the same from behind
+        else:  # the same, looked up from behind
             ends = None if last is None else xp.ascontiguousarray(rows.length - last[::-1])
             behind = kernels.window_starts(-times[::-1], self.ahead, starts=ends)
             stops = rows.length - behind[::-1]
@@ -137,7 +137,7 @@ class TimeShape:
 
 
 def filled(shape: Shape, windows: kernels.Windows, rows: WindowRows, least: int) -> slice | None:
-    """Return which windows, of the rows that are asked for, have so many rows at least; None if bounds say so."""
+    """Return the range of the wanted rows whose windows have at least `least` rows; None if windows are bounds."""
     if least <= shape.has_row:
         return slice(0, rows.count)
     if isinstance(windows, BoundWindows):
@@ -151,7 +151,7 @@ def filled(shape: Shape, windows: kernels.Windows, rows: WindowRows, least: int)
 
 
 class Windowed:
-    """What operations over windows have in common."""
+    """The base of operations over windows."""
 
     shape: Shape
     min_periods: int
@@ -168,7 +168,7 @@ class Windowed:
 
 @dataclass(frozen=True)
 class RollingStatistic(Windowed):
-    """A statistic of the rows in each window: of float64, but for picked integers, times and decimals, which are exact.
+    """A statistic of the rows in each window, in float64; picked integers, times and decimals stay so, and are exact.
 
     Parameters
     ----------
@@ -200,13 +200,13 @@ class RollingStatistic(Windowed):
         return np.dtype(np.float64)
 
     def _exact(self, columns: Sequence[Any]) -> ExactMean | DecimalWindow | None:
-        """Return what computes a statistic of times or decimals; None for others."""
+        """Return the exact computation for times or decimals; None for other columns."""
         dtype = columns[0].dtype
         is_number = isinstance(dtype, np.dtype) and dtype.kind in "biufc"
         return None if is_number or self.options else exact_window(self.name, columns[0])
 
     def _picked(self, columns: Sequence[Any]) -> RollingOperator | None:
-        """Return what picks one of the integers or times in each window; None for other statistics and columns."""
+        """Return the operation that picks an integer or time in each window; None for other statistics and columns."""
         picks = WINDOWS[self.name].picks
         if picks is None or not (holds_integers(columns[0]) or holds_times(columns[0])):
             return None
@@ -234,7 +234,7 @@ class RollingStatistic(Windowed):
             out = kernels.rolling_by_code(counted, codes.array, values, codes.groups, own)
             return rows.floats(out)
         if rows.groups is not None and self.shape.until_row is not None:
-            # a window that would reach into the group before begins at the head that is in it
+            # a window that would reach into the group before begins at the head of its group
             counted = _counted_from_heads(op, statistic.inputs, self.min_periods, counts)
             inputs = rows.groups.heads, *inputs
             return rows.floats(kernels.rolling(counted, inputs, self.shape.until_row))
@@ -258,7 +258,7 @@ class RollingStatistic(Windowed):
 def _counted(op: Operator, inputs: Inputs, least: int, counts: bool) -> Operator:
     """Return the operator of a statistic that is null for fewer observations than `least`.
 
-    Its state begins with the number of observations; that of `op` does so already if it `counts`.
+    Its state begins with the number of observations; with `counts`, that of `op` does so already.
     """
     combine, is_tuple = op.combine, isinstance(op.identity, tuple)
     lower: Any = op.lower
@@ -299,7 +299,7 @@ def _counted(op: Operator, inputs: Inputs, least: int, counts: bool) -> Operator
 
 @lru_cache(maxsize=64)
 def _counted_from_heads(op: Operator, inputs: Inputs, least: int, counts: bool) -> Operator:
-    """Return the operator of `_counted` that begins anew at heads of groups, which are its first input."""
+    """Return the operator of `_counted` that begins anew at heads of groups; flags for these are its first input."""
     return segmented(_counted(op, inputs, least, counts))
 
 
@@ -371,7 +371,7 @@ class RollingOperator(Windowed):
 
 @dataclass(frozen=True)
 class RollingColumns(ColumnOverlap):
-    """An operation over windows of each column, beside a column that stays as it is.
+    """An operation over windows of each column, except for one column that stays as it is.
 
     Parameters
     ----------
