@@ -80,7 +80,7 @@ class NotIterable:
 
     def __iter__(self) -> NoReturn:
         raise TypeError(
-            f"{type(self).__name__} cannot be iterated; iterate what the frame itself has, without .gpuscan"
+            f"{type(self).__name__} cannot be iterated; iterate over the frame itself, without .gpuscan"
         )
 
 

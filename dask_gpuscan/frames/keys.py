@@ -89,7 +89,7 @@ def check_by(meta: Any, by: Any, argument: str = "by", levels_too: bool = True) 
                 known = [*columns, *(n for n in index_names if n is not None)]
                 if meta.ndim == 1 and not known:
                     raise ColumnError(
-                        f"{argument}={shown(name)} is not a column, of which a Series has none; give keys of its rows, "
+                        f"{argument}={shown(name)} is not a column: a Series has none; give keys of its rows, "
                         f"or level= for labels"
                     )
                 raise ColumnError(f"{argument}={not_among(name, known)}")

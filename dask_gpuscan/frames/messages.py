@@ -97,5 +97,5 @@ def check_one_level(index: Labels, names: Labels) -> None:
     for what, labels in (("the index", index), ("names of columns", names)):
         if labels.nlevels > 1:
             raise ValueError(
-                f"{what} must have one level where all pairs of columns are rows, found {labels.nlevels}"
+                f"{what} must have one level for statistics of all pairs of columns, found {labels.nlevels}"
             )

@@ -207,7 +207,9 @@ class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
         if freq is None:
             return super().shift(periods, fill_value=fill_value)
         if fill_value is not NO_FILL:
-            raise ValueError("fill_value goes without freq, which leaves no row without a value")
+            raise ValueError(
+                "fill_value must not be given with freq, which leaves no row without a value"
+            )
         move = ShiftLabels(check_count("periods", periods), _offset(freq))
         found: Obj = run(self._obj, move) if move.periods else super().shift(0)
         return found

@@ -139,7 +139,7 @@ def _check_no_categories(grouping: Grouping) -> None:
     for title, key in zip(grouping.titles, grouping.by.series(meta_of(grouping.obj)), strict=True):
         if str(key.dtype) == "category":
             raise ValueError(
-                f"observed=False: key {title!r} is categorical, and groups are those that have rows; "
+                f"observed=False: key {title!r} is categorical, and only groups with rows are answered; "
                 f"leave it out, and reindex the answer by the categories"
             )
 

@@ -161,7 +161,9 @@ class GroupByTransform(GroupBySorted[Obj, SeriesT, FrameT], GroupByWindows[Obj, 
             return func(self, *args, **kwargs)
         function, name = func
         if name in kwargs:
-            raise ValueError(f"pipe: {shown(name)} is the argument of the groups, and is given")
+            raise ValueError(
+                f"pipe: {shown(name)} is the argument for the groups, and must not be given"
+            )
         return function(*args, **kwargs, **{name: self})
 
     def _broadcast(

@@ -81,7 +81,7 @@ class Records(Statistics[Obj, SeriesT, FrameT]):
         meta = meta_of(obj)
         if len(library_of(meta).index_names(meta)) > 1:
             raise TypeError(
-                "labels of rows are those of an index of one level, found several; reset_index() first"
+                "labels of rows need an index of one level, found several; reset_index() first"
             )
         for name in names:
             if names.count(name) > 1:

@@ -71,7 +71,7 @@ def in_one_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
         own = pc.index_in(found.drop_null().unique(), every)
         if own.null_count or bool((np.diff(own) <= 0).any()):
             raise ValueError(
-                f"dictionaries that are ordered are in two orders, {shown(every.to_pylist())} and "
+                f"ordered dictionaries have different orders, {shown(every.to_pylist())} and "
                 f"{shown(found.to_pylist())}; cast the column to one of them, or to its values"
             )
         chunks.append(

@@ -103,7 +103,7 @@ def as_native(array: Any, title: str) -> Any:
         column = stored(pa.chunked_array(array.__arrow_array__()))
     except pa.ArrowException as error:
         raise TypeError(
-            f"{title} has dtype {dtype}, of which Arrow takes no rows: {first_line(error)}; {HINT}"
+            f"{title} has dtype {dtype}, whose rows Arrow cannot take: {first_line(error)}; {HINT}"
         ) from error
     return pd.arrays.ArrowExtensionArray(column)
 

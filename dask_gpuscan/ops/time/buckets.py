@@ -99,7 +99,7 @@ def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None) -> 
         pair = times[at].item(), times[at + 1].item()
     if pair is not None:
         raise ValueError(
-            f"resample: times must not decrease, those of {time_column.title} do, where "
+            f"resample: times must not decrease, but in {time_column.title} "
             f"{decrease(column, *pair)}; sort by them first, with "
             f"gpuscan.sort_{'index' if time_column.on is None else 'values'}"
         )

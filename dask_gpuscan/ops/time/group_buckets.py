@@ -65,7 +65,7 @@ def append_labels(
         at = int(late.argmax())
         pair = latest_times[at].item(), times[at].item()
         raise ValueError(
-            f"resample: times must not decrease within a group, those of {time_column.title} do, where "
+            f"resample: times must not decrease within a group, but in {time_column.title} "
             f"{decrease(time_column.column(frame), *pair)}; sort by them first"
         )
     firsts = stored_numbers(column_of(seen, FIRST)) if buckets.depends_on_first else None
