@@ -61,7 +61,7 @@ SUBSTITUTES: dict[str, dict[str, str]] = {
         "pad": "ffill()",
     },
 }
-"""What to use instead of absent methods, by what they are looked for in."""
+"""What to use instead of absent methods, by the object that they are looked for in."""
 
 PEERS: dict[str, tuple[Any, ...]] = {
     "gpuscan": (pd.DataFrame, pd.Series),

@@ -206,7 +206,7 @@ def cumulative(
     lower: Any = None,
     upper: Any = None,
 ) -> Scan:
-    """Return the scan of the method of this name, given its arguments; `numeric_only` is None where it has none."""
+    """Return the scan of the method of this name, given its arguments; without `numeric_only`, that is None."""
     if numeric_only is not None:
         check_flags(numeric_only=numeric_only)
     options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
@@ -294,7 +294,7 @@ def method_name(method: str, func: Any) -> Any:
 def named_reductions(
     columns: list[Hashable], as_series: bool, functions: Any, named: Mapping[str, Any]
 ) -> tuple[list[tuple[Hashable, Hashable, str]], bool]:
-    """Return what an ``agg`` asks for: (label, column, reduction) each, and whether labels have two levels."""
+    """Return the reductions of an ``agg``, each as (label, column, reduction), and whether labels have two levels."""
     if (functions is None) == (not named):
         raise TypeError(
             "agg takes either names of reductions or keywords name=(column, reduction), and no options; methods take "

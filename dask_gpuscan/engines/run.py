@@ -17,9 +17,9 @@ from . import eager, eager_arrays
 
 
 class Engine(Protocol):
-    """What an engine does with frames and series of its kind.
+    """An engine for one kind of frames and series: a module that has these functions.
 
-    A module that has these functions is an engine. The first four are kinds of operations, which `run` takes.
+    The first four are kinds of operations, which `run` takes.
     """
 
     def look_back(self, obj: Any, carry: Any) -> Any:
@@ -246,7 +246,7 @@ def as_taken(obj: Any) -> Any:
 
 
 class ArrayEngine(Protocol):
-    """What an engine does with arrays of its kind: a module that has these functions."""
+    """An engine for one kind of arrays: a module that has these functions."""
 
     def kind(self, obj: Any) -> type | None:
         """Return the class that arrays must share to be scanned together; None for arrays of other engines."""

@@ -38,7 +38,7 @@ class UniqueConsecutive(DataFrameCarry):
     keeps_divisions = True
 
     def check(self, frame: Any) -> None:
-        if not len(frame):  # of rows, `apply` tells
+        if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
 
     def meta(self, frame: Any) -> Any:
@@ -94,7 +94,7 @@ class RunNumbers(DataFrameCarry):
     keeps_index = True
 
     def check(self, frame: Any) -> None:
-        if not len(frame):  # of rows, `apply` tells
+        if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
 
     def meta(self, frame: Any) -> Any:
@@ -153,7 +153,7 @@ class OpenRuns(DataFrameCarry):
             """The keys."""
 
     def check(self, frame: Any) -> None:
-        if not len(frame):  # of rows, `apply` tells
+        if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
 
     def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:

@@ -32,7 +32,7 @@ X = TypeVar("X")
 
 
 class ScanKeywords(TypedDict, total=False):
-    """What running sums and their kin take by name; those of frames are described at `Gpuscan.cumsum`."""
+    """Keywords of running sums, products and extremes; `Gpuscan.cumsum` describes those of frames."""
 
     exclusive: bool
     initial: Any
@@ -43,7 +43,7 @@ class ScanKeywords(TypedDict, total=False):
 
 
 class SumKeywords(ScanKeywords, total=False):
-    """What running sums take by name."""
+    """Keywords of running sums."""
 
     reproducible: bool
 

@@ -27,7 +27,7 @@ def with_rows_told(obj: Any, where: Any, title: str = "where") -> tuple[Any, Any
     Raises
     ------
     TypeError, ValueError
-        For what is not boolean, or not of the rows of the collection.
+        If it is not boolean, or does not have the rows of the collection.
     """
     if getattr(where, "ndim", 0) != 1 or not hasattr(where, "dtype"):
         return obj, where

@@ -1,4 +1,4 @@
-"""The methods of ``.gpuscan`` for columns of lists: what is done inside lists, and one row an item."""
+"""The methods of ``.gpuscan`` for columns of lists: inside lists, and one row an item."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ListMethods(Methods[Obj, SeriesT, FrameT]):
         See Also
         --------
         GroupBy.agg : Makes lists of the values of groups, by the name ``"list"``.
-        Gpuscan.list : What is done inside lists.
+        Gpuscan.list : Methods that work inside lists.
 
         Examples
         --------
@@ -67,7 +67,7 @@ class ListMethods(Methods[Obj, SeriesT, FrameT]):
 
     @property
     def list(self) -> ListAccessor[Obj, SeriesT, FrameT]:
-        """What is done inside each list of a Series; see `ListAccessor`.
+        """The methods that work inside each list of a Series; see `ListAccessor`.
 
         Examples
         --------

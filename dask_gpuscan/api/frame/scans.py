@@ -19,7 +19,7 @@ from .resets import in_segments
 ALONG_ROWS = (1, "columns")
 
 AXES = {1: (0, "index", "rows"), 2: (0, "index", "rows", *ALONG_ROWS)}
-"""What `axis` may be, by the number of dimensions."""
+"""The values that `axis` may have, by the number of dimensions."""
 
 
 class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):

@@ -177,7 +177,7 @@ class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError
-            If `periods` is not an integer, for a `fill_value` that a column cannot hold, and if labels are no times.
+            If `periods` is not an integer, for a `fill_value` that a column cannot hold, and if labels are not times.
         ValueError
             If `freq` is neither a duration nor a rule, and for a `fill_value` with it.
         OverflowError

@@ -1,4 +1,4 @@
-"""Which columns are grouped and where equal keys are; here a group-by is specified and run."""
+"""The columns that are grouped, and where equal keys are; a group-by is specified and run here."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Grouping:
 
     @classmethod
     def by_names(cls, obj: Any, by: Any) -> Grouping:
-        """Return rows with keys that have names; raises what the user should see."""
+        """Return rows with keys that have names; raises an error for wrong names."""
         found = check_by(meta_of(obj), by)
         return cls(obj, obj, found, found.columns)
 

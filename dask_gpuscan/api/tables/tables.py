@@ -306,7 +306,7 @@ class Waiting:
         return self._source.answer("", self._target[columns])
 
     def __iter__(self) -> Any:
-        return iter(self._target)  # which refuses
+        return iter(self._target)  # refuses
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._target) if not name.startswith("_")]

@@ -226,7 +226,7 @@ class Statistics(NotIterable, Generic[Obj, SeriesT, FrameT]):
 
     _rows: Rows
     _label: str
-    """What kind of windows they are, for messages."""
+    """The kind of windows, for messages."""
     _named: tuple[str, ...]
     """The statistics that `agg` takes."""
 

@@ -176,7 +176,7 @@ class CudfIndex:
         return cudf.RangeIndex(start, stop)
 
     def index_of_times(self, times: Any, dtype: DType, name: Hashable) -> cudf.Index:
-        # as numbers, since cuDF takes no time that has a frequency which it does not know
+        # as numbers, since cuDF does not take times with a frequency that it does not know
         return self.key_index([LAYOUT.wrap(cupy.asarray(times.asi8), None, dtype)], [name])
 
     def take_index(self, index: cudf.Index, positions: Values) -> cudf.Index:

@@ -275,7 +275,7 @@ def holds_text(dtype: DType) -> bool:
 
 
 def with_null(array: PandasArray, null: object) -> PandasArray:
-    """Return an array of objects with this null in the place of all nulls; any other array as it is."""
+    """Return an array of objects with all nulls replaced by this one; any other array as it is."""
     if array.dtype != object:
         return array
     array = np.asarray(array).copy()
@@ -315,7 +315,7 @@ def series_of(column: AnyColumn) -> pd.Series:
 
 
 class Labels(NamedTuple):
-    """What is known of labels of columns."""
+    """Labels of columns as a list, and their places."""
 
     owner: ref[Any]
     names: list[Hashable]
@@ -326,11 +326,11 @@ class Labels(NamedTuple):
 
 
 LABELS: dict[int, Labels] = {}
-"""What is known of labels, by the address of their owner, while that is alive."""
+"""The `Labels` of indexes, by the address of their owner, while that is alive."""
 
 
 def labels_in(index: pd.Index) -> Labels:
-    """Return what is known of labels of columns."""
+    """Return the kept `Labels` of an index of columns."""
     owner = index.array if type(index.dtype) is pd.StringDtype else index  # views share it
     address = id(owner)
     found = LABELS.get(address)

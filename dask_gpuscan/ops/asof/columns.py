@@ -84,7 +84,7 @@ class AsOfPlan:
         return replace(self, names=tuple(self.names[i] for i in kept), sources=sources)
 
     def renumbered(self, side: str, kept: Sequence[int]) -> AsOfPlan:
-        """Return the plan for a side of which only some columns are left."""
+        """Return the plan for a side that has only some of its columns left."""
         sources = tuple(
             replace(s, number=kept.index(s.number)) if s.side == side else s for s in self.sources
         )

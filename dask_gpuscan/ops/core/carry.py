@@ -23,7 +23,7 @@ class Labelled:
 
 
 class Summary:
-    """Aggregates, each of which stands for a partition or for neighbouring partitions."""
+    """Aggregates of partitions, and of neighbouring partitions together."""
 
     if TYPE_CHECKING:
 

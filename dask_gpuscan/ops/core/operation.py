@@ -14,7 +14,7 @@ from .groups import AdjacentGroups, Groups, ReducibleGroups, States
 
 
 class Needs(IntEnum):
-    """What an operation needs to see of a group, from the least to the most."""
+    """The parts of a group that an operation must see, from the least to the most."""
 
     NUMBERS = 0
     """The number of each row's group if there were no rows before; else states."""
@@ -46,7 +46,7 @@ class GroupOperation(Typed, Protocol):
 
     @property
     def needs(self) -> Needs:
-        """What it needs to see of a group."""
+        """The parts of a group that it must see."""
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group; the function that is returned waits for the states."""

@@ -89,7 +89,7 @@ class ContinuedGroups(NumberedGroups):
     def reduce(
         self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
     ) -> Callable[[], States]:
-        if op.lift is not None or nulls is not None or dtype is not None:  # rows are no states
+        if op.lift is not None or nulls is not None or dtype is not None:  # rows are not states
             return super().reduce(op, values, nulls=nulls, dtype=dtype)
         codes, groups = self.rest.array, self.rest.groups
         first, rest = (

@@ -287,7 +287,7 @@ WHOLE_GROUPS = {r.name: r for r in _EVERY}
 
 
 def checked_quantiles(q: Any, title: str = "q") -> tuple[tuple[float, ...], bool]:
-    """Return quantiles, and whether there is only one; raises what the user should see.
+    """Return quantiles, and whether there is only one.
 
     Raises
     ------

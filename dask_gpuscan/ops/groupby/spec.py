@@ -52,7 +52,7 @@ class GroupBySpec:
 
     @cached_property
     def needs(self) -> Needs:
-        """What its operations need to see of a group."""
+        """The parts of a group that its operations must see."""
         return max([part.operation.needs for part in self.parts], default=Needs.STATES)
 
     @cached_property

@@ -203,6 +203,6 @@ def check_reproducible(library: Library, dtype: Any) -> None:
     if (
         host is not None
         and host.combines("cumsum", dtype)
-        and type(host.of_nothing("cumsum", dtype)) not in (str, int)  # of strings and of decimals
+        and type(host.of_nothing("cumsum", dtype)) not in (str, int)  # strings and decimals
     ):
         raise TypeError(f"sums of dtype {dtype} cannot be reproducible; {HINT}")

@@ -171,7 +171,7 @@ def check_overflow(
         prior = np.concatenate([np.asarray([before], out.dtype), answers[:-1]])
     with np.errstate(over="ignore"):
         wrong = found_by.leaves(prior, elements)
-    is_nat = isinstance(view.nulls, InBand) and (answers == NAT).any()  # of values that are not
+    is_nat = isinstance(view.nulls, InBand) and (answers == NAT).any()  # at values that are not NaT
     if is_nat or wrong.any():
         refuse(walk.label, column, dtype)
 

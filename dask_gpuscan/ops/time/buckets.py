@@ -116,7 +116,7 @@ class Buckets:
     origin: Any
     offset: pd.Timedelta | None
     dtype: DType
-    """Of the times."""
+    """The dtype of the times."""
     unit: str
 
     @property

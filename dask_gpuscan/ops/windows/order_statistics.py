@@ -65,7 +65,7 @@ class RollingOrder(Windowed):
 
 
 def _apart(column: Any, floats: Values) -> Values:
-    """Return numbers that compare like the integers of a column, of which different ones may be equal as floats.
+    """Return numbers that compare like the integers of a column, even if different ones are equal as floats.
 
     NaN stays where it is.
     """

@@ -121,7 +121,7 @@ class WindowRows:
 
 
 class NeighbourOperation(ColumnOperation, Protocol):
-    """What is done to each row and those around it."""
+    """An operation on each row and those around it."""
 
     @property
     def extent(self) -> WindowExtent:
