@@ -117,7 +117,7 @@ def needs_one(reproducible: bool = False) -> int:
 
 
 def needs_more(ddof: int = 1) -> int:
-    """Return how many observations have an answer: one more than `ddof`."""
+    """Return how many observations have an answer: one more than `ddof`, at least one."""
     return max(ddof + 1, 1)
 
 
