@@ -289,11 +289,10 @@ def mixed_group_ids(
     arrays: Sequence[Array],
     ids_of: Callable[[Array, int], GroupIds | None],
     most: int,
-    dtype: type[np.integer],
 ) -> GroupIds | None:
     """Return group ids that are equal where the rows of all arrays are.
 
-    None if an array has no ids by `ids_of`, or there would be more than `most`. Ids of several arrays are of `dtype`.
+    None if an array has no ids by `ids_of`, or there would be more than `most`.
     """
     found: list[GroupIds] = []
     product = 1
@@ -305,7 +304,9 @@ def mixed_group_ids(
         product *= one.groups
 
     def pair(a: GroupIds, b: GroupIds) -> GroupIds:
-        ids = a.array.astype(dtype, copy=False) * dtype(b.groups) + b.array
+        dtype = _dtype_of(a.groups * b.groups)
+        ids = a.array.astype(dtype, copy=False) * dtype.type(b.groups)
+        ids += b.array.astype(dtype, copy=False)
         first, second = a.keys_of, b.keys_of
         keys_of = None
         if first is not None and second is not None:
@@ -324,7 +325,6 @@ def shared_group_ids(
     ends_of: Callable[[Array], tuple[int, int] | None],
     ids_of: Callable[[Array, int, tuple[int, int]], GroupIds | None],
     most: int,
-    dtype: type[np.integer],
 ) -> tuple[GroupIds, GroupIds] | None:
     """Return group ids of rows of two kinds that are equal where the rows of all arrays are.
 
@@ -337,7 +337,7 @@ def shared_group_ids(
         ids.
     ids_of : callable
         Takes an array, the most ids, and its least and greatest value; returns its ids, or None.
-    most, dtype
+    most
         As for `mixed_group_ids`.
     """
     ranges = []
@@ -350,7 +350,7 @@ def shared_group_ids(
 
     def ids(arrays: Sequence[Array]) -> GroupIds | None:
         given = iter(ranges)
-        return mixed_group_ids(arrays, lambda a, most: ids_of(a, most, next(given)), most, dtype)
+        return mixed_group_ids(arrays, lambda a, most: ids_of(a, most, next(given)), most)
 
     one, other = ids(arrays), ids(others)
     return None if one is None or other is None else (one, other)
@@ -374,18 +374,23 @@ def is_first_of_group(ids: GroupIds) -> Values:
 def paired_group_ids(
     found: Sequence[GroupIds],
     most: int,
-    dtype: type[np.integer],
     number: Callable[[Values], GroupIds],
 ) -> GroupIds:
     """Return group ids that are equal where all of these are.
 
-    They are of `dtype` if there are no more than `most`; else `number` makes them from words of 8 bytes.
+    If there would be more than `most`, `number` makes them from words of 8 bytes.
     """
 
     def pair(a: GroupIds, b: GroupIds) -> GroupIds:
+        groups = a.groups * b.groups
         words = a.array.astype(np.uint64) * np.uint64(b.groups) + b.array.astype(np.uint64)
-        if a.groups * b.groups > most:
+        if groups > most:
             return number(words)
-        return GroupIds(words.view(np.int64).astype(dtype, copy=False), a.groups * b.groups)
+        return GroupIds(words.view(np.int64).astype(_dtype_of(groups), copy=False), groups)
 
     return reduce(pair, found)
+
+
+def _dtype_of(groups: int) -> np.dtype:
+    """Return the smallest dtype of the ids of so many groups that kernels take."""
+    return np.dtype(np.int32 if groups < 1 << 31 else np.int64)

@@ -15,6 +15,8 @@ from dask_gpuscan.frames.pandas.layouts import NumPyLayout, PandasColumn
 from dask_gpuscan.frames.pandas.library import Pandas
 from dask_gpuscan.frames.registry import LibrarySource
 from dask_gpuscan.frames.types import View
+from dask_gpuscan.kernels.bounded_cache import BoundedCache
+from dask_gpuscan.ops.core import plans
 from helpers.backends import same
 
 known: dict[int, np.ndarray] = {}  # they are kept, so that no other array gets their id
@@ -73,6 +75,7 @@ def lazy(monkeypatch):
     monkeypatch.setattr(kernels, "max_groups", lambda codes: 0)  # rows are sorted, as on a GPU
     monkeypatch.setitem(registry.LIBRARIES, "pandas", LibrarySource("lazy", "LAZY", ""))
     monkeypatch.setattr(registry, "LIBRARY_OF", {PandasColumn: LAZY})
+    monkeypatch.setattr(plans, "MADE", BoundedCache())  # what is planned holds the library
 
 
 METHODS = {

@@ -51,7 +51,7 @@ class CudfGrouping:
         self, arrays: list[ColumnBase], others: list[ColumnBase]
     ) -> tuple[GroupIds, GroupIds] | None:
         most = _most_ids(len(arrays[0]) + len(others[0]))
-        return shared_group_ids(arrays, others, _ends, _range_ids, most, np.int32)
+        return shared_group_ids(arrays, others, _ends, _range_ids, most)
 
     def number_keys(self, array: ColumnBase) -> None:
         return None  # joining columns costs little
@@ -130,7 +130,7 @@ def range_group_ids(arrays: Sequence[ColumnBase]) -> GroupIds | None:
 
     None if an array holds no integers, or the ranges are too wide for the number of rows.
     """
-    return mixed_group_ids(arrays, _range_ids, _most_ids(len(arrays[0])), np.int32)
+    return mixed_group_ids(arrays, _range_ids, _most_ids(len(arrays[0])))
 
 
 def _most_ids(rows: int) -> int:
@@ -151,7 +151,7 @@ def sorted_group_ids(arrays: Sequence[ColumnBase]) -> GroupIds:
         found.append(_text_ids(others[0]))
     elif others:
         found.append(_encoded(*others))
-    return paired_group_ids(found, most, np.int32, _numbered)
+    return paired_group_ids(found, most, _numbered)
 
 
 def _in_words(array: ColumnBase) -> bool:

@@ -213,7 +213,7 @@ class PandasGrouping:
     ) -> tuple[GroupIds, GroupIds] | None:
         most = _most_ids(len(arrays[0]) + len(others[0]))
         own, other = ([bare(a) for a in each] for each in (arrays, others))
-        return shared_group_ids(own, other, _ends, _range_ids, most, np.int64)
+        return shared_group_ids(own, other, _ends, _range_ids, most)
 
     def number_keys(self, array: PandasArray) -> NumberKeys | None:
         return number_keys(one_chunk(bare(array)))
@@ -334,9 +334,9 @@ def range_group_ids(arrays: Sequence[PandasArray]) -> GroupIds | None:
     """Return group ids that are equal where the rows of all arrays are.
 
     None if an array holds no integers, or the ranges are too wide for the number of rows. Integers that can be group
-    ids are not copied.
+    ids are copied only where that costs little: where they are few, and have 8 bytes.
     """
-    return mixed_group_ids(arrays, _range_ids, _most_ids(len(arrays[0])), np.int64)
+    return mixed_group_ids(arrays, _range_ids, _most_ids(len(arrays[0])))
 
 
 def _ends(array: PandasArray) -> tuple[int, int] | None:
@@ -374,7 +374,7 @@ def hashed_group_ids(arrays: Sequence[PandasArray]) -> GroupIds:
         return _hashed_ids(arrays[0])
     most = _most_ids(len(arrays[0]))
     found = [_range_ids(array, most) or _hashed_ids(array) for array in arrays]
-    return paired_group_ids(found, most, np.int64, lambda words: GroupIds(*hash_codes(words)))
+    return paired_group_ids(found, most, lambda words: GroupIds(*hash_codes(words)))
 
 
 def _hashed_ids(array: PandasArray) -> GroupIds:
@@ -412,12 +412,12 @@ def number_keys(array: PandasArray) -> NumberKeys | None:
 
 def own_group_ids(array: PandasArray) -> GroupIds | None:
     """Return the numbers of an array, if they can be group ids; else None."""
-    rows = len(array)
-    found = None if isinstance(array, pd.Categorical) else range_group_ids([array])
-    layout = layout_of(array.dtype)
-    if found is None or layout is None or not rows:
+    view = _integers(array)
+    if view is None or view.nulls is not None or not len(array):
         return None
-    return found if found.array is layout.view(array).values else None
+    found = range_group_ids([array])
+    # others are counted from the least one
+    return found if found is not None and found.array[0] == view.values[0] else None
 
 
 def _integers(array: PandasArray) -> View | None:
@@ -455,6 +455,8 @@ def _range_ids(
     least = values.dtype.type(0 if own else low)
     keys_of = partial(_keys_from, layout_of(array.dtype), array.dtype, least) if is_key else None
     if own:
+        if values.itemsize > 4 and len(values) < MANY:  # kernels for ids of 4 bytes do
+            values = values.astype(np.int32)
         return GroupIds(values, high + 1, ordered=is_key, keys_of=keys_of)
     codes = np.empty(len(values), np.int32 if span < 1 << 31 else np.int64)
     np.subtract(values, least, out=codes, casting="unsafe")
