@@ -1,7 +1,7 @@
-"""What no other thread does at the moment of a fork: locks that it holds would never be released in the child.
+"""Makes forks wait for imports, compilers and locks of other threads, which the child would never see released.
 
-All that the package imports late, it imports by `import_late`, or within `importing`, which forks wait for. What they
-and the locks guard keeps no `cached_property`: that of Python 3.11 has a lock for all objects, which no fork waits for.
+The package imports late by `import_late` or within `importing`, for which forks wait. Nothing that these and the locks
+guard has a `cached_property`: that of Python 3.11 has a lock for all objects, for which no fork waits.
 """
 
 import concurrent.futures.thread  # noqa: F401  # and logging: forks take their locks, after ours if they were first
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class _Importing:
-    """Entered while modules are imported. Threads that import do not wait for each other, as Python lets them."""
+    """Entered while modules are imported. Threads that import do not wait for each other."""
 
     def __init__(self) -> None:
         self.lock = RLock()
@@ -32,7 +32,7 @@ class _Importing:
             self._left.notify_all()
 
     def are_others(self) -> bool:
-        """Return whether another thread is within; `lock` is held."""
+        """Return whether another thread is within; the caller holds `lock`."""
         return any(thread != get_ident() for thread in self._threads)
 
     def wait(self) -> None:
@@ -46,14 +46,14 @@ importing, writing = _Importing(), RLock()
 """Entered while a module is imported, and while methods of a dataclass are written."""
 
 compilers: list[Any] = []
-"""Locks of compilers, which are imported late: who holds one may import more, and an import may wait for one."""
+"""Locks of compilers, which are imported late: a holder may import more, and an import may wait for a lock."""
 
 leaves: list[Any] = [writing]
-"""Locks that are held for a moment, and with which no other is taken."""
+"""Locks that are held for a moment only, and never together with others."""
 
 
 def import_late(name: str, package: str | None = None) -> ModuleType:
-    """Import a module that nothing has needed before, as `importlib.import_module` does.
+    """Import a module when it is first needed, as `importlib.import_module` does.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class _Forks:
     def hold(self) -> None:
         """Take all locks, in the order in which threads take them."""
         while True:
-            self._finish(importing.wait)  # without a compiler's lock, for which an import may wait
+            self._finish(importing.wait)  # holds no compiler's lock: an import may wait for one
             held = [*compilers, importing.lock]
             for lock in held:
                 self._finish(lock.__enter__)
@@ -88,7 +88,7 @@ class _Forks:
             self._finish(lock.__enter__)
 
     def _finish(self, wait: Callable[[], Any]) -> None:
-        """Wait, however impatient the user is: Python would fork all the same, and say nothing of the interrupt."""
+        """Wait, even if the user interrupts: Python would fork all the same, and lose the interrupt."""
         while True:
             try:
                 wait()
@@ -97,16 +97,16 @@ class _Forks:
                 self._interrupted = True
 
     def release(self) -> None:
-        """Let them go."""
+        """Release the locks."""
         self._interrupted = False
         self._let(self._held)
 
     def resume(self) -> None:
-        """Let them go in the parent, and interrupt it then if that is asked for."""
+        """Release the locks in the parent, and then pass on an interrupt."""
         interrupted = self._interrupted
         self.release()
         if interrupted:
-            start_new_thread(interrupt_main, ())  # once this has returned
+            start_new_thread(interrupt_main, ())  # after this has returned
 
     def _let(self, held: list[Any]) -> None:
         for lock in reversed(held):

@@ -61,7 +61,7 @@ SUBSTITUTES: dict[str, dict[str, str]] = {
         "pad": "ffill()",
     },
 }
-"""What to use instead of absent methods, by what they are looked for in."""
+"""What to use instead of absent methods, by the object that they are looked for in."""
 
 PEERS: dict[str, tuple[Any, ...]] = {
     "gpuscan": (pd.DataFrame, pd.Series),
@@ -76,11 +76,11 @@ PEERS: dict[str, tuple[Any, ...]] = {
 
 
 class NotIterable:
-    """What has columns by their names, but no parts to go through."""
+    """An object that has columns by name, and cannot be iterated."""
 
     def __iter__(self) -> NoReturn:
         raise TypeError(
-            f"{type(self).__name__} cannot be iterated; iterate what the frame itself has, without .gpuscan"
+            f"{type(self).__name__} cannot be iterated; iterate over the frame itself, without .gpuscan"
         )
 
 

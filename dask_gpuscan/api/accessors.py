@@ -31,7 +31,7 @@ class Late:
             try:
                 self._found = getattr(import_late(self._module, __package__), self._name)
             except AttributeError as error:
-                # of which frames would say that they have no ``gpuscan``
+                # an AttributeError would read as if the frame had no ``gpuscan``
                 raise ImportError(f"gpuscan cannot be imported: {error}") from error
         return self._found
 

@@ -59,7 +59,7 @@ def check_inputs(op: Operator, columns: int) -> None:
 
 
 def check_keywords(function: str, given: Iterable[str], accepted: Collection[str]) -> None:
-    """Check that a function takes the keywords that it is given; raises a TypeError that names those it takes."""
+    """Check that a function takes the given keywords; raises a TypeError that names those it takes."""
     for name in given:
         if name not in accepted:
             raise TypeError(
@@ -68,7 +68,7 @@ def check_keywords(function: str, given: Iterable[str], accepted: Collection[str
 
 
 def check_column(argument: str, name: Any, known: Sequence[Hashable]) -> None:
-    """Check that an argument names one column; raises a ValueError that names those there are."""
+    """Check that an argument names one column; raises a ValueError that lists the columns."""
     if not is_name(name) or name not in known:
         raise ColumnError(f"{argument}={not_among(name, known)}")
     if known.count(name) > 1:
@@ -76,7 +76,7 @@ def check_column(argument: str, name: Any, known: Sequence[Hashable]) -> None:
 
 
 def check_choice_of_columns(columns: Any, known: Sequence[Hashable]) -> None:
-    """Check that a column, or each of a list, is there once; raises a ValueError that names those there are."""
+    """Check that a column, or each of a list, is there once; raises a ValueError that lists the columns."""
     for name in columns if isinstance(columns, list) else [columns]:
         if not is_name(name) or name not in known:
             raise ColumnError(not_among(name, known))
@@ -85,7 +85,7 @@ def check_choice_of_columns(columns: Any, known: Sequence[Hashable]) -> None:
 
 
 def check_clustered(clustered: Any) -> None:
-    """Check whether equal keys are said to be adjacent: True, False, "check" or None."""
+    """Check that the argument `clustered` is True, False, "check" or None."""
     checks = isinstance(clustered, str) and clustered == "check"
     if not (checks or clustered is None or isinstance(clustered, FLAG)):
         raise ValueError(
@@ -95,7 +95,7 @@ def check_clustered(clustered: Any) -> None:
 
 @contextmanager
 def hints(is_series: bool, numeric_only: bool | None) -> Iterator[None]:
-    """Add to errors in the block that refuse a column what the user can do about it.
+    """Add a way out to errors in the block that refuse a column.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def check_duration(
 
 
 def check_dtype(dtype: Any) -> Any:
-    """Return a dtype as pandas understands it, of a type of Arrow too, or None."""
+    """Return a dtype, or a type of Arrow, as a dtype of pandas; or None."""
     if dtype is None:
         return None
     if isinstance(dtype, pa.DataType):
@@ -165,14 +165,14 @@ def sum_of(reproducible: Any) -> str:
 
 
 def check_bounds(lower: Any, upper: Any, reproducible: Any) -> Bounds:
-    """Return what a sum is clamped to at each step, None for no bounds.
+    """Return the bounds that a sum is clamped to at each step, None for no bounds.
 
     Raises
     ------
     TypeError
         For a bound that is not a number.
     ValueError
-        For NaN, for bounds of which the lower one is greater, and for bounds of reproducible sums.
+        For NaN, for a lower bound above the upper one, and for bounds of reproducible sums.
     """
     for name, bound in (("lower", lower), ("upper", upper)):
         if bound is not None and not is_number(bound):
@@ -198,7 +198,7 @@ OPERATORS = {
     "cumany": "logical_any",
     "cumall": "logical_all",
 }
-"""The operators of methods that accumulate, but for sums."""
+"""The operators of methods that accumulate, except for sums."""
 
 
 def cumulative(
@@ -214,7 +214,7 @@ def cumulative(
     lower: Any = None,
     upper: Any = None,
 ) -> Scan:
-    """Return the scan of the method of this name, given its arguments; `numeric_only` is None where it has none."""
+    """Return the scan of the method of this name, given its arguments; without `numeric_only`, that is None."""
     if numeric_only is not None:
         check_flags(numeric_only=numeric_only)
     options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
@@ -225,7 +225,7 @@ def cumulative(
 
 
 def checked_options(options: ScanArguments, columns: Callable[[], list[Hashable]]) -> ScanArguments:
-    """Return options with a dtype as pandas understands it, and initial values of columns that are there."""
+    """Return options with a dtype of pandas; raises an error for initial values of unknown columns."""
     if options.dtype is not None:
         options = replace(options, dtype=check_dtype(options.dtype))
     if not isinstance(options.initial, Mapping):
@@ -238,7 +238,7 @@ def checked_options(options: ScanArguments, columns: Callable[[], list[Hashable]
 
 
 def with_initial(scan: Scan, columns: Callable[[], list[Hashable]]) -> Scan:
-    """Return a scan whose initial values are of columns that are there."""
+    """Return a scan with checked initial values; raises an error for those of unknown columns."""
     if not isinstance(scan.options.initial, Mapping):
         return scan
     return replace(scan, options=checked_options(scan.options, columns))
@@ -275,7 +275,7 @@ FUNCTIONS: dict[Any, str] = {
     },
     **{getattr(np, f"nan{name}"): name for name in ("sum", "prod", "max", "min", "mean", "median")},
 }
-"""Functions that answer as methods do, and the names of these."""
+"""Functions, and the names of the methods that give the same answers."""
 
 
 def method_name(method: str, func: Any) -> Any:
@@ -284,7 +284,7 @@ def method_name(method: str, func: Any) -> Any:
     Raises
     ------
     TypeError
-        For a function that stands for none.
+        For a function that stands for no method.
     """
     if not callable(func):
         return func
@@ -302,7 +302,7 @@ def method_name(method: str, func: Any) -> Any:
 def named_reductions(
     columns: list[Hashable], as_series: bool, functions: Any, named: Mapping[str, Any]
 ) -> tuple[list[tuple[Hashable, Hashable, str]], bool]:
-    """Return what an ``agg`` asks for: (label, column, reduction) each, and whether labels have two levels."""
+    """Return the reductions of an ``agg``, each as (label, column, reduction), and whether labels have two levels."""
     if (functions is None) == (not named):
         raise TypeError(
             "agg takes either names of reductions or keywords name=(column, reduction), and no options; methods take "
@@ -337,7 +337,7 @@ def named_reductions(
 def _pair(
     keyword: str, asked: Any, columns: list[Hashable], as_series: bool
 ) -> tuple[Hashable, str]:
-    """Return the column and the reduction that a keyword of ``agg`` asks for; of one column, the reduction will do."""
+    """Return the column and the reduction that a keyword of ``agg`` asks for; a series needs the reduction only."""
     if isinstance(asked, pd.NamedAgg) and not (
         getattr(asked, "args", ()) or getattr(asked, "kwargs", {})
     ):

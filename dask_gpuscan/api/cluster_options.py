@@ -1,4 +1,4 @@
-"""What a cluster of GPU workers is started with: a pool of memory on each GPU, for cuDF and CuPy, and spilling."""
+"""Options for clusters of GPU workers: a pool of memory on each GPU, for cuDF and CuPy, and spilling."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def cluster_options(
     Raises
     ------
     ValueError
-        If `gpus` is no number of GPUs and lists none, or `pool` is no part between 0 and 1 and no text.
+        If `gpus` is neither a number nor a list of GPUs, or `pool` neither a part between 0 and 1 nor a text.
 
     See Also
     --------

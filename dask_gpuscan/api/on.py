@@ -50,8 +50,8 @@ def on(obj: Any) -> Any:
     """Return the methods of ``.gpuscan``, of a type that checkers and editors know, for tables that speak Arrow too.
 
     Accessors are put on classes of other libraries when this package is imported, so a checker cannot see them. It does
-    see what this function returns, and the type of what every method returns: of pandas what pandas has, of Dask what
-    Dask has.
+    see the type that this function returns, and the type that each of its methods returns: objects of pandas for
+    pandas, of Dask for Dask.
 
     Parameters
     ----------

@@ -38,11 +38,11 @@ def stream(
         Frames of pandas, cuDF or polars, or record batches of Arrow, all with the same columns; files of Parquet,
         whose row groups are batches, or of Arrow IPC, by their paths, a folder, a pattern such as
         ``"days/*.parquet"``, or URLs of these (``s3://``, ``gs://``, and what fsspec opens); a table of Delta Lake, by
-        its path or as a ``DeltaTable``, or one of Iceberg, as pyiceberg has them; a
+        its path or as a ``DeltaTable``, or one of pyiceberg; a
         ``RecordBatchReader``, a ``pyarrow.dataset.Dataset``, a ``LazyFrame`` of polars, a relation of DuckDB, or
         another object with ``__arrow_c_stream__``; or a Dask collection, whose partitions are computed one by one.
-        Batches may be of any length. An iterator, or a reader, can be read once. Of files, only the columns are read
-        that are chosen by their names first; they are frames of cuDF if Dask's configuration has "cudf" as its
+        Batches may be of any length. An iterator, or a reader, can be read once. Of files, only columns that
+        are chosen by name first are read; batches are frames of cuDF if Dask's configuration has "cudf" as its
         ``dataframe.backend``.
     state : State, optional
         What the same operations have seen of earlier rows, from `Stream.state` or `load_state`: they go on from there.
@@ -50,14 +50,14 @@ def stream(
         Whether the rows end with the source. If False, runs and groups that are still open are kept for the state
         rather than answered, so that a stream that goes on from the state answers them once.
     order : "name", "modified" or callable, optional
-        By which files are read: by their names, in which numbers count as numbers (``9.parquet`` before
+        The order in which files are read: by their names, in which numbers count as numbers (``9.parquet`` before
         ``10.parquet``), by the times at which they were written, or by what a function returns for a path. By
         default, files of a list have its order, and others that of their names.
     schema : pyarrow.Schema or dict, optional
         Names and types of the columns that are read of files. What a file has in another type or order is cast, and
         what it lacks is null. By default, all files must have the columns of the first one.
     changed : "error", "redo" or "keep", default "error"
-        What a stream that goes on does where a file that was read is another one now. "redo" goes back to the rows
+        What a stream that goes on does if a file that was read has changed since. "redo" goes back to the rows
         before it, and computes what follows again: for the directories of `Stream.to_parquet`. "keep" goes on with
         what was read of it.
     removed : "keep", optional
@@ -124,7 +124,7 @@ def batches(*streams: Stream) -> Iterator[tuple[Any, ...]]:
     Parameters
     ----------
     *streams : Stream
-        Computed of what one call of `stream` has returned.
+        Made from what one call of `stream` has returned.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def batches(*streams: Stream) -> Iterator[tuple[Any, ...]]:
     Raises
     ------
     TypeError
-        For what is no stream.
+        For anything that is not a stream.
     ValueError
         For streams of different sources.
 
@@ -200,7 +200,7 @@ def _of_one_source(streams: Sequence[Any]) -> Sequence[Stream]:
 
 
 def _format_of(batch: Any) -> Format:
-    """Return how batches like this one are read as frames, and answers written as its library has them."""
+    """Return how batches like this one are read as frames, and how answers become objects of its library."""
     if not is_table(batch):
         return FRAMES
     empty = batch.slice(0, 0)  # so that the first batch is not held

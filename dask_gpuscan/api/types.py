@@ -1,7 +1,6 @@
 """The types of frames and of arguments that the signatures of public methods name.
 
-A class that is generic over these is told once what its frame is, by `dask_gpuscan.on`; checkers then know what each
-method returns.
+`dask_gpuscan.on` sets the types of a class that is generic over these; checkers then know what each method returns.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ FrameT = TypeVar("FrameT")
 """The frame of its library."""
 
 ScalarT = TypeVar("ScalarT")
-"""What says yes or no: a bool, or a lazy scalar of Dask's."""
+"""The answer to a question: a bool, or a lazy scalar of Dask's."""
 
 
 class SpeaksArrow(Protocol):

@@ -61,14 +61,14 @@ def map_partitions(
     keeps_divisions: bool = True,
     typed_by_rows: bool = False,
 ) -> Any:
-    """Return what a function makes of all rows."""
+    """Return the result of a function for all rows."""
     return function(obj, *given)
 
 
 def broadcast(
     label: str, obj: Any, reduced: Callable[[], Any], function: Callable[..., Any], *given: Any
 ) -> Any:
-    """Return what a function makes of all rows and of a reduction of them."""
+    """Return the result of a function for all rows and a reduction of them."""
     return function(obj, reduced(), *given)
 
 
@@ -89,7 +89,7 @@ def align_columns(
     return join_columns(obj, names, what, by_label, *others)
 
 
-# --- what is known of a frame ------------------------------------------------------------------------
+# --- facts about a frame -----------------------------------------------------------------------------
 
 
 def meta(obj: Any) -> Any:
@@ -111,11 +111,11 @@ def check_mask(obj: Any, mask: Any) -> None:
 
 
 def check_predicate(obj: Any, predicate: Any) -> None:
-    """Check nothing: errors are raised at once, when rows are chosen."""
+    """Check nothing: rows are chosen at once, which raises the errors."""
 
 
 def is_sorted_by_index(obj: Any) -> bool:
-    """Tell nothing of the order of labels."""
+    """Return False: the order of labels is not known."""
     return False
 
 
@@ -123,17 +123,17 @@ def is_sorted_by_index(obj: Any) -> bool:
 
 
 def collection(side: Any, keeps_index: bool) -> Any:
-    """Return the frame itself."""
+    """Return the frame unchanged."""
     return side
 
 
 def rebalance(obj: Any) -> Any:
-    """Return the frame itself."""
+    """Return the frame unchanged: it has one part."""
     return obj
 
 
 def renumber(obj: Any) -> Any:
-    """Return the frame itself, whose rows are numbered from 0."""
+    """Return the frame unchanged: its rows are numbered from 0 already."""
     return obj
 
 
@@ -143,17 +143,17 @@ def select(obj: Any, flags: Sequence[bool]) -> Any:
 
 
 def narrow(obj: Any, names: Iterable[Hashable]) -> Any:
-    """Return the frame itself: its other columns are there."""
+    """Return the frame unchanged: its other columns are already there."""
     return obj
 
 
 def is_column(obj: Any, name: Hashable, series: Any) -> bool:
-    """Tell whether a series is a column of a frame, and no copy of it or other one with equal values."""
+    """Return whether a series is the column of this name: it has equal values, and the library agrees."""
     return bool(obj[name].equals(series) and library_of(obj).is_column(obj, series))
 
 
 def as_series(like: Any, values: Any) -> Any:
-    """Return values as a series of the library of a frame; raises a TypeError for what is none."""
+    """Return values, one a row, as a series of the library of a frame; raises a TypeError for anything else."""
     if (values.ndim if hasattr(values, "ndim") else np.ndim(values)) == 0:  # cuDF refuses np.ndim
         raise TypeError(f"expected values, one a row, found {shown(values)}")
     return library_of(like).as_key(values)

@@ -1,4 +1,4 @@
-"""The engine of arrays in memory: what `run.ArrayEngine` asks for, done when the call returns."""
+"""The engine of arrays in memory: an implementation of `run.ArrayEngine`, which computes at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def meta(array: Any) -> Any:
 
 
 def positions(array: Any) -> Any:
-    """Return the array itself: positions in it are of its library."""
+    """Return the array itself: positions in it are arrays of its library."""
     return array
 
 
@@ -32,5 +32,5 @@ def scan(arrays: Sequence[Any], carry: ArrayScan | GroupedArrayScan, codes: Any 
     """Return a carry over whole arrays."""
     if codes is None:
         return carry.apply(arrays, None)
-    carry.answer(arrays)  # raises what does not fit
+    carry.answer(arrays)  # raises an error for arrays that do not fit
     return carry.apply((*arrays, codes), None)

@@ -1,7 +1,7 @@
-"""Chooses the engine that runs an operation: nothing above asks what it is that is computed on.
+"""Chooses the engine that runs an operation; nothing above looks at the kind of an object.
 
-The engines of streams and of Dask are imported when an object of theirs is met: until its class has been imported,
-there is none.
+The engines of streams and of Dask are imported when one of their objects is met; there is none before its class has
+been imported.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from . import eager, eager_arrays
 
 
 class Engine(Protocol):
-    """What an engine does with frames and series of its kind.
+    """An engine for one kind of frames and series: a module that has these functions.
 
-    A module that has these functions is an engine. The first four are kinds of operations, which `run` takes.
+    The first four are kinds of operations, which `run` takes.
     """
 
     def look_back(self, obj: Any, carry: Any) -> Any:
@@ -34,10 +34,10 @@ class Engine(Protocol):
         """Return the ranks of rows."""
 
     def sort(self, obj: Any, order: Any, ignore_index: bool, /) -> Any:
-        """Return the rows in order, if asked under a default index."""
+        """Return the rows in order; with `ignore_index`, under a default index."""
 
     def move_labels(self, obj: Any, move: Any) -> Any:
-        """Return the rows with labels that are moved."""
+        """Return the rows with moved labels."""
 
     def map_partitions(
         self,
@@ -47,7 +47,7 @@ class Engine(Protocol):
         keeps_divisions: bool = True,
         typed_by_rows: bool = False,
     ) -> Any:
-        """Return what a function makes of each part, with arguments that follow it.
+        """Return the results of a function for each part, which gets the further arguments too.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class Engine(Protocol):
         keeps_divisions : bool, default True
             Whether the answer has the labels of the index.
         typed_by_rows : bool, default False
-            Whether the function may answer with other dtypes where there are no rows.
+            Whether the function may return other dtypes for no rows.
         """
 
     def broadcast(
@@ -69,7 +69,7 @@ class Engine(Protocol):
         function: Callable[..., Any],
         *given: Any,
     ) -> Any:
-        """Return what a function makes of each part and of a reduction of all rows, with arguments that follow.
+        """Return the results of a function for each part and a reduction of all rows, with the further arguments.
 
         Parameters
         ----------
@@ -107,14 +107,14 @@ class Engine(Protocol):
             With as many rows, and in the same parts.
         names : sequence
         what : str
-            What messages call the others.
+            The name of the others in messages.
         by_label : bool
-            Whether labels of rows must be the same; else rows are met by position.
+            Whether labels of rows must be the same; else rows are matched by position.
 
         Raises
         ------
         TypeError, ValueError
-            If rows do not match; of what is lazy when it is computed.
+            If rows do not match; for a lazy frame, when it is computed.
         """
 
     def merge_asof(self, left: Any, right: Any, question: Any) -> Any:
@@ -142,19 +142,19 @@ class Engine(Protocol):
         """Check that a mask may keep rows of a frame; raises a TypeError if it cannot."""
 
     def check_predicate(self, obj: Any, predicate: Any) -> None:
-        """Raise what a user should see before rows are chosen, if these are chosen later."""
+        """Raise the errors of a predicate, if rows are chosen later."""
 
     def is_sorted_by_index(self, obj: Any) -> bool:
-        """Tell whether equal labels of the index are known to be in one part."""
+        """Return whether equal labels of the index are known to be in one part."""
 
     def collection(self, side: Any, keeps_index: bool) -> Any:
-        """Return a frame of any engine as one of this; its index may be another one unless it is kept."""
+        """Return a frame of any engine as one of this engine; unless `keeps_index`, its index may change."""
 
     def rebalance(self, obj: Any) -> Any:
         """Return the rows spread evenly over parts."""
 
     def renumber(self, obj: Any) -> Any:
-        """Return rows that are numbered from 0 in each part under one default index."""
+        """Return rows, numbered from 0 in each part, under one default index."""
 
     def select(self, obj: Any, flags: Sequence[bool]) -> Any:
         """Return a frame with the columns that are flagged."""
@@ -166,10 +166,10 @@ class Engine(Protocol):
         """Return a frame with these columns and no others; a series as it is."""
 
     def is_column(self, obj: Any, name: Hashable, series: Any) -> bool:
-        """Tell whether a series is known to be the column of a frame by this name."""
+        """Return whether a series is known to be the column of this name of a frame."""
 
     def as_series(self, like: Any, values: Any) -> Any:
-        """Return values, one a row, as a series of the library of a frame; raises a TypeError for what is none."""
+        """Return values, one a row, as a series of the library of a frame; raises a TypeError for anything else."""
 
 
 STREAM, OF_DASK, ARRAY_OF_DASK = range(3)
@@ -180,12 +180,12 @@ CLASSES = (
     (OF_DASK, "dask.dataframe", "DataFrame"),
     (ARRAY_OF_DASK, "dask.array", "Array"),
 )
-"""What is no frame or array in memory: its kind, and a class by its module and its name."""
+"""Kinds of objects that are not in memory, and their classes by module and name."""
 
 
 @cache
 def _kind_of(cls: type) -> int | None:
-    """Return what objects of a class are; None for those in memory."""
+    """Return the kind of the objects of a class; None for those in memory."""
     for kind, module, name in CLASSES:
         if issubclass(cls, getattr(sys.modules.get(module), name, ())):
             return kind
@@ -193,13 +193,13 @@ def _kind_of(cls: type) -> int | None:
 
 
 def is_stream(obj: Any) -> bool:
-    """Tell whether an object is a stream."""
-    cls: Any = type(obj)  # which mypy holds for unhashable
+    """Return whether an object is a stream."""
+    cls: Any = type(obj)  # mypy takes a class for unhashable
     return _kind_of(cls) == STREAM
 
 
 def engine_of(*objs: Any) -> Engine:
-    """Return the engine of a frame or series; of several, of all together: that of a stream, or else of Dask."""
+    """Return the engine of one or several frames or series: of streams if one is a stream, else of Dask if one is."""
     classes: Iterable[Any] = map(type, objs)
     kinds = set(map(_kind_of, classes))
     if STREAM in kinds:
@@ -236,16 +236,16 @@ def meta_of(obj: Any) -> Any:
 
 
 class ArrayEngine(Protocol):
-    """What an engine does with arrays of its kind: a module that has these functions."""
+    """An engine for one kind of arrays: a module that has these functions."""
 
     def kind(self, obj: Any) -> type | None:
-        """Return the class that arrays must share to be scanned together; None for what is no array of this engine."""
+        """Return the class that arrays must share to be scanned together; None for arrays of other engines."""
 
     def meta(self, array: Any) -> Any:
         """Return an array of NumPy or CuPy with the dtype and the number of dimensions, which may be empty."""
 
     def positions(self, array: Any) -> Any:
-        """Return an array of the library that positions in the array are handed over in."""
+        """Return an array of the library whose arrays positions in the array must be."""
 
     def scan(self, arrays: Sequence[Any], carry: Any, codes: Any = None) -> Any:
         """Return a carry over arrays along its axis; with `codes`, the group of each place along the axis."""
@@ -270,7 +270,7 @@ class ArrayEngine(Protocol):
 
 
 def array_engine_of(*arrays: Any) -> ArrayEngine:
-    """Return the engine of an array; of several, of all together."""
+    """Return the engine of an array, or of several together."""
     classes: Iterable[Any] = map(type, arrays)
     if ARRAY_OF_DASK in map(_kind_of, classes):
         with importing:

@@ -1,6 +1,6 @@
 """Values as keys: which are the same key, in every partition and process.
 
-Python's own equality is the base. It is widened where it depends on the object (NaN within a tuple) or on the class
+Python's equality is the base. It is widened where it depends on the object (NaN within a tuple) or on the class
 (instants of NumPy, pandas and Python), and for `pandas.NA`, which equals nothing. Times of Arrow are the numbers that
 it stores, as Python's classes have neither nanoseconds nor years above 9999.
 """

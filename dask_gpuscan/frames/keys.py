@@ -1,7 +1,7 @@
 """Key columns: as arrays that kernels compare, and as values that partitions exchange.
 
 Columns of fixed width are compared as they are; others by the numbers that their library gives equal values within
-one partition. Between partitions values themselves are compared, never such numbers or hashes.
+one partition. Between partitions the values are compared, never these numbers or hashes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class By:
 
 
 def check_by(meta: Any, by: Any, argument: str = "by", levels_too: bool = True) -> By:
-    """Return the keys that a name or a list of names means: columns, and levels of the index if these may be meant.
+    """Return the keys for a name or a list of names: columns, and with `levels_too` levels of the index.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def check_by(meta: Any, by: Any, argument: str = "by", levels_too: bool = True) 
                 known = [*columns, *(n for n in index_names if n is not None)]
                 if meta.ndim == 1 and not known:
                     raise ColumnError(
-                        f"{argument}={shown(name)} is not a column, of which a Series has none; give keys of its rows, "
+                        f"{argument}={shown(name)} is not a column: a Series has none; give keys of its rows, "
                         f"or level= for labels"
                     )
                 raise ColumnError(f"{argument}={not_among(name, known)}")
@@ -164,7 +164,7 @@ def are_factorized(series: Sequence[Column]) -> bool:
 
 
 def key_arrays(series: Sequence[Column]) -> Keys:
-    """Show key columns to the kernels; raises a TypeError for values that cannot be hashed."""
+    """Return key columns as kernels take them; raises a TypeError for values that cannot be hashed."""
     arrays: list[Values] = []
     nulls: list[kernels.Nulls] = []
     for column in series:
@@ -182,12 +182,12 @@ def key_arrays(series: Sequence[Column]) -> Keys:
 
 @contextmanager
 def named_keys(series: Sequence[Column]) -> Iterator[None]:
-    """Name the column in errors in the block for values that cannot be hashed; they know no names of several keys."""
+    """Name the column in errors in the block for values that cannot be hashed; these name no one of several keys."""
     try:
         yield
     except (TypeError, NotImplementedError):
         for column in series:
-            library_of(column).factorize(column)  # which knows its name
+            library_of(column).factorize(column)  # its error names the column
         raise
 
 
@@ -214,9 +214,9 @@ class BoundaryKey:
     """The keys of the first or last row of a partition, on the host, to compare with those of its neighbours."""
 
     values: tuple[Hashable, ...]
-    """Equal where keys are, also for nulls and NaN."""
+    """Objects that are equal where keys are, also for nulls and NaN."""
     rows: tuple[HostRow, ...]
-    """One for each key, from which a column is made again."""
+    """One row of each key, to make columns of."""
 
     @classmethod
     def of(cls, rows: tuple[HostRow, ...]) -> BoundaryKey:
@@ -230,7 +230,7 @@ def boundary_key(series: Sequence[Column], row: int) -> BoundaryKey:
 
 
 def key_scalar(row: Any) -> Any:
-    """Return the key of one row: a scalar of Arrow, which is exact, where Arrow keeps it, else the library's value."""
+    """Return the key of one row: an exact scalar of Arrow for columns of Arrow, else the library's value."""
     if isinstance(row, pd.Categorical) and row.codes[0] >= 0:
         row = row.categories.array[row.codes]
     if isinstance(getattr(row, "dtype", None), pd.ArrowDtype):
@@ -334,9 +334,10 @@ def shared_group_ids(
     arrays, others : sequence of arrays
         The columns of the rows of either kind.
     ends_of : callable
-        Returns the least and the greatest value of an array, which is less if it has no rows; None if it has no ids.
+        Returns the least and the greatest value of an array, in the wrong order if it has no rows; None if it has no
+        ids.
     ids_of : callable
-        Returns the ids of an array whose values lie between two, of which there may be so many; else None.
+        Takes an array, the most ids, and its least and greatest value; returns its ids, or None.
     most
         As for `mixed_group_ids`.
     """
@@ -378,7 +379,7 @@ def paired_group_ids(
 ) -> GroupIds:
     """Return group ids that are equal where all of these are.
 
-    If there would be more than `most`, `number` gives those of words of 8 bytes.
+    If there would be more than `most`, `number` makes them from words of 8 bytes.
     """
 
     def pair(a: GroupIds, b: GroupIds) -> GroupIds:

@@ -14,7 +14,7 @@ from .types import Column, DType, Labels
 
 
 class ColumnError(KeyError, ValueError):
-    """Says that a column is not there: a KeyError, as in pandas, and a ValueError, as for other wrong arguments."""
+    """Raised for an unknown column: a KeyError, as in pandas, and a ValueError, as for other wrong arguments."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -38,7 +38,7 @@ def name_columns(error: Exception, label: str, columns: Sequence[Column]) -> Non
 
 @contextmanager
 def naming(label: str, columns: Sequence[Column]) -> Iterator[None]:
-    """Let an OverflowError of what is done here begin with a label and the names of columns."""
+    """Begin the message of an OverflowError in the block with a label and the names of columns."""
     try:
         yield
     except OverflowError as error:
@@ -48,7 +48,7 @@ def naming(label: str, columns: Sequence[Column]) -> Iterator[None]:
 
 @contextmanager
 def refusing(label: str, titles: Sequence[str]) -> Iterator[None]:
-    """Let a TypeError that values raise begin with a label and the titles of columns, and end with the way out."""
+    """Begin a TypeError in the block with a label and the titles of columns, and end it with the way out."""
     try:
         yield
     except TypeError as error:
@@ -56,10 +56,10 @@ def refusing(label: str, titles: Sequence[str]) -> Iterator[None]:
 
 
 def refuse_values(label: str, titles: Sequence[str], error: TypeError) -> NoReturn:
-    """Raise an error of values with a label and the titles of columns, and the way out; one that has these as it is."""
+    """Raise an error of values with a label, the titles of columns and the way out; unchanged if it has the way out."""
     if str(error).endswith(HINT):
         raise error
-    reason = first_line(error.__cause__ or error)  # pandas' own has the name of a method alone
+    reason = first_line(error.__cause__ or error)  # the error of pandas itself only names a method
     raise TypeError(f"{label} of {', '.join(titles)}: {reason}; {HINT}") from error
 
 
@@ -97,5 +97,5 @@ def check_one_level(index: Labels, names: Labels) -> None:
     for what, labels in (("the index", index), ("names of columns", names)):
         if labels.nlevels > 1:
             raise ValueError(
-                f"{what} must have one level where all pairs of columns are rows, found {labels.nlevels}"
+                f"{what} must have one level for statistics of all pairs of columns, found {labels.nlevels}"
             )

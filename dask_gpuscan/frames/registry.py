@@ -175,7 +175,7 @@ class Schema:
 
 
 def aligned(partition: Any, names: Sequence[Hashable] | None) -> Any:
-    """Return a partition with its columns in the order of these, which are those of its collection.
+    """Return a partition with its columns in the order of `names`, those of its collection.
 
     A series is returned as it is. Raises a ValueError if the partition has other columns.
     """
@@ -191,7 +191,7 @@ def aligned(partition: Any, names: Sequence[Hashable] | None) -> Any:
 
 
 def _is_same(one: Hashable, other: Hashable) -> bool:
-    """Return whether two names are the same; NaN and NaN are."""
+    """Return whether two names are the same; NaN equals NaN."""
     return bool(one == other or (one != one and other != other))
 
 
@@ -226,7 +226,7 @@ def _plain(dtype: Any) -> Any:
 def held_to(schema: Schema | None, partition: Any) -> Iterator[None]:
     """Explain errors in the block if the partition has other dtypes than those that were checked.
 
-    Dask itself announces other dtypes for some collections than their partitions have.
+    The dtypes of some Dask collections are not those of their partitions.
     """
     try:
         yield

@@ -114,7 +114,7 @@ class View:
 
 
 class UncheckedNan(Protocol):
-    """NaN that were not yet looked for, in a column whose NaN are null."""
+    """NaN that was not yet looked for, in a column whose NaN is null."""
 
     def resolve_nulls(self) -> View:
         """Look for NaN, and return a view in which such rows are null."""
@@ -131,7 +131,7 @@ Missing: TypeAlias = Any
 
 
 NullStorage: TypeAlias = Literal["in band", "mask"]
-"""Where a column keeps its nulls: among its numbers, which only some dtypes can, or in a mask."""
+"""Where a column keeps its nulls: among its numbers, if the dtype can, or in a mask."""
 
 
 class Layout(Protocol):
@@ -176,7 +176,7 @@ class Lists:
     offsets : array of int32 or int64
         The first item of each list, counted from 0, and behind them the end of the last list.
     find_missing : callable
-        Returns which lists are null, as an array of bool; None if no list is.
+        Returns which lists are null, as an array of bool; None if none is.
     """
 
     items: Array
@@ -195,16 +195,16 @@ class Lists:
 
 
 class Texts(NamedTuple):
-    """Strings: their bytes in UTF-8, one string after the other, the begin of each, and the end of the last."""
+    """Strings: their bytes in UTF-8, one string after the other, the start of each, and the end of the last."""
 
     data: np.ndarray
     offsets: np.ndarray
 
 
 def asked_once(ask: Callable[..., DType]) -> Callable[..., DType]:
-    """Return a function of a method, a dtype and options that asks once for each of them.
+    """Return a function of a method, a dtype and options that calls `ask` once for each combination.
 
-    Of categories it asks each time: those of pandas are equal in another order, and those of cuDF have no hash.
+    For categories it calls each time: those of pandas are equal in another order, and those of cuDF have no hash.
     """
     known = lru_cache(maxsize=1024)(ask)
 

@@ -1,7 +1,7 @@
 """Columns of lists: a scan, a reduction or a sort of the items of each list, and rows made of items.
 
-The items of all lists are one column, whose rows are in adjacent groups: a list is a group. A null
-list stays null, whatever items it has in memory.
+The items of all lists are one column, and each list is a group of adjacent rows of it. A null list stays null, whatever
+items it has in memory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIST_DTYPES = (
 
 
 class ListOperation(Protocol):
-    """What is done inside lists."""
+    """An operation inside lists."""
 
     @property
     def label(self) -> str:
@@ -52,7 +52,7 @@ def item_dtype(label: str, column: Column) -> DType:
 
 
 def flat_items(label: str, column: Column) -> Column:
-    """Return a column of no rows, of the items of a column of lists; raises a TypeError where these are lists."""
+    """Return a column without rows of the items of a column of lists; raises a TypeError for lists of lists."""
     library, found = library_of(column), item_dtype(label, column)
     if library.item_dtype(found) is not None:
         raise TypeError(
@@ -69,7 +69,7 @@ def _no_items(library: Library, dtype: DType, name: Hashable) -> Column:
 
 
 def ordered_items(label: str, column: Column) -> Column:
-    """Return what `flat_items` does; raises a TypeError for items that have no order."""
+    """Return the same as `flat_items`; raises a TypeError for items that have no order."""
     items = flat_items(label, column)
     try:
         library_of(items).sort_key(items)
@@ -80,7 +80,7 @@ def ordered_items(label: str, column: Column) -> Column:
 
 
 def of_lists(series: Any, operation: ListOperation) -> Any:
-    """Return what an operation answers for a series of lists."""
+    """Return the answer of an operation for a series of lists."""
     library = library_of(series)
     with library.acquire(series):
         return library.rebuild(series, [operation.apply(series)])
@@ -120,7 +120,7 @@ class ListScan:
 
 @dataclass(frozen=True)
 class ListReduction:
-    """A named reduction of each list; where there is no value, it is null, except for a sum."""
+    """A named reduction of each list; without values it is null, except for a sum."""
 
     label: str
 
@@ -167,7 +167,7 @@ class ListLength:
 
 @dataclass(frozen=True)
 class ListSort:
-    """The items of each list in order; equal ones stay as they are."""
+    """The items of each list in order; equal items stay in their order."""
 
     ascending: bool = True
     nulls_first: bool = False
@@ -220,7 +220,7 @@ class ListExtreme:
 
 
 def list_reduction(name: str, column: Column) -> ListOperation:
-    """Return how lists of a dtype are reduced."""
+    """Return the operation that reduces lists of a dtype."""
     library = library_of(column)
     items = library.item_dtype(column.dtype)
     sorts = name in ("min", "max") and items is not None and not in_kernels(library, items)
@@ -232,7 +232,7 @@ def list_reduction(name: str, column: Column) -> ListOperation:
 
 @dataclass(frozen=True)
 class Explode:
-    """One row an item of lists; a list that is null, or has no items, has one row too, and its item is null."""
+    """One row for each item of lists; a null list, and one without items, has one row with a null item."""
 
     columns: tuple[Hashable, ...]
     """Names of the columns of lists; the name of a series."""
@@ -286,7 +286,7 @@ def _counts(library: Library, lists: Lists) -> Values:
 
 
 def _check_counts(columns: Sequence[Column], counts: Sequence[Values]) -> None:
-    """Raise a ValueError for lists of a row that have not as many items, or one row each for none and null."""
+    """Raise a ValueError if lists of a row need different numbers of rows."""
     for column, other in zip(columns[1:], counts[1:], strict=True):
         differ = other.clip(1) != counts[0].clip(1)
         if bool(differ.any()):
@@ -299,7 +299,7 @@ def _check_counts(columns: Sequence[Column], counts: Sequence[Values]) -> None:
 
 
 def _items(library: Library, lists: Lists, counts: Values, repeats: Values, rows: int) -> Array:
-    """Return the item of each of so many rows, null in that of a list without items."""
+    """Return the item of each of `rows` rows, null for a list without items."""
     items = lists.items
     if lists.missing is None and rows == len(items):
         return library.copy(items)

@@ -38,7 +38,7 @@ class UniqueConsecutive(DataFrameCarry):
     keeps_divisions = True
 
     def check(self, frame: Any) -> None:
-        if not len(frame):  # of rows, `apply` tells
+        if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
 
     def meta(self, frame: Any) -> Any:
@@ -72,14 +72,14 @@ class UniqueConsecutive(DataFrameCarry):
 
 @dataclass(frozen=True)
 class RunCount:
-    """Some rows: how many runs they are, and the keys of the first and the last; None if there are no rows."""
+    """The number of runs of some rows, and the keys of the first and the last one; None without rows."""
 
     runs: int
     first: BoundaryKey | None = None
     last: BoundaryKey | None = None
 
     def joins(self, later: RunCount) -> bool:
-        """Tell whether the last run goes on in later rows."""
+        """Return whether the last run continues in later rows."""
         if self.last is None or later.first is None:
             return False
         return self.last.values == later.first.values
@@ -94,7 +94,7 @@ class RunNumbers(DataFrameCarry):
     keeps_index = True
 
     def check(self, frame: Any) -> None:
-        if not len(frame):  # of rows, `apply` tells
+        if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
 
     def meta(self, frame: Any) -> Any:
@@ -132,7 +132,7 @@ class RunNumbers(DataFrameCarry):
 
 @dataclass(frozen=True)
 class Open:
-    """Some rows, as what follows needs to know them: the run that is open after the last one."""
+    """What later rows need to know of some rows: the run that is open after the last one."""
 
     rows: int
     border: BoundaryKey | None
@@ -140,7 +140,7 @@ class Open:
     start: int
     """Where it starts; 0 if it covers all rows."""
     states: tuple[Any, ...] = ()
-    """What is known of the open run's rows, one entry an operation."""
+    """The states of the open run, one entry an operation."""
 
     @property
     def fits(self) -> bool:
@@ -149,7 +149,7 @@ class Open:
 
 
 class OpenRuns(DataFrameCarry):
-    """What carries over runs have in common: the aggregate of a partition is its open run."""
+    """The base of carries over runs: the aggregate of a partition is its open run."""
 
     if TYPE_CHECKING:
 
@@ -158,22 +158,22 @@ class OpenRuns(DataFrameCarry):
             """The keys."""
 
     def check(self, frame: Any) -> None:
-        if not len(frame):  # of rows, `apply` tells
+        if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
 
     def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
-        """Return what is known of the rows of one run, which are those from `start` to `stop`."""
+        """Return the states of one run, the rows from `start` to `stop`."""
         return ()
 
     def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Return what is known of neighbouring parts of one run."""
+        """Return the states of neighbouring parts of one run as one."""
         return ()
 
     def aggregate(self, partition: Any) -> Open:
         return self.open_run(partition)
 
     def open_run(self, partition: Any, start: int | None = None) -> Open:
-        """Return the open run of a partition, which starts there if that is known."""
+        """Return the open run of a partition; `start` is its first row, if known."""
         if not len(partition):
             return Open(0, None, 0)
         with library_of(partition).acquire(partition):
@@ -209,7 +209,7 @@ class OpenRuns(DataFrameCarry):
 
     def try_prefix(self, no_rows: Any, prefix: Any) -> None:
         super().try_prefix(no_rows, prefix)
-        known = self.open_in(prefix).states  # which no rows never meet
+        known = self.open_in(prefix).states  # without rows, nothing else checks these
         own = self.states(no_rows, 0, 0) if known else ()
         if [len(fields_of(one)) for one in known] != [len(fields_of(one)) for one in own]:
             raise ValueError(f"{len(known)} states of an open run")
@@ -227,11 +227,11 @@ class EndedRuns:
     series: list[Any]
     """Key columns of the partition."""
     starts: Any
-    """Where the partition's own runs start, as an array; from row 0 on, whatever was open before."""
+    """Where the partition's own runs start, as an array; row 0 counts as a start, whatever was open before."""
     carried: BoundaryKey | None
     """Keys of the run that was open before, if it ends here."""
     joined: bool
-    """Whether the first of the partition's own is that run, which goes on."""
+    """Whether the partition's first run continues the one that was open before."""
 
     @property
     def before(self) -> bool:
@@ -262,7 +262,7 @@ class EndedRuns:
 
 
 def _same_if_equal(dtype: Any, value: Any) -> bool:
-    """Tell whether a key that equals `value` can be taken for it: 0.0 and -0.0, or 1 and True, look different."""
+    """Return whether a key that equals `value` can be taken for it: 0.0 and -0.0, or 1 and True, look different."""
     kind = dtype.kind
     return kind in "biumM" or (kind == "f" and value != 0) or (kind != "c" and type(value) is str)
 
@@ -277,7 +277,7 @@ def runs_of(series: list[Any], starts: Any, carried: BoundaryKey | None, ends: b
     starts : array
         Where equal keys start in it.
     carried : BoundaryKey or None
-        What was open before.
+        The keys of the run that was open before.
     ends : bool
         Whether nothing follows; otherwise the last run stays open.
     """
@@ -285,7 +285,7 @@ def runs_of(series: list[Any], starts: Any, carried: BoundaryKey | None, ends: b
     if carried is not None and len(starts):
         joined = carried.values == boundary_key(series, 0).values
     if not ends:
-        if len(starts) <= joined:  # the run that was open before stays so
+        if len(starts) <= joined:  # the run that was open before stays open
             carried, joined = None, False
         starts = starts[:-1]
     return EndedRuns(series, starts, carried, joined)
@@ -376,7 +376,7 @@ class NumberedRuns(DataFrameCarry):
         library, series = library_of(partition), self.carry.by.series(partition)
         with library.acquire(partition):
             heads = key_arrays(series).head_flags()
-            # while a GPU counts, the last one is looked for
+            # look for the last run while a GPU counts
             count = library.xp.count_nonzero(heads)
             open_ = self.carry.open_run(partition, last_head(library, heads))
             first = boundary_key(series, 0)
@@ -395,7 +395,7 @@ class NumberedRuns(DataFrameCarry):
 
 
 def decoded(frame: Any) -> Any:
-    """Repeat the rows of one partition as often as they were found."""
+    """Repeat each row of one partition as often as its run length says."""
     library = library_of(frame)
     lengths = column_of(frame, "run_length")
     with library.acquire(frame):

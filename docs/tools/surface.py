@@ -38,7 +38,7 @@ NO_METHODS = ("boxplot", "dtype", "exclusions", "hist", "keys", "level", "ndim",
 
 @dataclass(frozen=True)
 class Surface:
-    """One class of ours, and those of pandas that it stands beside."""
+    """One class of ours, and the classes of pandas that it is compared with."""
 
     title: str
     kind: str
@@ -174,7 +174,7 @@ def page() -> str:
     """Return the page."""
     version = ".".join(pd.__version__.split(".")[:2])
     lines = [
-        "# Beside pandas, method by method",
+        "# Compared with pandas, method by method",
         "",
         f"This page compares `.gpuscan` with pandas {version}: which methods and arguments it has, and what to use",
         "instead of the others. Of Series and DataFrames, methods are those that depend on the order of rows.",

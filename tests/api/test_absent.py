@@ -92,5 +92,5 @@ def test_groups_and_windows_are_not_iterable(owners):
     table = dask_gpuscan.on(pa.table({"k": [1, 2]})).groupby("k")
     groups = [owner for kind, owner in owners.items() if kind != "gpuscan"]
     for each in (*groups, numbered.groupby(0), numbered.rolling(2), table):
-        with pytest.raises(TypeError, match=r"cannot be iterated; iterate what the frame itself"):
+        with pytest.raises(TypeError, match=r"cannot be iterated; iterate over the frame itself"):
             iter(each)

@@ -33,19 +33,19 @@ def scan_along(
     label : str
         For the names of tasks.
     arrays : tuple of arrays
-        That have been checked.
+        Already checked.
     op : Operator
     axis : int
         From 0 on.
     options : dict
         Keywords of `ScanArguments`. NaN and NaT are values, unless `skipna` says that they are not.
     codes : NumPy array of int64, optional
-        The group of each place along the axis, from 0 on; below zero, of none. Chunks of Dask arrays have known sizes.
+        The group of each place along the axis, from 0 on; negative in no group. Chunks of Dask arrays have known sizes.
 
     Raises
     ------
     TypeError, ValueError
-        For what does not fit.
+        For arrays and arguments that do not fit.
     """
     found = ScanArguments(**{"skipna": False} | options)
     if found.dtype is not None:

@@ -21,8 +21,8 @@ def ffill(x: X, axis: int | None = None, *, limit: SupportsIndex | None = None) 
     Parameters
     ----------
     x : array
-        NumPy, CuPy and Dask arrays of any number of dimensions. Frames and tables, and what else `on` takes, are filled
-        as `Gpuscan.ffill` fills them.
+        NumPy, CuPy and Dask arrays of any number of dimensions. Frames, tables and whatever else `on` takes are filled
+        as by `Gpuscan.ffill`.
     axis : int, optional
         May be left out of an array of one dimension.
     limit : int, optional
@@ -31,15 +31,15 @@ def ffill(x: X, axis: int | None = None, *, limit: SupportsIndex | None = None) 
     Returns
     -------
     array
-        Of the type, shape and dtype of `x`, and a copy; lazy for Dask arrays. Integers, bools and strings have nothing
+        A copy of the type, shape and dtype of `x`; lazy for Dask arrays. Integers, bools and strings have nothing
         to fill.
 
     Raises
     ------
     TypeError
-        For arrays of objects, and what is no array.
+        For arrays of objects, and for anything that is not an array.
     ValueError
-        For an `axis` that is not there, and a `limit` that is no positive integer.
+        For an `axis` that is not there, and a `limit` that is not a positive integer.
 
     See Also
     --------
@@ -49,7 +49,7 @@ def ffill(x: X, axis: int | None = None, *, limit: SupportsIndex | None = None) 
 
     Notes
     -----
-    One scan by the operator `last`, whose state is the last value; with a limit, also how many elements have come
+    One scan by the operator `last`, whose state is the last value and, with a limit, the number of elements
     since. The algorithm is that of `dask_gpuscan.kernels.scan`.
 
     Examples

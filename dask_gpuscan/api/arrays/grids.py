@@ -45,7 +45,7 @@ def summed_area_table(x: Any, axes: Axes = None, *, dtype: Any = None) -> Any:
     Raises
     ------
     TypeError
-        If `x` is no array of numbers, or `dtype` cannot hold their sums.
+        If `x` is not an array of numbers, or `dtype` cannot hold their sums.
     ValueError
         If an axis is not there, or is there twice.
 
@@ -98,13 +98,13 @@ def window_sum(table: Any, boxes: Any, axes: Axes = None) -> Any:
     Returns
     -------
     array
-        Of the table's type and dtype, and of shape (boxes,), behind the shape of the axes that the table is not of: a
+        Of the table's type and dtype, and of shape (boxes,), after the shape of the table's other axes: a
         stack of images has one row an image. Lazy for Dask tables.
 
     Raises
     ------
     TypeError
-        If the table is no array of numbers, or boxes are not of integers.
+        If the table is not an array of numbers, or boxes are not of integers.
     ValueError
         If a box is not within the table or ends before it begins, or boxes are of another shape.
 
@@ -143,7 +143,7 @@ def _corners(boxes: Any, shape: tuple[int, ...], like: Any) -> tuple[Any, Any, b
     shape : tuple of int
         Of the table, along the axes of boxes.
     like : array
-        Of the library that corners are handed to the engine in.
+        The corners become arrays of its library.
     """
     count = len(shape)
     accepted = (
@@ -230,13 +230,13 @@ def box_filter(
         Those that boxes extend along. By default all. With ``axes=(-2, -1)`` each image of a stack is filtered by
         itself.
     mode : {"reflect", "mirror", "nearest", "wrap", "constant"}, default "reflect"
-        What stands beyond the ends of an axis, as in ``scipy.ndimage.uniform_filter``: of ``a b c``, before ``a``,
+        What lies beyond the ends of an axis, as in ``scipy.ndimage.uniform_filter``: before the ``a`` of ``a b c``,
         there is ``c b a``, ``c b``, ``a a a``, ``a b c`` or `cval`.
     cval : number, default 0
         For ``mode="constant"``.
     dtype : dtype, optional
-        Of the answer. By default that of `x`, as in SciPy, and float64 for bool. Means of integers lose what is
-        behind the point; ask for a float to keep it.
+        Of the answer. By default that of `x`, as in SciPy, and float64 for bool. Means of integers lose their
+        fraction; ask for a float to keep it.
 
     Returns
     -------
@@ -246,17 +246,17 @@ def box_filter(
     Raises
     ------
     TypeError
-        If `x` is no array of numbers, a radius or an axis is no integer, or `dtype` cannot hold the means.
+        If `x` is not an array of numbers, a radius or an axis is not an integer, or `dtype` cannot hold the means.
     ValueError
-        If a radius is negative, or above both 1024 and the length of its axis, there are not as many as axes, an axis
-        is not there, or there is no such mode.
+        If a radius is negative, or above both 1024 and the length of its axis, if there are not as many as axes, or
+        for an unknown axis or mode.
     OverflowError
         For 64-bit integers whose sums may not fit, unless `dtype` is one of floats; of a Dask array when it is
         computed.
 
     See Also
     --------
-    summed_area_table : What sums of boxes of many sizes are read from.
+    summed_area_table : For sums of boxes of many sizes.
     Gpuscan.rolling : Windows of frames and series.
 
     Notes

@@ -1,4 +1,4 @@
-"""Arrays to and from Arrow's run-end encoding, in which a run is its value and where it ends.
+"""Arrays to and from Arrow's run-end encoding, which stores each run as its value and its end.
 
 Runs are found by the kernels; Arrow holds them. This module must never loop over elements.
 """
@@ -38,7 +38,7 @@ def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
     ValueError
         For an array of more than one dimension.
     TypeError
-        For what is no array, and for a Dask collection.
+        For anything that is not an array, and for a Dask collection.
 
     See Also
     --------
@@ -78,7 +78,7 @@ def run_end_decode(array: Any) -> pa.Array:
     TypeError
         For any other object.
     MemoryError
-        If the array is larger than the memory there is.
+        If the array would not fit into memory.
 
     See Also
     --------

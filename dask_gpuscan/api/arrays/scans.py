@@ -32,7 +32,7 @@ X = TypeVar("X")
 
 
 class ScanKeywords(TypedDict, total=False):
-    """What running sums and their kin take by name; those of frames are described at `Gpuscan.cumsum`."""
+    """Keywords of running sums, products and extremes; `Gpuscan.cumsum` describes those of frames."""
 
     exclusive: bool
     initial: Any
@@ -43,7 +43,7 @@ class ScanKeywords(TypedDict, total=False):
 
 
 class SumKeywords(ScanKeywords, total=False):
-    """What running sums take by name."""
+    """Keywords of running sums."""
 
     reproducible: bool
 
@@ -79,8 +79,8 @@ def scan(
         Run from the last element to the first.
     skipna : bool, optional
         Pass over NaN and NaT: each gets the state before it, and what comes before the first value is NaN for extremes,
-        else the identity. By default they are values of NumPy, CuPy and Dask arrays, and in Arrow and in frames nulls,
-        as at `Gpuscan.cumsum`.
+        else the identity. By default False for NumPy, CuPy and Dask arrays; for Arrow and frames True, as in
+        `Gpuscan.cumsum`.
     dtype : dtype, optional
         Of the answer; where the element is the state, also to accumulate in.
 
@@ -131,7 +131,7 @@ def frame_or_array(x: Any) -> tuple[Any, bool]:
     Raises
     ------
     TypeError
-        For what has dimensions with names.
+        For objects of xarray, which have dimensions with names.
     """
     if getattr(type(x), "gpuscan", None) is XARRAY:
         raise TypeError(
@@ -153,7 +153,7 @@ def _scan(label: str, x: Any, op: Operator, axis: int | None, options: dict[str,
 
 
 def _flat(array: Any) -> Any:
-    """Return the elements of an array, row by row; Dask reshapes none without elements that is in chunks."""
+    """Return the elements of an array, row by row; Dask cannot reshape an array in chunks without elements."""
     is_in_chunks = not array.size and hasattr(array, "rechunk")
     return (array.rechunk(array.shape) if is_in_chunks else array).ravel()
 
@@ -198,8 +198,8 @@ def cumsum(
 def cumsum(x: Any, axis: int | tuple[int, ...] | None = None, **options: Any) -> Any:
     """Return the running sum of an array; see `scan` for the parameters.
 
-    Along several axes of an array, ``axis=(0, 1)``, it is `summed_area_table`, which takes `dtype` alone; along one,
-    ``axis=(0,)``, it is that of ``axis=0``. With
+    Along several axes of an array, ``axis=(0, 1)``, it is `summed_area_table`, which takes `dtype` alone;
+    ``axis=(0,)`` means ``axis=0``. With
     ``reproducible=True`` the bits of floating-point sums depend on the elements alone, as by `add_reproducible`.
 
     See Also

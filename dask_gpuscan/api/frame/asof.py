@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class AsOfKeywords(TypedDict, total=False):
-    """What `merge_asof` takes by name, after what rows are matched on."""
+    """Keywords of `merge_asof` other than those that rows are matched on."""
 
     left_on: Hashable
     right_on: Hashable
@@ -145,9 +145,9 @@ def merge_asof(
     what lies before a partition, or behind it, the look-back over partitions hands on one row for each value of `by`.
     So a match may be any number of partitions away, and no partition sees more than its share.
 
-    In a Dask collection, columns of the right side have a dtype that holds nulls: those of NumPy's integers
-    are float64, and of its bool objects, in eager calls where some row has no match. On cuDF, whose columns may all
-    be null, they keep their dtype. An empty left side keeps its own index.
+    In a Dask collection, columns of the right side have a dtype that holds nulls: NumPy's integers become float64
+    and its bool objects; in eager calls only where some row has no match. On cuDF, whose dtypes all hold nulls,
+    they keep their dtype. An empty left side keeps its own index.
 
     Examples
     --------
@@ -209,9 +209,9 @@ def _answer_names(
     keys: dict[str, list[Hashable] | None],
     options: dict[str, Any],
 ) -> list[Hashable]:
-    """Return the names of the answer's columns, as `pandas.merge_asof` makes them; it refuses what it does not merge.
+    """Return the names of the answer's columns; raises the errors of `pandas.merge_asof`, which makes them.
 
-    What it says of frames without rows depends on names and dtypes alone, and takes it some milliseconds.
+    It is called with frames without rows, which takes some milliseconds: names and dtypes are all that counts.
     """
     asked = tuple(None if names is None else tuple(names) for names in keys.values())
     tolerance = type(options["tolerance"])
@@ -238,7 +238,7 @@ def _asked_names(
 ) -> list[Hashable]:
     empty = [frame.iloc[:0] for frame in frames]
     for frame, side in zip(empty, sides, strict=True):
-        key_arrays(side.by_columns(frame))  # which refuses values that cannot be compared
+        key_arrays(side.by_columns(frame))  # refuses values that cannot be compared
     hosts = [f.to_pandas() if hasattr(f, "to_pandas") else f for f in empty]
     on = [side.on_column(host) for side, host in zip(sides, hosts, strict=True)]
     if on[0].dtype == on[1].dtype and holds_decimals(on[0]):  # by which pandas matches no rows
@@ -264,7 +264,7 @@ _WAYS_OUT = {
     "must be the same type": "cast those of one side with astype (tables of polars and pyarrow have dtypes of Arrow)",
     "but not equal ones": "cast the keys of both sides to texts, or give them the same categories",
 }
-"""What to do about errors of pandas."""
+"""Ways out for errors of pandas."""
 
 _BYTES = pd.ArrowDtype(pa.binary(16))
 
@@ -324,7 +324,7 @@ def _checked(argument: str, given: Any, frames: list[Any]) -> list[Hashable] | N
 def _sides(
     keys: dict[str, list[Hashable] | None], is_index: tuple[Any, Any], frames: list[Any]
 ) -> tuple[AsOfSide, AsOfSide]:
-    """Return what sides are matched on, if arguments make sense together, which pandas checks."""
+    """Return the columns that sides are matched on; pandas checks that arguments make sense together."""
     if keys["on"] and (keys["left_on"] or keys["right_on"]):
         raise pd.errors.MergeError(
             'Can only pass argument "on" OR "left_on" and "right_on", not a combination of both.'

@@ -92,7 +92,7 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         normalize : bool, default False
             Return shares of all that are counted rather than counts.
         sort : bool, default True
-            By count; values that are there as often are in the order in which they are met first. Otherwise all are.
+            Sort by count; values with equal counts are in the order in which they are met. If False, all are.
         ascending : bool, default False
             Least frequent first.
         dropna : bool, default True
@@ -109,7 +109,7 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError
-            For values that cannot be hashed, and for several columns of a pandas frame of which one is categorical.
+            For values that cannot be hashed, and for several columns of a pandas frame if one is categorical.
         ValueError
             For unknown columns, and for other arguments.
 

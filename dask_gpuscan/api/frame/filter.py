@@ -128,7 +128,7 @@ class FilterMethods(Methods[Obj, SeriesT, FrameT]):
 
 
 def _check(obj: Any, predicate: Any, local_dict: Mapping[str, Any] | None) -> Predicate:
-    """Return a predicate in the form that partitions are given it; raises what a user should see early."""
+    """Return a predicate in the form that partitions get; raises the errors that a user should see early."""
     engine = engine_of(obj)
     meta = engine.meta(obj)
     names = names_of(meta)

@@ -1,4 +1,4 @@
-"""What scans take besides names of columns: texts, functions and series, as inputs that partitions are given."""
+"""Inputs of scans that are not names of columns: texts, functions and series."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def with_rows_told(obj: Any, where: Any, title: str = "where") -> tuple[Any, Any
     Raises
     ------
     TypeError, ValueError
-        For what is not boolean, or not of the rows of the collection.
+        If it is not boolean, or does not have the rows of the collection.
     """
     if getattr(where, "ndim", 0) != 1 or not hasattr(where, "dtype"):
         return obj, where
@@ -48,7 +48,7 @@ def input_of(
     TypeError
         For anything else.
     ValueError
-        For names that are not there, and texts that are none.
+        For names that are not there, and texts that are not expressions.
     """
     if is_name(of) and of in names:
         if list(names).count(of) > 1:

@@ -1,4 +1,4 @@
-"""What is done inside each list of a column: the methods of ``.gpuscan.list``."""
+"""The methods of ``.gpuscan.list``, which work inside each list of a column."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..types import FrameT, Methods, Obj, SeriesT
 
 
 class ListAccessor(Methods[Obj, SeriesT, FrameT]):
-    """What is done inside each list of a column, reached as ``.gpuscan.list``.
+    """Methods that work inside each list of a column, reached as ``.gpuscan.list``.
 
     Columns are Arrow's lists of pandas (``pd.ArrowDtype(pa.list_(...))``, large lists and lists of one length too),
     cuDF's lists, and those of polars and pyarrow. Scans and `sort` answer with lists that are as long, and null where
@@ -187,7 +187,7 @@ class ListAccessor(Methods[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError, ValueError
-            As `cumsum`; if `op` is no operator of one input, or its functions cannot be compiled for the items.
+            As `cumsum`; if `op` is not an operator of one input, or its functions cannot be compiled for the items.
 
         See Also
         --------

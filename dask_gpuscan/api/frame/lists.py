@@ -1,4 +1,4 @@
-"""The methods of ``.gpuscan`` for columns of lists: what is done inside lists, and one row an item."""
+"""The methods of ``.gpuscan`` for columns of lists: inside lists, and one row an item."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class ListMethods(Methods[Obj, SeriesT, FrameT]):
         TypeError
             For a column that holds no lists.
         ValueError
-            For columns that are not there; for lists of one row that have not as many items.
+            For columns that are not there, and if the lists of a row have different lengths.
         MemoryError
-            If the rows would not fit the memory there is.
+            If the rows would not fit into memory.
 
         See Also
         --------
         GroupBy.agg : Makes lists of the values of groups, by the name ``"list"``.
-        Gpuscan.list : What is done inside lists.
+        Gpuscan.list : Methods that work inside lists.
 
         Examples
         --------
@@ -67,7 +67,7 @@ class ListMethods(Methods[Obj, SeriesT, FrameT]):
 
     @property
     def list(self) -> ListAccessor[Obj, SeriesT, FrameT]:
-        """What is done inside each list of a Series; see `ListAccessor`.
+        """The methods that work inside each list of a Series; see `ListAccessor`.
 
         Examples
         --------

@@ -24,7 +24,7 @@ from .resets import in_segments
 from .rows import with_row_numbers
 
 WHICH = ("inclusive", "exclusive")
-"""What the last item of an entry says of its answers."""
+"""What the last item of an entry may be."""
 
 ACCEPTED = "(operator, column, text or function) or (operator, ..., 'exclusive')"
 
@@ -228,7 +228,7 @@ def scan_parts(
     frame: Any = None,
     **groups: bool,
 ) -> tuple[Part[GroupScan], ...]:
-    """Return the parts of an answer, of which each scan of a dict is a column.
+    """Return the parts of an answer that has each scan of a dict as a column.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def scan_parts(
     Raises
     ------
     TypeError, ValueError
-        For what is no entry, or cannot be scanned, naming it.
+        For an entry of another form, or one that cannot be scanned, naming it.
     """
     names = names_of(meta)
     entries = _entries(scans, options, names, meta.ndim, local_dict)
@@ -269,7 +269,7 @@ def _entries(
     Raises
     ------
     TypeError, ValueError
-        For what is no entry, naming it.
+        For an entry of another form, naming it.
     """
     if not scans:
         raise ValueError("scan takes at least one entry, found an empty dict")

@@ -60,12 +60,12 @@ class OrderMethods(Generic[ScalarT]):
 
     def _is_monotonic(self, question: Monotonic) -> Any:
         if meta_of(self._obj).ndim != 1:
-            raise TypeError("is_monotonic is of a Series or an Index; choose a column first")
+            raise TypeError("is_monotonic needs a Series or an Index; choose a column first")
         return run(self._obj, question)
 
 
 class GpuscanIndex(OrderMethods[ScalarT]):
-    """What ``.gpuscan`` of a pandas, cuDF or Dask Index tells.
+    """The ``.gpuscan`` of a pandas, cuDF or Dask Index.
 
     Examples
     --------

@@ -16,7 +16,7 @@ Method: TypeAlias = Literal["average", "min", "max", "first", "dense"]
 def _rank(
     method: Any, pct: Any, ascending: Any, na_option: Any, numeric_only: Any, in_groups: bool
 ) -> RankOptions:
-    """Return how values are ranked; raises what the user should see for other arguments."""
+    """Return how values are ranked; raises an error for wrong arguments."""
     check_choice("method", method, tuple(METHODS))
     check_choice("na_option", na_option, NULLS)
     check_flags(pct=pct, ascending=ascending, numeric_only=numeric_only)
@@ -70,8 +70,8 @@ class RankMethods(Methods[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        One sort, one pass over the sorted values, and one write where the rows stand. Over partitions, values are moved
-        as by a sort and only ranks come back.
+        One sort, one pass over the sorted values, and one write in the rows' own order. Over partitions, values are
+        moved as by a sort and only ranks come back.
 
         Examples
         --------

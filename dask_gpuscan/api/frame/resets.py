@@ -25,7 +25,7 @@ def in_segments(
     local_dict: Mapping[str, Any] | None = None,
     groups: Any = None,
 ) -> Any:
-    """Return what is asked of the groups of rows from one reset to the next.
+    """Return what `ask` returns for the groups of rows from one reset to the next.
 
     Parameters
     ----------

@@ -50,8 +50,8 @@ class ResumeMethods(Methods[Obj, SeriesT, FrameT]):
         Returns
         -------
         Stream
-            ``compute()`` of what is computed of it is a frame; of a Dask collection, ``to_dask()`` is a collection
-            whose partitions run in parallel.
+            ``compute()`` of a stream made from it returns a frame; if the rows are a Dask collection, ``to_dask()``
+            returns a collection whose partitions run in parallel.
 
         See Also
         --------

@@ -29,7 +29,7 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
         limit : int, optional
             Fill at most this many nulls in a row.
         reset : name, str, function or Series of bool, optional
-            Fill nothing with what came before a row after which this is true; see `cumsum`.
+            Start anew after each row where this is true, so that no earlier value fills later rows; see `cumsum`.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
         *,
         reset: Reset[SeriesT] = None,
     ) -> SeriesT:
-        """Return the number of each row, from 0; or from the end. What `GroupBy.cumcount` is of one group.
+        """Return the number of each row, from 0 or from the end, as `GroupBy.cumcount` does for one group.
 
         Parameters
         ----------

@@ -66,7 +66,7 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         subset : name or list of names, optional
-            Columns whose rows are compared, and which the result has; default all.
+            Columns that are compared, and that the result has; default all.
         agg : dict of name to (column, reduction), optional
             More columns of the result, each a reduction of a column within each run, as for the ``agg`` of `groupby`:
             ``{"begin": ("time", "first"), "end": ("time", "last")}``. Of a Series, the name of the reduction will do.
@@ -126,7 +126,7 @@ def with_default_index(obj: Any, meta: Any, carry: RunLengths | RunAggregates) -
     """Return the rows of a carry over runs, numbered over all partitions."""
     if not are_factorized(carry.by.series(meta)):
         return run(obj, NumberedRuns(carry))
-    # of keys that are coded, to count the rows that there are takes less time than to count runs ahead
+    # where keys have codes, counting the rows of the answer takes less time than counting runs ahead
     return engine_of(obj).renumber(run(obj, carry))
 
 
@@ -159,12 +159,12 @@ def _aggregated(obj: Any, meta: Any, by: By, agg: Any) -> Any:
 
 @takes_tables
 def rle_decode(frame: FrameT) -> FrameT:
-    """Return the rows of which `rle` made runs: the inverse of ``.gpuscan.rle()``.
+    """Return the rows that runs stand for: the inverse of ``.gpuscan.rle()``.
 
     Parameters
     ----------
     frame : DataFrame
-        With a column ``run_length`` of integers; the others, but ``run_start``, are repeated.
+        With a column ``run_length`` of integers; the others, except ``run_start``, are repeated.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def rle_decode(frame: FrameT) -> FrameT:
     TypeError, ValueError
         If there is no such column, or it holds nulls or negative numbers.
     MemoryError
-        If the rows of a partition would not fit the memory there is; it says how many they are.
+        If the rows of a partition would not fit into memory; it says how many they are.
 
     See Also
     --------

@@ -19,7 +19,7 @@ from .resets import in_segments
 ALONG_ROWS = (1, "columns")
 
 AXES = {1: (0, "index", "rows"), 2: (0, "index", "rows", *ALONG_ROWS)}
-"""What `axis` may be, by the number of dimensions."""
+"""The values that `axis` may have, by the number of dimensions."""
 
 
 class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
@@ -79,13 +79,13 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError
-            For a column that has no sum, or none that is reproducible, naming it; for an `initial` or `dtype` that does
-            not fit. For bounds that are no numbers of the answer's dtype, and for columns that are not of numbers.
+            For a column that has no sum, or no reproducible or clamped one, naming it; for an `initial`, `dtype` or
+            bound that does not fit.
         ValueError
-            For an unknown `axis`, and for one along rows with what goes with columns only; for a `lower` greater than
+            For an unknown `axis`, and for arguments that do not go with ``axis=1``; for a `lower` greater than
             `upper`, and for NaN.
         MemoryError
-            For strings whose answers, each as long as all before it, would not fit the memory that there is.
+            For strings whose answers, each as long as all before it, would not fit into memory.
 
         See Also
         --------

@@ -131,9 +131,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
                 raise ValueError(f"{name!r} is named by agg and by an argument; name it once")
         asked = {**given, **named}
         if meta_of(self._obj).columns.nlevels > 1:
-            raise TypeError(
-                "sessions are those of a DataFrame whose columns have one level; rename them first"
-            )
+            raise TypeError("sessions need columns of one level, found several; rename them first")
         reserved = (NUMBER, "start", "end", "count")
         for name in (*keys.columns, *asked):
             if name in reserved or (name in asked and name in keys.columns):
@@ -164,7 +162,7 @@ def _checked(
     """Return the rows, the column of their times, the keys, and the gap in the units of the times."""
     meta = meta_of(obj)
     if meta.ndim == 1:
-        raise TypeError("sessions are those of a DataFrame; found a Series, use to_frame() first")
+        raise TypeError("sessions need a DataFrame, found a Series; use to_frame() first")
     if time is None and None not in names_of(meta):
         obj, time = _with_index(obj)
     check_column("time", time, names_of(meta_of(obj)))

@@ -19,7 +19,7 @@ from ..arguments import check_count
 from ..types import Duration, FrameT, Methods, Obj, SeriesT
 
 NO_FILL = object()
-"""Stands for no `fill_value`, as None is a null."""
+"""Means that no `fill_value` is given, as None is a null."""
 
 
 class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
@@ -49,7 +49,7 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         TypeError
             If `periods` is not an integer, and for a `fill_value` that a column cannot hold.
         OverflowError
-            At compute time, for an integer of NumPy that float64 does not hold, as most beyond 2**53 are; a column of
+            At compute time, for an integer of NumPy that float64 does not hold, such as most beyond 2**53; a column of
             ``Int64`` holds it.
 
         See Also
@@ -146,7 +146,7 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
 
 
 class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
-    """The part of `Gpuscan` that moves rows along."""
+    """The part of `Gpuscan` that compares a row with one at a distance."""
 
     def shift(
         self,
@@ -178,11 +178,11 @@ class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError
-            If `periods` is not an integer, for a `fill_value` that a column cannot hold, and if labels are no times.
+            If `periods` is not an integer, for a `fill_value` that a column cannot hold, and if labels are not times.
         ValueError
             If `freq` is neither a duration nor a rule, and for a `fill_value` with it.
         OverflowError
-            At compute time, for an integer of NumPy that float64 does not hold, as most beyond 2**53 are; a column of
+            At compute time, for an integer of NumPy that float64 does not hold, such as most beyond 2**53; a column of
             ``Int64`` holds it.
 
         See Also
@@ -208,7 +208,9 @@ class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
         if freq is None:
             return super().shift(periods, fill_value=fill_value)
         if fill_value is not NO_FILL:
-            raise ValueError("fill_value goes without freq, which leaves no row without a value")
+            raise ValueError(
+                "fill_value must not be given with freq, which leaves no row without a value"
+            )
         move = ShiftLabels(check_count("periods", periods), _offset(freq))
         found: Obj = run(self._obj, move) if move.periods else super().shift(0)
         return found
@@ -218,7 +220,7 @@ class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
 
 
 def _offset(freq: Any) -> Any:
-    """Return a duration or a rule as pandas has it; raises a ValueError for anything else."""
+    """Return a duration or a rule as an offset of pandas; raises a ValueError for anything else."""
     if isinstance(freq, (timedelta, np.timedelta64)):
         return pd.Timedelta(freq)
     try:

@@ -90,7 +90,7 @@ class TopMethods(Methods[Obj, SeriesT, FrameT]):
         count, meta = max(check_count("n", n), 0), meta_of(self._obj)
         check_choice("keep", keep, KEEP)
         if meta.ndim == 2 and columns is None:
-            raise TypeError("columns must name those of the DataFrame whose values are compared")
+            raise TypeError("columns must name the columns of the DataFrame to compare")
         by: By = check_subset(meta, columns, "columns")
         if keep == "last" and len(by.columns) > 1:
             raise ValueError("keep must be 'first' or 'all' for several columns, found 'last'")

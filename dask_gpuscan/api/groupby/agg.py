@@ -73,7 +73,7 @@ class GroupByAgg(GroupByReductions[Obj, SeriesT, FrameT]):
         return self._aggregated(functions, named)
 
     def _aggregated(self, functions: Any, named: Mapping[Any, Any]) -> Any:
-        """Return what `agg` does, of names that may be no words."""
+        """Return what `agg` returns; names need not be words of Python."""
         wanted, two_levels = named_reductions(self._columns(), self._as_series, functions, named)
         self._check_reductions(wanted)
         out = None

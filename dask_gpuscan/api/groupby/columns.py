@@ -1,4 +1,4 @@
-"""Which columns are grouped and where equal keys are; here a group-by is specified and run."""
+"""The columns that are grouped, and where equal keys are; a group-by is specified and run here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..arguments import check_choice_of_columns, check_inputs
 from ..types import FrameT, Methods, Obj, SeriesT
 
 EVERY_COLUMN: Any = ...
-"""What is selected where no column was chosen: None may be the name of one."""
+"""The selection if no column was chosen; None may be the name of a column."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Grouping:
     titles: tuple[Hashable, ...]
     """The names of keys in answers."""
     hidden: tuple[Hashable, ...] = ()
-    """The names of columns that keys are made of, which are no columns of answers."""
+    """The names of columns that keys are made of; answers leave them out."""
 
     @classmethod
     def by_names(cls, obj: Any, by: Any) -> Grouping:
-        """Return rows with keys that have names; raises what the user should see."""
+        """Return rows with keys that have names; raises an error for wrong names."""
         found = check_by(meta_of(obj), by)
         return cls(obj, obj, found, found.columns)
 
@@ -90,7 +90,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         return names_of(rows) if rows.ndim == 2 else []
 
     def _chosen(self, columns: Any) -> Any:
-        """Return what may be selected of the rows: the name of a column, or a list of names."""
+        """Return a checked selection: the name of a column, or a list of names."""
         rows = meta_of(self._grouping.rows)
         if rows.ndim == 1:
             raise TypeError("a Series has no columns to choose from")
@@ -121,7 +121,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         return list(names)
 
     def _reduced(self, method: str, numeric_only: bool) -> list[Hashable]:
-        """Names of the columns that a method reduces, of which the only one must be numeric if any must."""
+        """Names of the columns that a method reduces; a series must be numeric if `numeric_only` asks for that."""
         names = self._columns(numeric_only)
         if numeric_only and self._as_series:
             column = self._column(names[0])
@@ -139,13 +139,13 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         return found
 
     def _needed(self, names: Sequence[Hashable]) -> Any:
-        """The collection with no other columns than these and the keys, if others would be read or moved."""
+        """The collection with these columns and the keys only, if others would be read or moved."""
         if self._meta.ndim == 1:
             return self._obj
         names, known = [n for n in names if n not in self._by.levels], self._known
         for name in names:
             if known.count(name) != 1:
-                self._column(name)  # which tells what is wrong
+                self._column(name)  # raises an error that says what is wrong
         kept = [*self._by.names, *names]
         if self._one_pass or not self._engine.IN_PARTS:
             return self._engine.narrow(self._obj, kept)
@@ -176,7 +176,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         named: bool = False,
         each_row: bool = False,
     ) -> GroupBySpec:
-        """Return what is asked for, as a specification."""
+        """Return the specification of a group-by."""
         return GroupBySpec(
             self._by,
             f"groupby-{label}",
@@ -215,7 +215,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         names, rows = names_of(meta_of(out)), meta_of(grouping.rows)
         if rows.ndim == 1 or not set(names) <= set(names_of(rows)):
             return out
-        like = library_of(rows).no_rows(rows)  # without the keys that were put beside its columns
+        like = library_of(rows).no_rows(rows)  # without the keys that were added as columns
         return engine_of(out).map_partitions(out, labelled_columns, names, like)
 
     def _answer(self, out: Any) -> Any:
@@ -226,7 +226,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
             columns = names_of(meta_of(out))
             known = set(columns)  # a number of NumPy compares itself with each item of a tuple
             for i, title in enumerate(titles):
-                if title in known:  # which then stands in the place of the key, as in pandas
+                if title in known:  # the column then takes the place of the key, as in pandas
                     titles[i] = unused_name(f"key {i}", [*columns, *titles])
                     hidden.append(titles[i])
         if self._infers_keys or tuple(titles) != self._by.columns:

@@ -106,13 +106,13 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
         Returns
         -------
         DataFrame
-            Of one column, a column for each statistic; else labels have two levels. Columns that are not numbers, and
+            A column for each statistic; for several columns, labels have two levels. Columns that are not numbers, and
             those of bool, are left out.
 
         Raises
         ------
         TypeError
-            If no column is of numbers, and for percentiles that are no list of numbers.
+            If no column is of numbers, and for percentiles that are not a list of numbers.
         ValueError
             For percentiles that are not between 0 and 1.
 
@@ -162,7 +162,7 @@ class GroupByDescribe(GroupByTransform[Obj, SeriesT, FrameT]):
         return self._answer(out)
 
     def _described_as(self, name: Hashable) -> Any:
-        """Return the dtype of the statistics of a column, floats of 64 bits of its kind; None if it has none."""
+        """Return the dtype of the statistics of a column, its kind of 64-bit floats; None if it has no statistics."""
         dtype = self._column(name).dtype
         library = library_of(self._meta)
         layout = library.layout(dtype)

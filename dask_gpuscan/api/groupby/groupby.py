@@ -43,15 +43,15 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         by : name, Series, array, function, pandas.Grouper, or list of them, optional
             Names are of columns, or of levels of the index, of any dtype whose values can be hashed. A Series has
             the rows and the labels of the frame, and for a Dask collection its partitions; an array is for frames in
-            memory; a function is called with each label of the index. A `pandas.Grouper` names a column or a level;
-            with ``freq``, which divides a day, it is one of several keys, and `resample` makes all buckets of time.
+            memory; a function is called with each label of the index. A `pandas.Grouper` names a column or a level.
+            With a ``freq``, which must divide a day, it must be one of several keys; `resample` makes buckets of time.
         level : int, name or list of them, optional
             Levels of the index, by number or name, instead of `by`.
         as_index : bool, default True
             Whether keys are the index of reductions; else they are columns.
         sort : bool, optional
             Whether reductions have groups in the order of their keys, as in pandas, or else in order of appearance.
-            By default they have, unless groups are clustered. Exact quantiles, ``nunique`` and ``nlargest`` have no
+            True by default, unless groups are clustered. Exact quantiles, ``nunique`` and ``nlargest`` have no
             other order.
         observed : bool, default True
             Whether categories without rows are left out; others are refused.
@@ -60,7 +60,7 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         clustered : bool or "check", optional
             Whether equal keys are adjacent. If so, a reduction is one pass, and groups are in order of
             appearance; they may span partitions. This is not checked: a key that comes back after another one
-            is a group of its own. "check" is True with a check: it raises a ValueError that names such a key;
+            is a group of its own. "check" means True, and raises a ValueError that names such a key;
             for a Dask collection, at compute time.
             By default, a Dask collection whose index is the key, with known divisions, counts as clustered.
 
@@ -71,7 +71,7 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError, ValueError
-            If `by` is no key, or names one twice, and for other values of the other arguments; for
+            If `by` is not a key, or names one twice, and for wrong values of the other arguments; for
             ``observed=False`` with categorical keys, ``sort=True`` with clustered ones, and ``as_index=False`` of a
             Series.
 
@@ -99,7 +99,7 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby(df["x"] % 2)["x"].sum().to_dict()
         {0: 6, 1: 4}
         """
-        if isinstance(by, pd.Grouper):  # which says so for itself, as in pandas
+        if isinstance(by, pd.Grouper):  # it has a `sort` of its own, as in pandas
             sort, dropna = by.sort, by.dropna
         check_flags(as_index=as_index, observed=observed, dropna=dropna)
         if sort is not None:
@@ -139,7 +139,7 @@ def _check_no_categories(grouping: Grouping) -> None:
     for title, key in zip(grouping.titles, grouping.by.series(meta_of(grouping.obj)), strict=True):
         if str(key.dtype) == "category":
             raise ValueError(
-                f"observed=False: key {title!r} is categorical, and groups are those that have rows; "
+                f"observed=False: key {title!r} is categorical, and only groups with rows are answered; "
                 f"leave it out, and reindex the answer by the categories"
             )
 
@@ -170,7 +170,7 @@ class GroupBy(
     @overload
     def __getitem__(self, columns: Hashable) -> GroupBy[SeriesT, SeriesT, FrameT]: ...
     def __getitem__(self, columns: Any) -> GroupBy[Any, SeriesT, FrameT]:
-        """Return the same groups of some columns: of one by its name, of several by a list of names."""
+        """Return the same groups of one column, by its name, or of several, by a list of names."""
         return GroupBy(self._grouping, self._options, self._chosen(columns))
 
     def __getattr__(self, name: str) -> GroupBy[SeriesT, SeriesT, FrameT]:

@@ -1,4 +1,4 @@
-"""What ``groupby`` is given as keys, made into names: keys that have none become columns of the rows."""
+"""The keys of ``groupby`` as names: keys that have no name become columns of the rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def grouping_of(obj: Any, by: Any, level: Any) -> Grouping:
     Raises
     ------
     TypeError, ValueError
-        If neither or both are given, and for what is no key.
+        If neither or both are given, and for anything that is not a key.
     """
     if (by is None) == (level is None):
         raise TypeError("groupby takes either by, the keys, or level, levels of the index")
@@ -68,7 +68,7 @@ def _is_grouper(key: Any) -> bool:
 
 
 def _makes_column(key: Any) -> bool:
-    """Return whether a key is no name, but is given for each row or makes what is."""
+    """Return whether a key is not a name, but values for the rows, or makes these."""
     return callable(key) or _is_grouper(key) or getattr(key, "ndim", 0) == 1
 
 
@@ -95,13 +95,13 @@ class _Key:
 
     title: Hashable
     name: Hashable = None
-    """Of a column or level."""
+    """The name of a column or level."""
     column: Callable[[Any], Any] | None = None
     """Returns the key of each row of the rows; None for a key that has a name."""
     by_label: bool = False
-    """Whether these have the labels of the rows."""
+    """Whether its keys have the labels of the rows."""
     of: Hashable = None
-    """The name of the column that it is made of, which is no column of answers either."""
+    """The name of the column that it is made of, which answers leave out, too."""
 
 
 def _key_of_level(meta: Any, place: int) -> _Key:
@@ -119,7 +119,7 @@ def _level(frame: Any, place: int) -> Any:
 
 
 def _key_of(obj: Any, key: Any, columns: Sequence[Hashable]) -> _Key:
-    """Return a key that is given in any way."""
+    """Return a key, however it is given."""
     if _is_column(key, columns) or not _makes_column(key):
         return _Key(key, key)
     if _is_grouper(key):
@@ -134,17 +134,17 @@ def _key_of(obj: Any, key: Any, columns: Sequence[Hashable]) -> _Key:
     title = getattr(key, "name", None)
     is_its_name = _is_column(title, columns) and columns.count(title) == 1
     if is_its_name and type(obj[title]) is type(key) and engine_of(key).is_column(obj, title, key):
-        return _Key(title, title)  # a column of the frame, which is none of answers
+        return _Key(title, title)  # a column of the frame, which answers leave out
     if not has_labels:
         return _Key(title, column=lambda rows: engine_of(rows).as_series(meta_of(rows), key))
     return _Key(title, column=lambda _: key, by_label=True)
 
 
 def _of_labels(frame: Any, function: Any) -> Any:
-    """Return what a function makes of each label of the index."""
+    """Return what a function returns for each label of the index."""
     index = frame.index
     index = index.to_pandas() if hasattr(index, "to_pandas") else index
-    keys = index.map(function)  # of tuples pandas makes levels, without a name
+    keys = index.map(function)  # pandas makes levels without a name from tuples
     series = engine_of(frame).as_series(frame, keys.to_flat_index().array)
     series.index = frame.index
     series.name = None if keys.nlevels > 1 else keys.name

@@ -32,13 +32,13 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
 
     @property
     def _may_ask(self) -> bool:
-        """Whether the library's own group-by is asked, which knows no parts."""
+        """Whether the library's own group-by may be used, which cannot work in parts."""
         if self._engine.IN_PARTS or self._one_pass or self._options.sort is False:
             return False
         return bool(library_of(self._meta).asks_groups)
 
     def _ask_library(self, names: Sequence[Hashable], method: str, **options: Any) -> Any:
-        """What the library's own group-by answers for these columns; None where it is not asked, or refuses."""
+        """Return the answer of the library's own group-by for these columns; None if it is not used, or refuses."""
         picked = self._selected if isinstance(self._selected, list) else []
         if not self._may_ask or len(set(picked)) < len(picked):
             return None
@@ -112,7 +112,7 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError
-            For a column that has no sum, or none that is reproducible, naming it.
+            For a column that has no sum, or no reproducible one, naming it.
 
         Examples
         --------
@@ -310,7 +310,7 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         names = self._columns()[:1]
         if not names:
             names = [n for n in self._by.columns if n not in self._by.levels][:1]
-        found = self._ask_library(names, "size")  # cuDF has none for columns of Arrow's dtypes
+        found = self._ask_library(names, "size")  # cuDF has no size for columns of Arrow's dtypes
         if found is not None:
             return self._sizes(found)
         name = self._meta.name if self._meta.ndim == 1 else None
@@ -326,7 +326,7 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         return self._answer(found if self._options.as_index else found.rename("size"))
 
     def _exact(self, part: Part[Any], statistic: str) -> Part[Any]:
-        """Return a part of an operator as that of its statistic where it reduces decimals, which no kernel takes."""
+        """Return a part by an operator as one by a statistic if it reduces decimals, which no kernel takes."""
         (name,) = part.sources
         if not holds_decimals(self._column(name)):
             return part
@@ -338,12 +338,12 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         op : Operator
-            One of several inputs takes the columns in their order, and answers with one Series.
+            An operator of several inputs takes the columns in their order, and answers with one Series.
 
         Returns
         -------
         Series or DataFrame
-            The operator's answer of each group; its identity where a group has no values.
+            The operator's answer for each group; its identity where a group has no values.
 
         See Also
         --------

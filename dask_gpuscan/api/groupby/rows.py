@@ -33,7 +33,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
     """The part of `GroupBy` that numbers and chooses rows."""
 
     def _neighbours(self, operation: NeighbourOperation) -> Any:
-        """Return what an operation answers for each row, of those around it in its group."""
+        """Return the answer of an operation for each row, from the rows around it in its group."""
         parts = [Part(name, (name,), operation) for name in self._columns()]
         return self._around(operation.label, parts, self._as_series)
 
@@ -206,8 +206,8 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         Series
             If groups are of one column, as from `pandas.api.typing.SeriesGroupBy.nlargest`: by group and in the
             order of values, nulls last.
-            Keys are the first levels of the index, and labels of rows the others, also where there are no groups,
-            for which pandas leaves levels out. In one partition.
+            Keys are the first levels of the index, and labels of rows the others, also if there are no groups;
+            pandas leaves levels out then. In one partition.
         DataFrame
             With `columns`, whole rows in the rows' own order with their own index, as from `head`. Rows whose value
             is null are left out, and so are those whose key is null.
@@ -286,7 +286,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         """The largest or smallest values of a column, by group, with keys and labels of rows as index."""
         frame, column, group = self._needed([name]), name, None
         if self._clustered:
-            if frame.ndim == 1:  # whose only column has a name even if it has none
+            if frame.ndim == 1:  # its column has a name in a frame even if the series has none
                 frame = frame.to_frame()
                 (column,) = names_of(meta_of(frame))
             group = unused_name("run", names_of(meta_of(frame)))
@@ -303,7 +303,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
             options = True, bool(self._clustered), self._dropna, f"groupby-{top.method}"
             return run(self._needed([name]), RankGroups(self._by, (name,), rank, *options))
 
-        if top.keep == "last":  # places of equal values the other way round
+        if top.keep == "last":  # number equal values from the last one
             place = places("min") + places("max") - places("first")
         else:
             place = places("min" if top.keep == "all" else "first")

@@ -45,7 +45,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
     def _in_segments(
         self, reset: Any, ask: Callable[[Any], Any], local_dict: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return what is asked of the rows of each group from one reset to the next."""
+        """Return what `ask` returns for the rows of each group from one reset to the next."""
         return in_segments(self._obj, reset, ask, local_dict, self)
 
     def _fill(self, reverse: bool, limit: Any, reset: Any = None) -> Any:
@@ -345,8 +345,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         op : Operator or dict
-            One of several inputs takes the columns in their order, and answers with one Series; a dict is as for
-            `Gpuscan.scan`, of any columns of the frame.
+            An operator of several inputs takes the columns in their order, and answers with one Series; a dict is as
+            for `Gpuscan.scan`, of any columns of the frame.
         exclusive, initial, reverse, skipna, dtype, positions, where, local_dict, reset
             As for `Gpuscan.scan`. Each group starts from `initial`; positions are those in the whole collection.
 

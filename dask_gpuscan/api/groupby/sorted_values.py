@@ -52,7 +52,7 @@ class GroupBySorted(GroupByAgg[Obj, SeriesT, FrameT]):
         q : float or list of float, default 0.5
             Between 0 and 1. Several are the last level of the answer's index.
         interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}, default "linear"
-            What is answered between two values.
+            The answer between two values.
         numeric_only : bool, default False
             Leave out columns that are not numbers.
 
@@ -65,7 +65,7 @@ class GroupBySorted(GroupByAgg[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError
-            For columns without quantiles, and for a `q` that is no number.
+            For columns without quantiles, and for a `q` that is not a number.
         ValueError
             For quantiles outside 0 to 1, and for another `interpolation`.
 

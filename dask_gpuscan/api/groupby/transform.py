@@ -40,7 +40,7 @@ class GroupByTransform(GroupBySorted[Obj, SeriesT, FrameT], GroupByWindows[Obj, 
         Parameters
         ----------
         func : str or callable
-            Name of a reduction, or of a method that answers each row, which is called as it is. Functions that have
+            Name of a reduction, or of a method that answers each row, which is then called. Functions that have
             such a method stand for it: ``len``, ``max``, ``numpy.sum``, ``pandas.Series.mean``.
         *args, **kwargs
             Its arguments.
@@ -92,7 +92,7 @@ class GroupByTransform(GroupBySorted[Obj, SeriesT, FrameT], GroupByWindows[Obj, 
         return self._broadcast("transform", reduced, True, broadcast)
 
     def ngroup(self, ascending: bool = True) -> SeriesT:
-        """Return the number of the group of each row, in the order that reductions have groups in.
+        """Return the number of the group of each row, counted in the order of the groups of reductions.
 
         Parameters
         ----------
@@ -141,12 +141,12 @@ class GroupByTransform(GroupBySorted[Obj, SeriesT, FrameT], GroupByWindows[Obj, 
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Return what a function makes of these groups.
+        """Return what a function returns for these groups.
 
         Parameters
         ----------
         func : callable or (callable, str)
-            Its first argument is the groups; with a text, the argument of that name is.
+            It is called with the groups as its first argument; with a text, as the argument of that name.
         *args, **kwargs
             Its other arguments.
 
@@ -161,7 +161,9 @@ class GroupByTransform(GroupBySorted[Obj, SeriesT, FrameT], GroupByWindows[Obj, 
             return func(self, *args, **kwargs)
         function, name = func
         if name in kwargs:
-            raise ValueError(f"pipe: {shown(name)} is the argument of the groups, and is given")
+            raise ValueError(
+                f"pipe: {shown(name)} is the argument for the groups, and must not be given"
+            )
         return function(*args, **kwargs, **{name: self})
 
     def _broadcast(
@@ -172,7 +174,7 @@ class GroupByTransform(GroupBySorted[Obj, SeriesT, FrameT], GroupByWindows[Obj, 
         function: Callable[..., Any],
         *given: Any,
     ) -> Any:
-        """Return what a function makes of rows and a table of their groups, in the order of keys or of appearance."""
+        """Return what a function returns for rows and a table of their groups, in the order of keys or appearance."""
         groups = self._runs_as_groups() if self._clustered else self
         groups = replace_options(groups, sort=in_order, as_index=True)
         rows = groups._needed([])

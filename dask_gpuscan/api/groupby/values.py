@@ -37,7 +37,7 @@ class GroupByValues(GroupByTransform[Obj, SeriesT, FrameT]):
         normalize : bool, default False
             Return shares of all that are counted in a group rather than counts.
         sort : bool, default True
-            By count; values that are there as often are in the order in which they are met first. Otherwise all are.
+            Sort by count; values with equal counts are in the order in which they are met. If False, all are.
         ascending : bool, default False
             Least frequent first.
         dropna : bool, default True

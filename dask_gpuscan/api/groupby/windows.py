@@ -75,7 +75,7 @@ class GroupRows:
 
 @dataclass(frozen=True)
 class GroupNeighbours(GroupRows):
-    """The rows of groups, beside a column of times."""
+    """The rows of groups, with a column of times."""
 
     on: Hashable = None
 

@@ -82,7 +82,7 @@ for _name, _member in inspect.getmembers(Gpuscan):
 
 
 class LazyGpuscan:
-    """What a ``LazyFrame`` of polars has: the word that computes it.
+    """The ``.gpuscan`` of a ``LazyFrame`` of polars: its one method computes the frame.
 
     Examples
     --------

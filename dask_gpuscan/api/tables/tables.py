@@ -1,4 +1,4 @@
-"""Tables and columns that speak Arrow, read as frames of pandas over the same memory; answers are made what they were.
+"""Tables and columns that speak Arrow, read as frames of pandas over the same memory, and answers as tables again.
 
 Those of polars and pyarrow come back as such, those of DuckDB and others as pyarrow's.
 """
@@ -35,7 +35,7 @@ class Kind:
     """How the tables of a library are taken apart and made."""
 
     name: str
-    """By which it is pickled."""
+    """Pickles refer to the kind by this name."""
     column_type: Any
     """The type of columns; anything else is a table."""
     columns: Callable[[Any], Iterable[tuple[str, Any]]]
@@ -49,7 +49,7 @@ class Kind:
     table: Callable[[list[str], list[Any]], Any]
     """Return names and columns as a table."""
     rows: Callable[[int], Any]
-    """Return a table of so many rows that has no columns."""
+    """Return a table of this many rows that has no columns."""
 
     def __reduce__(self) -> Any:
         return _kind_called, (self.name,)
@@ -103,7 +103,7 @@ def _polars() -> Kind:
         return series.alias("").to_frame().to_arrow().column(0)
 
     def column(name: str, values: pa.ChunkedArray, dtype: Any) -> pl.Series:
-        if _has_lists_of_one_length(values.type):  # of which polars reads no slices with nulls
+        if _has_lists_of_one_length(values.type):  # polars cannot read their slices with nulls
             values = values.take(pa.array(np.arange(len(values))))
         series = pl.from_arrow(values, rechunk=False).alias(name)
         return series if dtype in (None, series.dtype) else series.cast(dtype)
@@ -138,7 +138,7 @@ def _is_polars(obj: Any) -> bool:
 
 
 def is_lazy_frame(obj: Any) -> bool:
-    """Tell whether an object is a LazyFrame of polars."""
+    """Return whether an object is a LazyFrame of polars."""
     return _is_polars(obj) and type(obj).__name__ == "LazyFrame"
 
 
@@ -153,15 +153,15 @@ def _kind_of(table: Any) -> Kind:
 
 
 def is_table(obj: Any) -> bool:
-    """Tell whether an object is a table or a column that speaks Arrow, and has no ``.gpuscan`` of its own."""
-    if _is_polars(obj):  # the first versions of which do not speak
+    """Return whether an object is a table or a column that speaks Arrow, and has no ``.gpuscan`` of its own."""
+    if _is_polars(obj):  # old versions do not speak Arrow
         return hasattr(type(obj), "to_arrow")
     speaks = hasattr(type(obj), "__arrow_c_stream__") or hasattr(type(obj), "__arrow_c_array__")
     return speaks and not is_frame(obj) and not hasattr(type(obj), "gpuscan")
 
 
 def known_table(obj: Any) -> Any:
-    """Return a table or column as one of pyarrow, unless it is one, or one of polars. A stream is read.
+    """Return a table or column of pyarrow or polars as it is, and any other as one of pyarrow. A stream is read.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def _read(title: str, read: Callable[[Any], Any], obj: Any) -> Any:
 
 
 class TableSource:
-    """A table or column as an object of pandas, and what answers of pandas become.
+    """A table or column read as an object of pandas, and the way back for answers.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class TableSource:
                 self._types.setdefault(dtype, kind)
 
     def answer(self, method: str, found: Any) -> Any:
-        """Return what a method of pandas' accessor has answered as the source's library has it."""
+        """Return the answer of a method of pandas' accessor as an object of the source's library."""
         if isinstance(found, tuple):
             return tuple(self.answer(method, one) for one in found)
         if isinstance(found, (pd.DataFrame, pd.Series)):
@@ -240,11 +240,11 @@ class TableSource:
         return found
 
     def methods(self, target: Any) -> Any:
-        """Return the methods of an object with answers as the source's library has them."""
+        """Return the methods of an object, with answers of the source's library."""
         return Waiting(target, self)
 
     def _made(self, method: str, found: pd.DataFrame | pd.Series) -> Any:
-        """Make a table, or a column, of which no index is known: keys become columns, labels of rows are dropped."""
+        """Make a table or a column, which have no index: keys become columns, labels of rows are dropped."""
         named = [(_text(c.name, method), PANDAS.array(c)) for c in columns_of(found)]
         pairs = unused_name("column", [name for name, _ in named])  # whose labels have no name
         levels = {
@@ -274,13 +274,13 @@ def _rows(table: Any) -> int:
 
 
 def _text(name: Hashable, method: str) -> str:
-    """Return a name of pandas as text: that of a column without one is the method's, those of two levels are joined."""
+    """Return a name of pandas as text: the method's for a column without a name; names of two levels are joined."""
     parts = name if isinstance(name, tuple) else (name,)
     return "_".join(str(part) for part in parts if part != "") if name is not None else method
 
 
 OF_AN_INDEX = {"sort_index": "sort_values(by)", "reset_index": "row_number()"}
-"""Methods of a frame's index, which tables have not, and what there is instead."""
+"""Methods of a frame's index, which tables do not have, and what to use instead."""
 
 
 def no_index(name: str) -> TypeError:
@@ -306,7 +306,7 @@ class Waiting:
         return self._source.answer("", self._target[columns])
 
     def __iter__(self) -> Any:
-        return iter(self._target)  # which refuses
+        return iter(self._target)  # refuses
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._target) if not name.startswith("_")]
@@ -331,7 +331,8 @@ def bridged(source: TableSource, name: str, member: Any) -> Any:
 def unwrapped(argument: Any, frame: Any = None) -> Any:
     """Return a table, a column, a list with columns or a dtype as an object of pandas; any other argument as it is.
 
-    A column with the name and the values of one of a frame is that one: each look at a table makes another object.
+    A column with the name and the values of a column of the frame stands for that one, because each look at a table
+    makes another object.
     """
     if isinstance(argument, (list, tuple)) and any(map(is_table, argument)):
         return [unwrapped(each, frame) for each in argument]

@@ -1,5 +1,5 @@
 """What ``rolling``, ``expanding``, ``ewm`` and ``resample`` return, of frames and of groups.
 
-`arguments` checks, `windows` says what they are of, `statistics` has one method a statistic. Which rows are in a
-window is not known here.
+`arguments` checks, `windows` holds the rows that windows are made of, `statistics` has one method a statistic. Which
+rows are in a window is not known here.
 """

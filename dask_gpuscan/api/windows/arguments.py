@@ -29,14 +29,14 @@ ACCEPTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "halflife": ("above 0", lambda x: x > 0),
     "alpha": ("above 0 and at most 1", lambda x: 0 < x <= 1),
 }
-"""Which numbers say how fast weights decay."""
+"""The numbers that are accepted for each argument of decay."""
 
 MOST_ROWS = 2**62
 """More rows than any collection has; kernels count in 64 bits."""
 
 
 def check_periods(min_periods: Any) -> int:
-    """Return a number of observations as an int; None is none."""
+    """Return a number of observations as an int; 0 for None."""
     if min_periods is None:
         return 0
     if not is_integer(min_periods) or min_periods < 0:
@@ -76,7 +76,7 @@ class Weights:
 
     @property
     def given(self) -> dict[str, Any]:
-        """What says how fast weights decay."""
+        """The arguments that say how fast weights decay."""
         names = ("com", "span", "halflife", "alpha")
         return {n: getattr(self, n) for n in names if getattr(self, n) is not None}
 
@@ -131,7 +131,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class Times:
-    """Rows, and which of their columns says when they were."""
+    """Rows, and the column of their times."""
 
     rows: Rows
     column: Hashable
@@ -141,7 +141,7 @@ class Times:
 
     @classmethod
     def of(cls, rows: Rows, times: Any) -> Times:
-        """Return the times that a name, or dates one a row, stand for."""
+        """Return the times that are given by a name, or as one date a row."""
         meta = meta_of(rows.obj)
         library = library_of(meta)
         of_frame = isinstance(times, (str, tuple, int))
@@ -160,14 +160,14 @@ class Times:
         return cls(rows, column, library.time_unit(dtype), of_frame)
 
     def choose(self, columns: Any) -> Times:
-        """Return the same times, beside some columns: a name, or a list of names."""
+        """Return the same times with some of the columns, by a name or a list of names."""
         names = columns if isinstance(columns, list) else [columns]
         if self.of_frame:
             check_choice_of_columns(names, without(self.rows.names(), self.column))
         return replace(self, rows=self.rows.choose([*names, self.column]))
 
     def pairs(self, names: list[Hashable]) -> list[tuple[Hashable, tuple[Hashable, Hashable]]]:
-        """Return, for each column that an answer is of, its name there, and what it is made of."""
+        """Return the name of each column of the answer, and the two columns that it is made of."""
         if self.of_frame:
             return [(n, (n, self.column)) for n in names if n != self.column]
         own = [n for n in self.rows.names() if n != self.column]

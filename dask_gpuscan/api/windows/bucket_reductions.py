@@ -1,4 +1,4 @@
-"""Reductions of buckets of time that sort values: of one quantile, as an answer has one row a bucket."""
+"""Reductions of buckets of time that sort values; one quantile at a time, as an answer has one row a bucket."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ Way = Literal["backward", "forward"]
 
 @dataclass(frozen=True, kw_only=True)
 class Edges:
-    """The edges of buckets, and the rows that they are met with."""
+    """The edges of buckets, and the rows that they are matched with."""
 
     rows: Any
     names: list[Hashable]
@@ -35,7 +35,7 @@ class Edges:
     time: Hashable = None
     """A column of the times of rows, where these are asked for."""
     groups: tuple[Hashable, ...] = ()
-    """Columns by which rows of one time are told apart, if those of several groups are met."""
+    """Columns that distinguish rows of one time, if rows of several groups are matched."""
 
     def match(self, way: Way, **options: Any) -> Any:
         """Return for each edge the row that an as-of merge finds, as a frame whose last level has the edges."""
@@ -58,7 +58,7 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
         Series or DataFrame
             With a row for each left edge, or for each right one if buckets are closed on the right, whatever `label`
             says, as in pandas. NumPy's integers become float64, and its bool objects, where an edge may have no
-            row, unless it has the `fill_value`.
+            row and there is no `fill_value`.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
         return self._as_asked(self._near(edges, way, limit), edges.names)
 
     def _near(self, edges: Edges, way: Way, limit: int | None) -> Any:
-        """Return the rows on one side of edges, null where more edges than `limit` are between, and their times."""
+        """Return the rows on one side of edges, null if more than `limit` edges are between, and their times."""
         found = edges.match(way)
         if limit is None:
             return found
@@ -204,7 +204,7 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
         raise NotImplementedError
 
     def _as_asked(self, found: Any, names: list[Hashable]) -> Any:
-        """Return the columns of answers, as a series if one column was asked about."""
+        """Return the columns of answers, as a series if one column was chosen."""
         if not self._as_series:
             like = meta_of(self._grouping.rows)
             like = library_of(like).no_rows(like)

@@ -143,7 +143,7 @@ class Expanding(WindowStatistics[Obj, SeriesT, FrameT], Records[Obj, SeriesT, Fr
     @overload
     def __getitem__(self, columns: Hashable) -> Expanding[SeriesT, SeriesT, FrameT]: ...
     def __getitem__(self, columns: Any) -> Expanding[Any, SeriesT, FrameT]:
-        """Return the same windows of some columns: of one by its name, of several by a list of names."""
+        """Return the same windows of one column, by its name, or of several, by a list of names."""
         return self._of(columns)
 
     def _of(self, columns: Any) -> Self:
@@ -184,7 +184,7 @@ def _weighted(
 
 
 class _AllRows(Rolling[Obj, SeriesT, FrameT]):
-    """All rows so far, whose values partitions hand on."""
+    """All rows so far; partitions hand on their values."""
 
     _label = "expanding"
 
@@ -225,7 +225,7 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
     @overload
     def __getitem__(self, columns: Hashable) -> Ewm[SeriesT, SeriesT, FrameT]: ...
     def __getitem__(self, columns: Any) -> Ewm[Any, SeriesT, FrameT]:
-        """Return the same windows of some columns: of one by its name, of several by a list of names."""
+        """Return the same windows of one column, by its name, or of several, by a list of names."""
         return self._of(columns)
 
     def _of(self, columns: Any) -> Self:

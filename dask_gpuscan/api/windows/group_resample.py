@@ -57,7 +57,7 @@ class GroupByResample(GroupBySorted[Obj, SeriesT, FrameT]):
         TypeError
             If there are no datetimes in the index, or in `on`.
         ValueError
-            For units of a calendar that are closed on the right but for their ends, such as ``"MS"`` and days of a time
+            For units of a calendar closed on the right that are not ends, such as ``"MS"`` and days of a time
             zone, and as for `Gpuscan.resample`. At compute time, for times that are null, or that decrease within a
             group.
 
@@ -97,14 +97,14 @@ class GroupByResample(GroupBySorted[Obj, SeriesT, FrameT]):
             grouping = replace(grouping, obj=self._obj.to_frame(name=selected))
         elif isinstance(
             selected, list
-        ):  # pandas wants the times among them, and leaves these out of answers
+        ):  # pandas wants the times among the columns, and leaves them out of answers
             selected = [name for name in selected if name != time_column.on] or selected
         return GroupResampler(grouping, self._options, selected, time_column, buckets)
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupEdges(Edges):
-    """The edges of buckets of each group, and rows, which an as-of merge by keys meets in the order of times."""
+    """The edges of buckets of each group, and rows, which an as-of merge by keys matches in the order of times."""
 
     engine: Any
     grid: Any
@@ -181,7 +181,7 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
     @overload
     def __getitem__(self, columns: Hashable) -> GroupResampler[SeriesT, SeriesT, FrameT]: ...
     def __getitem__(self, columns: Any) -> GroupResampler[Any, SeriesT, FrameT]:
-        """Return the same buckets of some columns: of one by its name, of several by a list of names."""
+        """Return the same buckets of one column, by its name, or of several, by a list of names."""
         picked = self._chosen(columns)
         return GroupResampler(
             self._grouping, self._options, picked, self._time_column, self._buckets
@@ -194,7 +194,7 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
         return column
 
     def _answer(self, out: Any) -> Any:
-        """Return an answer of buckets, whose index has keys if they are asked for there, and times."""
+        """Return an answer of buckets, with the times in its index, and the keys too if `as_index`."""
         return super()._answer(out) if self._options.as_index else self._named(out)
 
     def _sizes(self, found: Any) -> Any:
@@ -239,7 +239,7 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
             self._needed(names if on is None else [*names, on]), keyed_rows, by, self._time_column,
             [keys, groups], time, names, keeps_divisions=False,
         )  # fmt: skip
-        rows = methods_of(rows).sort_values(time)  # which a stream refuses, before it is read
+        rows = methods_of(rows).sort_values(time)  # a stream refuses this, before it is read
         buckets = replace(self._buckets, label=self._buckets.closed)
         owner: Any = type(self)
         options = replace(self._options, as_index=True)

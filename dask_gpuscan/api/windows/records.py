@@ -29,7 +29,7 @@ class Records(Statistics[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            Of the dtype of the index, or float64 if these are integers of NumPy, which have no null. Null as
+            Of the dtype of the index, or float64 if labels are integers of NumPy, which have no null. Null as
             long as there are fewer values than `min_periods`, and at least until the first one.
 
         Raises
@@ -37,12 +37,12 @@ class Records(Statistics[Obj, SeriesT, FrameT]):
         TypeError
             For an index of several levels, and for columns whose values have no order.
         ValueError
-            For columns of one name.
+            For columns with the same name.
 
         See Also
         --------
         max : The value itself.
-        Gpuscan.row_number : Positions, to be set as an index where these are asked for.
+        Gpuscan.row_number : Set these as the index to find positions.
 
         Notes
         -----
@@ -81,7 +81,7 @@ class Records(Statistics[Obj, SeriesT, FrameT]):
         meta = meta_of(obj)
         if len(library_of(meta).index_names(meta)) > 1:
             raise TypeError(
-                "labels of rows are those of an index of one level, found several; reset_index() first"
+                "labels of rows need an index of one level, found several; reset_index() first"
             )
         for name in names:
             if names.count(name) > 1:

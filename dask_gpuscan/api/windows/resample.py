@@ -115,7 +115,7 @@ class BucketEdges(Edges):
     """The edges of buckets of all rows."""
 
     buckets: Buckets
-    """Whose labels are the edges."""
+    """Their labels are the edges."""
     grid: Any
     """A frame with the edges as its index."""
     on: Hashable
@@ -161,7 +161,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
     @overload
     def __getitem__(self, columns: Hashable) -> Resampler[SeriesT, SeriesT, FrameT]: ...
     def __getitem__(self, columns: Any) -> Resampler[Any, SeriesT, FrameT]:
-        """Return the same buckets of some columns: of one by its name, of several by a list of names."""
+        """Return the same buckets of one column, by its name, or of several, by a list of names."""
         return Resampler(self._obj, self._time_column, self._buckets, self._chosen(columns))
 
     def __getattr__(self, name: str) -> Resampler[SeriesT, SeriesT, FrameT]:
@@ -177,12 +177,12 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
         limit_direction: Literal["forward", "backward", "both"] | None = None,
         limit_area: Literal["inside", "outside"] | None = None,
     ) -> Obj:
-        """Return for each edge of a bucket what is on lines between the rows; edges are those of `asfreq`.
+        """Return for each edge of a bucket the value on the line between the rows around it; edges as for `asfreq`.
 
         Parameters
         ----------
         method, limit, limit_direction, limit_area
-            As for `Gpuscan.interpolate`. "linear" counts rows, of which edges without a row are each one more, as in
+            As for `Gpuscan.interpolate`. "linear" counts rows, and each edge without a row as one more, as in
             pandas; "time" takes the distances of times.
 
         Returns
@@ -205,7 +205,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        Numbers are those of pandas 3. pandas 2 takes rows that are at edges, and no others.
+        Numbers are those of pandas 3; pandas 2 uses rows at edges only.
 
         Examples
         --------
@@ -302,7 +302,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
 def checked_buckets(
     meta: Any, rule: Any, closed: Any, label: Any, on: Any, origin: Any, offset: Any
 ) -> tuple[TimeColumn, Buckets]:
-    """Return where the times are and their buckets, as the arguments of `resample` say; raises for others."""
+    """Return where the times are, and their buckets, from the arguments of `resample`; raises for wrong ones."""
     time_column = _time_column(meta, on)
     check_choice("closed", closed, SIDES)
     check_choice("label", label, SIDES)

@@ -103,7 +103,7 @@ class RollingMethods(Methods[Obj, SeriesT, FrameT]):
 def window_shape(
     meta: Any, window: Any, min_periods: Any, center: Any, on: Hashable, closed: Any
 ) -> tuple[Shape, int]:
-    """Return which rows windows have, and how many observations they need; raises what is wrong with the arguments."""
+    """Return which rows windows have, and how many observations they need; raises for wrong arguments."""
     check_flags(center=center)
     check_choice("closed", closed, (*CLOSED, None))
     if on is not None:
@@ -151,7 +151,7 @@ class Rolling(WindowStatistics[Obj, SeriesT, FrameT]):
     @overload
     def __getitem__(self, columns: Hashable) -> Rolling[SeriesT, SeriesT, FrameT]: ...
     def __getitem__(self, columns: Any) -> Rolling[Any, SeriesT, FrameT]:
-        """Return the same windows of some columns: of one by its name, of several by a list of names."""
+        """Return the same windows of one column, by its name, or of several, by a list of names."""
         return self._of(columns)
 
     def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingOrder:
@@ -169,8 +169,8 @@ class Rolling(WindowStatistics[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         func : Operator
-            A function of whole windows, as pandas takes it, would be called for each row and see other partitions: it
-            is refused. Say what it does to two elements or states, with `dask_gpuscan.operator`.
+            Make one of what is done to two elements or states, with `dask_gpuscan.operator`. A function of whole
+            windows, as pandas takes it, is refused: it would be called for each row and see other partitions.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class Rolling(WindowStatistics[Obj, SeriesT, FrameT]):
 
         See Also
         --------
-        scan : The same, and says what windows are combined.
+        scan : The same, with more about windows.
         operator : Make an operator.
 
         Examples

@@ -18,7 +18,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
 
     _named = (
         *(name for name, statistic in WINDOWS.items() if statistic.inputs != PAIR),
-        *(name for name in ORDER_STATISTICS if name != "quantile"),  # which needs a q
+        *(name for name in ORDER_STATISTICS if name != "quantile"),  # quantile needs a q
     )
 
     def sum(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
@@ -53,7 +53,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
     def mean(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
         """Return the mean of the values in each window; parameters and nulls as for `sum`.
 
-        Means of times and decimals stay such.
+        Means of times are times, and those of decimals are decimals.
 
         Examples
         --------
@@ -222,7 +222,8 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            As `sum`; of all pairs of columns, with a row for each row and each column of `other`, by both.
+            As `sum`; for all pairs of columns, with a row for each row and each column of `other`, in levels of the
+            index.
 
         Raises
         ------
@@ -307,9 +308,8 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         rows, of some thousand rows at a time in shared memory. See `kernels.order_statistics`.
 
         In expanding windows, every earlier value may be the median later, so partitions hand on all their
-        values: in groups with their keys, with clustered keys those of the last group: for p partitions of n
-        rows, n * p**2 / 2 rows
-        are computed, and n * p kept.
+        values: in groups with their keys, with clustered keys those of the last group. For p partitions of n
+        rows, n * p**2 / 2 rows are computed, and n * p kept.
 
         Examples
         --------
@@ -329,7 +329,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         q : float
             From 0 to 1.
         interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}, default "linear"
-            What stands between two values.
+            The answer between two values.
         numeric_only : bool, default False
 
         See Also

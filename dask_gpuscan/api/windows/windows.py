@@ -1,6 +1,6 @@
-"""What windows are of, frames or groups of their rows, and how statistics of their columns are asked for.
+"""The rows that windows are made of, of frames or of groups, and the statistics of their columns.
 
-Frames and groups answer the same questions (`Rows`). A statistic is of one column, or of a column and another one.
+Frames and groups have the same methods (`Rows`). A statistic is of one column, or of a pair of columns.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..absent import NotIterable, attribute
 from ..arguments import check_choice_of_columns, check_flags, hints, named_reductions
 from ..types import FrameT, Obj, SeriesT
 
-# --- what windows are of ----------------------------------------------------------------------------
+# --- the rows of windows ----------------------------------------------------------------------------
 
 
 class Rows(Protocol):
-    """What windows are of."""
+    """The rows that windows are made of."""
 
     @property
     def obj(self) -> Any:
@@ -42,7 +42,7 @@ class Rows(Protocol):
         """Names of the columns."""
 
     def choose(self, columns: Any) -> Rows:
-        """Return the same rows of some columns: of one by its name, of several by a list of names."""
+        """Return the same rows of one column, by its name, or of several, by a list of names."""
 
     def each(self, operation: Any, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""
@@ -51,7 +51,7 @@ class Rows(Protocol):
         """Return the answers of operations, one column each."""
 
     def scans_of(self, obj: Any, names: list[Hashable]) -> Any:
-        """Return what has the methods that scan some columns of another frame or series with the same rows."""
+        """Return an object with the methods that scan some columns of another frame or series with the same rows."""
 
     def align_columns(
         self, names: list[Hashable], others: Sequence[Any], what: str, by_label: bool
@@ -116,11 +116,11 @@ class FrameRows:
         return run(self._numbers() if numeric_only else self.obj, ColumnCarry(operation))
 
     def scans_of(self, obj: Any, names: list[Hashable]) -> Any:
-        """Return what has the methods that scan some columns of another frame or series with the same rows."""
+        """Return an object with the methods that scan some columns of another frame or series with the same rows."""
         return methods_of(engine_of(obj).choose(obj, names))
 
     def _numbers(self, beside: Hashable = None) -> Any:
-        """The rows with the columns that `numeric_only` keeps, and one beside."""
+        """The rows with the columns that `numeric_only` keeps, and one more."""
         obj = self.obj
         if obj.ndim == 1:
             return obj
@@ -137,7 +137,7 @@ class FrameRows:
         return run(self._only(names), NamedCarry(label, tuple(parts), as_series))
 
     def _only(self, names: Sequence[Hashable]) -> Any:
-        """The rows with no other columns than these."""
+        """The rows with these columns only."""
         obj = self.obj
         if obj.ndim == 1:
             return obj
@@ -205,12 +205,12 @@ class FrameNeighbours(FrameRows):
 
 
 def without(names: list[Hashable], on: Hashable) -> list[Hashable]:
-    """Return names but that of the column of times, if there is one."""
+    """Return names without that of the column of times, if there is one."""
     return [name for name in names if on is None or name != on]
 
 
 def is_kept(column: Any) -> bool:
-    """Tell whether `numeric_only` keeps a column of windows: as in pandas, these leave out bool and decimals, too."""
+    """Return whether `numeric_only` keeps a column of windows: as in pandas, these leave out bool and decimals, too."""
     return library_of(column).is_numeric(column.dtype) and column.dtype.kind in "iufc"
 
 
@@ -222,11 +222,11 @@ def _kept(frame: Any) -> list[bool]:
 
 
 class Statistics(NotIterable, Generic[Obj, SeriesT, FrameT]):
-    """What all windows have in common: who inherits says how a statistic is computed (`_operation`)."""
+    """What all windows have in common; a subclass says how a statistic is computed (`_operation`)."""
 
     _rows: Rows
     _label: str
-    """What kind of windows they are, for messages."""
+    """The kind of windows, for messages."""
     _named: tuple[str, ...]
     """The statistics that `agg` takes."""
 
@@ -239,7 +239,7 @@ class Statistics(NotIterable, Generic[Obj, SeriesT, FrameT]):
         return [] if self._rows.as_series else self._rows.names()
 
     def _of(self, columns: Any) -> Self:
-        """Return the same windows of some columns: of one by its name, of several by a list of names."""
+        """Return the same windows of one column, by its name, or of several, by a list of names."""
         if self._rows.as_series:
             raise TypeError("a Series has no columns to choose from")
         check_choice_of_columns(columns, self._rows.names())
@@ -248,7 +248,7 @@ class Statistics(NotIterable, Generic[Obj, SeriesT, FrameT]):
         return chosen
 
     def _operation(self, name: str, **options: Any) -> ColumnOperation:
-        """Return what computes a statistic of one column, or of a pair."""
+        """Return the operation that computes a statistic of one column, or of a pair."""
         raise NotImplementedError
 
     def _statistic(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
@@ -363,7 +363,7 @@ def _of_all_pairs(rows: Rows, operation: ColumnOperation, other: Any, labels: li
         rows, labels, second = rows.align_columns(labels, series, "other", True)
     numbers: dict[tuple[Hashable, Hashable], int] = {}
     for x, y in product(labels, second):
-        if (y, x) not in numbers:  # which is the same
+        if (y, x) not in numbers:  # (y, x) has the same statistic
             numbers[x, y] = len(numbers)
     parts = [Part(number, pair, operation) for pair, number in numbers.items()]
     places = [
@@ -379,10 +379,10 @@ def _of_all_pairs(rows: Rows, operation: ColumnOperation, other: Any, labels: li
 def _beside(
     rows: Rows, other: Any, names: list[Hashable]
 ) -> tuple[Rows, list[Hashable], list[tuple[Hashable, Hashable]]]:
-    """Return rows with the columns of another frame, the names of the answers, and the pairs that they are of."""
+    """Return rows with the columns of another frame, the names of the answers, and the pair of columns of each."""
     if other.ndim == 1:
         more, own, (theirs,) = rows.align_columns(names, [other], "other", True)
-        if rows.as_series:  # as of any arithmetic of two series
+        if rows.as_series:  # a name as after any arithmetic of two series
             names = [names[0] if other.name == names[0] else None]
         return more, names, [(n, theirs) for n in own]
     known = names_of(meta_of(other))

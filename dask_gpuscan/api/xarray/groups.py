@@ -17,7 +17,7 @@ class PlaceGroups:
     """Groups of the places along a dimension."""
 
     names: tuple[Hashable, ...]
-    """Of what they are made of."""
+    """The names of what they are made of."""
     dim: Hashable
     codes: Any
     """The group of each place, a NumPy array of int64; -1 for none."""
@@ -66,7 +66,7 @@ def place_groups(obj: Any, group: Any, groupers: Mapping[Any, Any]) -> PlaceGrou
 
 
 def _base(obj: Any, name: Any) -> Any:
-    """Return the name of the coordinate or variable that a name is of, or of a part of."""
+    """Return the name of the coordinate or variable that a name, also of a part such as "time.month", belongs to."""
     known = [*obj.coords, *getattr(obj, "data_vars", ())]
     base = name.partition(".")[0] if isinstance(name, str) and name not in known else name
     if base not in known and base not in obj.dims:

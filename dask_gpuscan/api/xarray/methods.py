@@ -22,7 +22,7 @@ class XarrayScans(Generic[Obj]):
 
     _obj: Any
     _codes: Any = None
-    """The group of each place along the dimension, of what is in groups."""
+    """The group of each place along the dimension, if there are groups."""
 
     def cumsum(
         self,
@@ -247,14 +247,14 @@ class XarrayScans(Generic[Obj]):
         Returns
         -------
         DataArray or Dataset
-            With all attributes. What has no NaN (integers, bools, strings) stays as it is.
+            With all attributes. Integers, bools and strings, which have no NaN, stay as they are.
 
         Raises
         ------
         TypeError
             For variables of objects, naming them.
         ValueError
-            For a dimension that is not there, and a `limit` that is no positive integer.
+            For a dimension that is not there, and a `limit` that is not a positive integer.
 
         See Also
         --------

@@ -1,4 +1,4 @@
-"""Walks DataArrays and Datasets of xarray: what is made of each variable's array, axis after axis."""
+"""Walks over DataArrays and Datasets of xarray, which change each variable's array, axis after axis."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def dims_of(obj: Any, dim: Dims) -> list[Hashable]:
 
 
 def _no_dimension(name: Any, obj: Any) -> str:
-    """Return what is said of a name that is no dimension."""
+    """Return the message for a name that is not a dimension."""
     if isinstance(name, Hashable) and name in obj.coords:
         along = name_list(obj.coords[name].dims)
         return f"{shown(name)} is a coordinate along {along}, and no dimension"
@@ -63,7 +63,7 @@ def walked(
     keep_attrs: bool,
     kinds: str | None = None,
 ) -> Any:
-    """Return an object with what is made of each variable's array along dimensions.
+    """Return an object in which `along` was applied to each variable's array, along dimensions.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def _is_of(dtype: Any, kinds: str) -> bool:
 
 
 def _array(label: str, variable: Any, dims: list[Hashable], along: Along) -> Any:
-    """Return what is made of a variable's array, axis after axis; errors name the variable."""
+    """Apply `along` to a variable's array, axis after axis; errors name the variable."""
     array = variable.data
     if not getattr(array.dtype, "isnative", True):  # as files hold numbers
         array = array.astype(array.dtype.newbyteorder("="))

@@ -1,4 +1,4 @@
-"""The engine of Dask arrays: what `..run.ArrayEngine` asks for, made of `blocks`."""
+"""The engine of Dask arrays: an implementation of `..run.ArrayEngine`, made of `blocks`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def meta(array: Array) -> Any:
 
 
 def positions(array: Array) -> np.ndarray:
-    """Return an array of NumPy: blocks are chosen by positions when the graph is built."""
+    """Return an array of NumPy: positions choose blocks when the graph is built."""
     return np.empty(0, np.int64)
 
 
@@ -68,7 +68,7 @@ def summed_area_table(x: Array, axes: Any = None, *, dtype: Any = None) -> Array
 
 
 def window_sum(table: Array, lows: np.ndarray, highs: np.ndarray, axes: tuple[int, ...]) -> Array:
-    """Return the sums of boxes from a table, of which each block is read where ends of boxes are in it."""
+    """Return the sums of boxes from a table; each block is read at the ends of boxes that lie in it."""
     _check_known("table", table, axes)
     places = np.stack([each.reshape(-1) for each in np.broadcast_arrays(*box_ends(lows, highs))])
     of = BoxEnds(axes, len(lows))

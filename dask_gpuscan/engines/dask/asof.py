@@ -1,7 +1,7 @@
 """As-of merges over partitions: rows of the right side go to partitions of the left, which look around for the rest.
 
-The first and the last key of each partition tell which rows of the right side belong to which partition of the left. Of
-all rows before a partition, or behind it, it sees the nearest one of each key, by the look-back over partitions.
+The first and the last key of each partition decide which rows of the right side belong to which partition of the left.
+Of all rows before a partition, or behind it, it sees the nearest one of each key, by the look-back over partitions.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .shuffle import JoinRows, Packed, SplitPieces, brought_together, packed_row
 
 
 class AsOfMerge(ExprMixin, Expr):  # type: ignore[misc]
-    """Each row of the left side with its match; `left_keys` and `right_keys` are of the columns that are in order."""
+    """Each row of the left side with its match; `left_keys` and `right_keys` hold the ordered columns only."""
 
     _parameters = ("left", "right", "left_keys", "right_keys", "question")
     _label = "merge-asof"
 
     @property
     def question(self) -> Any:
-        """What is asked for: an operand, not a column."""
+        """The specification of the merge: an operand, not a column."""
         return self.operand("question")
 
     @functools.cached_property
@@ -77,9 +77,9 @@ class AsOfMerge(ExprMixin, Expr):  # type: ignore[misc]
 
 
 def _keys(frame: Any, keys: Any) -> Any:
-    """Return what the keys of a side are read from, partition by partition."""
+    """Return the expression from which the keys of a side are read, partition by partition."""
     reading = keys.reading if isinstance(keys, SeparateKeyRead) else frame
-    # some of few columns are read as one
+    # Dask may read several partitions of few columns as one
     return reading if reading.npartitions == frame.npartitions else frame
 
 
@@ -187,7 +187,7 @@ def _of_keys(frame: Any, side: AsOfSide) -> Any:
 
 
 def collection(side: Any, keeps_index: bool) -> Any:
-    """Return a side as a collection, if it is a frame: Dask makes of its strings what it makes of any frame's."""
+    """Return a side as a collection; Dask may convert the strings of a frame, as it does for any."""
     if isinstance(side, FrameBase):
         return side
     if not keeps_index and len(

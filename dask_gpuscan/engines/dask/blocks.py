@@ -1,6 +1,6 @@
 """Blocks of Dask arrays: carries over them, blocks with the elements around them, and elements of blocks by place.
 
-What is computed of them is handed in.
+The computations are arguments.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Piece(NamedTuple):
     """Elements of a block along an axis, or of no block."""
 
     block: int
-    """Its number; -1 for none."""
+    """The number of the block; -1 for none."""
     places: Any
     """Which of its elements: `WHOLE`, a slice or an array."""
     size: int
@@ -39,13 +39,13 @@ def over_blocks(
     Parameters
     ----------
     arrays : sequence of dask.array.Array
-        Of one shape; several are given to the carry as a list of blocks.
+        Of one shape; the carry gets the blocks of several as a list.
     carry : Carry
     axis : int
     meta : array
         Empty array of the result's type and number of dimensions.
     beside : dask.array.Array, optional
-        One item a place along the axis; its block is given to the carry last.
+        One item a place along the axis; the carry gets its block last.
     """
     indices = tuple(range(arrays[0].ndim))
     along = [] if beside is None else [beside, (axis,)]
@@ -64,7 +64,7 @@ def over_blocks(
 
 
 def _was_persisted(array: Array) -> bool:
-    """Tell whether the blocks of an array are in memory whatever is computed."""
+    """Return whether the blocks of an array were persisted, and so stay in memory."""
     layer = array.dask.layers[array.name]
     return isinstance(layer, MaterializedLayer) and not any(
         isinstance(block, (GraphNode, tuple)) for block in layer.values()
@@ -86,7 +86,7 @@ def with_halos(
     label: str,
     meta: Any,
 ) -> Array:
-    """Return what is applied to each block of a Dask array, joined with the elements around it.
+    """Apply a function to each block of a Dask array, joined with the elements around it.
 
     Parameters
     ----------
@@ -95,13 +95,13 @@ def with_halos(
     halos : dict of int to int
         How many elements on either side, by axis; blocks may be shorter.
     edges : callable
-        Returns, for a halo and the length of an axis, which elements stand before the first, and which behind the last;
-        -1 where `outside` does.
+        Returns, for a halo and the length of an axis, the elements to put before the first, and those to put behind the
+        last; -1 for `outside`.
     outside : scalar
     apply : callable
         Returns an array of the shape of the block without its halos.
     label : str
-        What keys begin with.
+        Keys begin with it.
     meta : array
         Empty array of the result's type and number of dimensions.
     """
@@ -122,7 +122,7 @@ def with_halos(
 
 
 def _pieces(sizes: Sequence[int], halo: int, edges: np.ndarray) -> list[list[Piece]]:
-    """Return, for each block along an axis, the pieces that it is made of with its halos."""
+    """Return, for each block along an axis, the pieces of the block with its halos."""
     starts = np.cumsum([0, *sizes])
     length = int(starts[-1])
 
@@ -200,7 +200,7 @@ def at_places(
     label: str,
     meta: Any,
 ) -> Array:
-    """Return what is made of elements of a Dask array at places along some axes, block by block along the others.
+    """Compute with elements of a Dask array at places along some axes, block by block along the others.
 
     Parameters
     ----------
@@ -208,12 +208,12 @@ def at_places(
         Of known shape along the axes.
     axes : tuple of int
     places : array of int
-        Of shape (axes, places); one that is negative is left out.
+        Of shape (axes, places); negative ones are left out.
     pick : callable
-        Returns, of a block and of places in it, the elements there, with places as the last axis.
+        Takes a block and places in it; returns the elements there, with places as the last axis.
     finish : callable
-        Is told which places, what was picked at them, the empty array of the result's type and the shape of the block
-        along the other axes; returns a block, which has one axis more.
+        Takes places, the elements picked there, the empty array of the result's type and the shape of the block along
+        the other axes; returns a block, which has one more axis.
     count : int
         The length of that axis.
     label : str

@@ -1,4 +1,4 @@
-"""The engine of Dask collections: what `..run.Engine` asks for, each from the module that does it."""
+"""The engine of Dask collections: the functions of `..run.Engine`, each from the module that does it."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ IN_PARTS = True
 def broadcast(
     label: str, obj: Any, reduced: Callable[[], Any], function: Callable[..., Any], *given: Any
 ) -> Any:
-    """Return what a function makes of each partition and of a reduction of all, which is one partition."""
+    """Return the results of a function for each partition and a reduction of all, which is one partition."""
     return map_partitions(obj, function, new_collection(Aside(reduced().expr)), *given)
 
 
 def renumber(obj: Any) -> Any:
-    """Return the rows, which each partition numbers from 0, under one default index."""
+    """Return rows, numbered from 0 in each partition, under one default index."""
     return look_back(obj, ResetIndex(drop=True))
 
 

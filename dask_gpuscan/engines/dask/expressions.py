@@ -1,4 +1,4 @@
-"""What all expressions and collections share: names of tasks, references to partitions, empty frames, columns."""
+"""The base of all expressions and collections: names of tasks, references to partitions, empty frames, columns."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from .compat import (
 
 
 class ExprMixin:
-    """An expression whose name says what it does: a base class that stands before Dask's."""
+    """An expression whose name says what it does: a base class to put before Dask's."""
 
     _label: Any
-    """What the name starts with: a string, or a property that returns one."""
+    """The start of the name: a string, or a property that returns one."""
 
     @functools.cached_property
     def _name(self) -> str:
         return f"{self._label}-{token_of(self)}"
 
     def __dask_graph__(self) -> Any:
-        """Return the graph, also of what Dask has not lowered.
+        """Return the graph, also of expressions that Dask has not lowered.
 
         Before 2026.7 Dask asks expressions that are not its own for their graphs, to find out whether they are
         collections, when `map_partitions` of them is built.
@@ -53,7 +53,7 @@ class ExprMixin:
         return Expr.__dask_graph__(lowered) if same else lowered.__dask_graph__()
 
     def _blockwise_arg(self, given: Any, number: int) -> Any:
-        """Return what the task of one partition takes, where Dask makes these tasks."""
+        """Return the argument of the task of one partition, in tasks that Dask makes."""
         if not isinstance(given, Expr):
             return given
         one: Any = self
@@ -68,17 +68,17 @@ class SeparateKeyRead:
     """
 
     reading: Any
-    """The expression; Dask would take anything that is named `expr` out of its holder."""
+    """The expression; Dask would unpack a field of the name `expr`."""
 
     def __dask_tokenize__(self) -> Any:
         return type(self).__name__, self.reading._name
 
 
 class Aside(ExprMixin, Expr):  # type: ignore[misc]
-    """An operand whose rows are others than those of the frame beside it, as a table of groups beside rows.
+    """An operand that does not have the rows of the frame, such as a table of groups.
 
-    Dask takes what has no dimension for a scalar, with which any frame is aligned. Else it would not know that an
-    answer has the rows of its frame, and join both by their labels where one is assigned to the other.
+    Dask takes an operand without dimensions for a scalar, with which any frame is aligned. Otherwise it would not know
+    that an answer has the rows of its frame, and join both by their labels where one is assigned to the other.
     """
 
     _parameters = ("frame",)
@@ -104,10 +104,10 @@ def _itself(partition: Any) -> Any:
 
 
 def partition_of(expression: Expr, number: int) -> TaskRef:
-    """Return what a task takes for one partition of an expression.
+    """Return the argument of a task for one partition of an expression.
 
-    Of what was persisted, it is the partition as it was made: Dask has one more task for each, which gives it
-    another name, and which on a cluster takes as long as any small task.
+    For persisted expressions, it is the partition under its first name: Dask has one more task for each, which
+    renames it, and which on a cluster takes as long as any small task.
     """
     if isinstance(expression, Aside):
         return partition_of(expression.frame, number)
@@ -117,10 +117,10 @@ def partition_of(expression: Expr, number: int) -> TaskRef:
 
 
 class Inlined(ExprMixin, Expr):  # type: ignore[misc]
-    """Partitions that are made within each task that takes them, so that none is kept for the next one."""
+    """Partitions that each task makes for itself, so that none is kept for another task."""
 
     def made(self, number: int) -> Task:
-        """Return what makes a partition."""
+        """Return the task that makes a partition."""
         raise NotImplementedError
 
     def _layer(self) -> dict[Any, Task]:
@@ -128,13 +128,13 @@ class Inlined(ExprMixin, Expr):  # type: ignore[misc]
 
 
 def input_of(expression: Expr, number: int) -> Any:
-    """Return what a task takes for one partition that users gave: with its collection's columns, in their order."""
+    """Return the argument of a task for one partition of users, with the columns of its collection in their order."""
     (found,) = inputs_of(expression, [number])
     return found
 
 
 def inputs_of(expression: Expr, numbers: Iterable[int] | None = None) -> list[Any]:
-    """Return what tasks take for all partitions, or for some, as `input_of` does for one."""
+    """Return the arguments of tasks for all partitions, or for some, as `input_of` does for one."""
     expression = expression.frame if isinstance(expression, Aside) else expression
     numbers = range(expression.npartitions) if numbers is None else numbers
     if isinstance(expression, Inlined):
@@ -153,13 +153,13 @@ class Chosen(Projection):  # type: ignore[misc]
 
     def _simplify_down(self) -> Any:
         found = super()._simplify_down()
-        if type(found) is Projection:  # of what this one chose from
+        if type(found) is Projection:  # of the frame that this one chose from
             return type(self)(*found.operands)
         return found
 
 
 def is_held(expression: Expr) -> bool:
-    """Tell whether the partitions of an expression are in memory whatever is computed: they were persisted."""
+    """Return whether the partitions of an expression were persisted, and so stay in memory."""
     while isinstance(expression, Projection):
         expression = expression.frame
     return isinstance(expression, FromGraph)
@@ -181,8 +181,8 @@ def accepted(obj: Any) -> Any:
     Raises
     ------
     ValueError
-        For a column that Dask cannot choose, which it names. Among labels that are not all strings, it loses None and
-        NaN on the way; a list of True and False is a mask to it.
+        For a column that Dask cannot choose, naming it. Among labels that are not all strings, Dask loses None and
+        NaN; it takes a list of True and False for a mask.
     """
     _check_labels(obj)
     expression, known = obj.expr, set[str]()
@@ -202,7 +202,7 @@ def accepted(obj: Any) -> Any:
 
 
 def _wider_dtypes(node: Expr) -> Any:
-    """Return the dtypes of what ``where`` or ``mask`` is of that hold what replaces values; None if its own do."""
+    """Return the dtypes that also hold the replacements of ``where`` or ``mask``; None if its frame has these."""
     frame = meta_nonempty(node.frame._meta)
     if not isinstance(frame, (pd.DataFrame, pd.Series)):
         return None
@@ -210,7 +210,7 @@ def _wider_dtypes(node: Expr) -> Any:
     other = meta_nonempty(other._meta) if isinstance(other, Expr) else other
     try:
         found = frame.where(np.zeros(frame.shape, np.bool_), other)
-    except (TypeError, ValueError):  # which computing it raises, too
+    except (TypeError, ValueError):  # computing it raises this, too
         return None
     if frame.ndim == 1:
         return found.dtype if found.dtype != frame.dtype else None
@@ -249,16 +249,16 @@ def _check_labels(obj: Any) -> None:
 
 
 is_sorted_by_index: Callable[[Any], bool] = attrgetter("known_divisions")
-"""Tells whether known divisions say that equal labels of the index share a partition."""
+"""Returns whether divisions are known, so that equal labels of the index share a partition."""
 
 
 def is_column(obj: Any, name: Hashable, series: Any) -> bool:
-    """Tell whether a column and a series are one expression, once each is of the frame that it was taken from."""
+    """Return whether a column and a series simplify to the same expression."""
     return bool(obj[name].expr.simplify()._name == series.expr.simplify()._name)
 
 
 def as_series(like: Any, values: Any) -> Any:
-    """Return values, which are a collection, as they are."""
+    """Return values unchanged: they are a collection."""
     return values
 
 
@@ -282,10 +282,9 @@ def map_partitions(
     keeps_divisions: bool = True,
     typed_by_rows: bool = False,
 ) -> Any:
-    """Return what a function makes of each partition.
+    """Return the results of a function for each partition.
 
-    Dask does not compare the columns with those of the empty answer, as it takes one NaN for another label than the
-    next.
+    Dask must not compare the columns with those of the empty answer, because two NaN are different labels to it.
     """
     asked = (with_rows, function) if typed_by_rows else (function,)
     empty = [one._meta if isinstance(one, FrameBase) else one for one in (obj, *asked[1:], *given)]
@@ -306,7 +305,7 @@ def _on_aligned(partition: Any, known: Any, function: Any, /, *given: Any) -> An
 
 
 def with_rows(partition: Any, function: Any, /, *given: Any) -> Any:
-    """Return what a function makes of a partition; where there are no rows, with the dtypes that others have."""
+    """Return the result of a function for a partition; for an empty one, with the dtypes of the others."""
     if len(partition):
         return function(partition, *given)
     rows = meta_nonempty(partition)

@@ -1,4 +1,4 @@
-"""Filters of Dask collections as expressions: partition by partition, both sides of a predicate, or it as a column.
+"""Filters of Dask collections as expressions: the kept rows, both sides of a predicate, or a mask as a column.
 
 They know no column: `ops.predicates.filter` chooses the rows of a partition.
 """
@@ -96,14 +96,14 @@ class AppendMaskAlign(ExprMixin, MaybeAlignPartitions):  # type: ignore[misc]
 
 
 class AppendColumn(AppendMask):
-    """All rows, and one more column, which was made of them: Dask's own would sort the labels of columns."""
+    """All rows, and one more column, which was computed from them: Dask's own would sort the labels of columns."""
 
     _label = "append-column"
     operation = staticmethod(append_column)
 
 
 class FilterSplit(ExprMixin, Expr):  # type: ignore[misc]
-    """Both sides of a predicate: partitions are pairs, of which `FilterSide` takes one."""
+    """Both sides of a predicate: partitions are pairs, and `FilterSide` takes one of each."""
 
     _parameters = ("frame", "predicate")
     _label = "split"
@@ -140,7 +140,7 @@ class FilterSide(ExprMixin, Blockwise):  # type: ignore[misc]
 
 
 def _project(expr: Any, parent: Any, dependents: Any) -> Any:
-    """Read only the columns that are asked for and those of the predicate."""
+    """Read only the chosen columns and those of the predicate."""
     if not isinstance(parent, Projection) or expr.frame.ndim == 1:
         return None
     named = [] if isinstance(expr.predicate, Expr) else list(expr.predicate.columns)
@@ -179,7 +179,7 @@ def check_mask(obj: Any, mask: Any) -> None:
 
 
 def check_predicate(obj: Any, predicate: Predicate) -> None:
-    """Raise early what partitions would raise for a predicate."""
+    """Raise early the errors that partitions would raise for a predicate."""
     meta = obj._meta
     if isinstance(predicate, Expression) and fused(meta, predicate) is not None:
         return  # it compares numbers, whatever the rows
@@ -188,7 +188,7 @@ def check_predicate(obj: Any, predicate: Predicate) -> None:
         return
     named = meta.to_frame() if meta.ndim == 1 else meta
     named = named[list(predicate.columns)]
-    # objects may be anything, and Dask makes no intervals; some libraries compare what has no rows
+    # sample rows show more: some libraries compare anything without rows; objects and intervals have no samples
     unknown = (np.dtypes.ObjectDType, pd.IntervalDtype)
     if not any(isinstance(d, unknown) for d in named.dtypes):
         filter_rows(meta_nonempty(named), predicate)

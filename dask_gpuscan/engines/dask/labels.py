@@ -1,4 +1,4 @@
-"""Collections whose rows stay where they are and have other labels."""
+"""Collections whose labels are moved, while rows stay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .expressions import ExprMixin
 
 
 class MovedLabels(ExprMixin, Blockwise):  # type: ignore[misc]
-    """Rows whose labels are moved, and divisions with them where no two labels come together."""
+    """Rows with moved labels; divisions move too, unless several labels may become one."""
 
     _parameters = ("frame", "move")
     _label = "shift-labels"
@@ -33,6 +33,6 @@ class MovedLabels(ExprMixin, Blockwise):  # type: ignore[misc]
 
 
 def move_labels(obj: Any, move: ShiftLabels) -> Any:
-    """Return the rows of a collection with labels that are moved."""
+    """Return the rows of a collection with moved labels."""
     move.check(obj._meta)
     return new_collection(MovedLabels(obj.expr, move))

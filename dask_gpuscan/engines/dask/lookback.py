@@ -4,9 +4,9 @@ A partition gets two tasks: its aggregate, and its output from the aggregates be
 window of partitions are combined once, in one more task, so that no partition looks back at more than
 a few windows. The order of combination is fixed by positions, so results do not depend on workers or
 timing; an output depends on earlier partitions only, so partitions stream through memory in order.
-Partitions that are in memory anyway need not stream: one task combines the prefixes of all those of a
+Persisted partitions need not stream: one task combines the prefixes of all partitions of a
 window, so that a worker fetches one object a window rather than each aggregate. A partition may also look
-ahead: it is answered between the aggregates of those before it and those behind it.
+ahead: its answer then takes the aggregates of those before it and those behind it.
 
 This module must never know what a carry computes: it takes any object with ``aggregate``, ``combine``
 and ``apply``. The idea is decoupled look-back: Merrill and Garland, NVR-2016-002, section 4.
@@ -63,7 +63,7 @@ def _aggregate(carry: Summary, partition: Any) -> Any:
 
 
 def combined(carry: Summary, aggregates: Sequence[Any]) -> Any:
-    """Return one aggregate of several in scan order; None of none."""
+    """Return one aggregate of several in scan order; None without any."""
     if not aggregates:
         return None
     return aggregates[0] if len(aggregates) == 1 else carry.combine(aggregates)
@@ -71,7 +71,7 @@ def combined(carry: Summary, aggregates: Sequence[Any]) -> Any:
 
 @contextmanager
 def _numbered(number: Any) -> Iterator[None]:
-    """Let a ValueError begin with the number of the partition whose rows are at fault."""
+    """Begin the message of a ValueError in the block with the number of the partition."""
     try:
         yield
     except ValueError as error:
@@ -86,9 +86,9 @@ def _apply(carry: Carry, number: Any, partition: Any, *aggregates: Any) -> Any:
 
 
 def _running(carry: Summary, *aggregates: Any) -> list[Any]:
-    """Return what the first none, one, two and so on of some aggregates combine to.
+    """Return the combinations of the first none, one, two and so on of some aggregates.
 
-    Each is combined from all of them, not from the one before: its bits are those of an output that does so itself.
+    Each is combined from the aggregates, not from the combination before: its bits are those of outputs that combine.
     """
     return [combined(carry, aggregates[:count]) for count in range(len(aggregates) + 1)]
 
@@ -114,11 +114,11 @@ def tasks(
     outputs : sequence of key
     carry : Carry
     suffix : tuple, optional
-        What tells this chain from others of the same name, in the aggregates' keys.
+        Distinguishes the aggregates' keys from those of other chains of this name.
     held : bool, default False
-        Whether all inputs are in memory anyway, so that outputs may wait for their whole window.
+        Whether all inputs stay in memory anyway, so that outputs may wait for their whole window.
     seen : optional
-        The aggregate of what was before the first partition.
+        The aggregate of the rows before the first partition.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def prefixes(
     held: bool = False,
     seen: Any = None,
 ) -> list[list[Any]]:
-    """Add the tasks of aggregates and windows to a graph; return, a partition, what combines to its prefix.
+    """Add the tasks of aggregates and windows to a graph; return, for each partition, the parts of its prefix.
 
     Parameters are those of `tasks`; inputs are in scan order.
     """
@@ -154,14 +154,14 @@ def prefixes(
         key = (f"aggregate-{name}", i, *suffix)
         graph[key] = Task(key, _aggregate, carry, partition)
         aggregates.append(TaskRef(key))
-    shared = held and carry.window is None  # large aggregates are sent only to who needs them
+    shared = held and carry.window is None  # large aggregates are sent only where they are needed
     windows = _Windows(name, carry, suffix, graph, carry.window or WINDOW, shared)
     return windows.prefixes(aggregates)[0 if seen is None else 1 :]
 
 
 @dataclass(frozen=True)
 class _Windows:
-    """Tasks that combine the aggregates of windows; if `shared`, one a window does so for all its positions."""
+    """Tasks that combine the aggregates of windows; if `shared`, one task a window serves all its positions."""
 
     name: str
     carry: Summary
@@ -171,13 +171,13 @@ class _Windows:
     shared: bool
 
     def add(self, label: str, level: int, number: int, what: Any, aggregates: list[Any]) -> TaskRef:
-        """Add a task to the graph; return what refers to it."""
+        """Add a task to the graph; return a reference to it."""
         key = (f"{label}-{self.name}", level, number, *self.suffix)
         self.graph[key] = Task(key, what, self.carry, *aggregates)
         return TaskRef(key)
 
     def prefixes(self, aggregates: list[Any], level: int = 0) -> list[list[Any]]:
-        """For each position up to the last, what combines, in order, to its prefix."""
+        """Return for each position up to the last the aggregates, in order, that combine to its prefix."""
         starts = range(0, max(len(aggregates), 1), self.size)
         windows = [aggregates[start : start + self.size] for start in starts]
         before: list[list[Any]] = [[]]
@@ -207,7 +207,7 @@ class _Windows:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """What stands for a partition: the schema of its columns, and what its carry says of it."""
+    """The schema of a partition's columns, and its aggregate by the carry."""
 
     schema: Schema
     inner: Any
@@ -215,7 +215,7 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Checked:
-    """Refuses partitions whose columns differ from those of the others; else it answers as its carry does."""
+    """A carry that refuses partitions with other columns than the others, and otherwise works as the one inside."""
 
     carry: Any
     checked: Schema | None = None
@@ -224,7 +224,7 @@ class Checked:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "carry":
             raise AttributeError(name)
-        return getattr(self.carry, name)  # what it says of itself, where it says it
+        return getattr(self.carry, name)  # properties of the carry inside
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ class Matching(MatchingSummary):
 
 @dataclass(frozen=True)
 class Seen:
-    """What a carry saw before the first partition; each is another one to Dask."""
+    """The aggregate of the rows before the first partition; no two are equal to Dask."""
 
     aggregate: Aggregate
     token: str = field(default_factory=lambda: uuid4().hex)
@@ -296,7 +296,7 @@ class LookBack(ExprMixin, Expr):  # type: ignore[misc]
 
     @property
     def before(self) -> Aggregate | None:
-        """What was before the first partition, if anything was."""
+        """The aggregate of the rows before the first partition, if there are any."""
         seen = self.operand("seen")
         return None if seen is None else seen.aggregate
 
@@ -306,13 +306,13 @@ class LookBack(ExprMixin, Expr):  # type: ignore[misc]
         return tuple(divisions) if keeps else (None,) * len(divisions)
 
     def _simplify_up(self, parent: Any, dependents: Any) -> Any:
-        if self.before is not None:  # which is of all columns
+        if self.before is not None:  # it has states of all columns
             return None
         if isinstance(parent, Projection) and self.carry.columnwise and self.frame.ndim == 2:
             keys = list(self.carry.key_columns)
             if not keys or parent.ndim == 2:
                 return plain_column_projection(self, parent, dependents, additional_columns=keys)
-            # keys are columns of a frame, even one that alone is asked for
+            # a key is a column of a frame, even if it is the only chosen column
             asked = Projection(self, list(parent.columns))
             narrow = plain_column_projection(self, asked, dependents, additional_columns=keys)
             return None if narrow is None else Projection(narrow, parent.operand("columns"))
@@ -327,10 +327,10 @@ class LookBack(ExprMixin, Expr):  # type: ignore[misc]
         return tasks(self._name, inputs, outputs, carry, held=held, seen=self.before)
 
     def __dask_annotations__(self) -> dict[str, dict[Key, int]]:
-        """Let workers make the prefixes of persisted partitions before any output, which no worker waits for.
+        """Let workers make the prefixes of persisted partitions before any output: workers wait for prefixes only.
 
-        Dask's order has what belongs to a window behind all outputs of the window before. It asks only the expression
-        that is computed, not those that it is made of, so this asks these.
+        Dask would order the tasks of a window behind all outputs of the window before. It takes annotations from the
+        computed expression alone, so this one collects those of all look-backs that it is made of.
         """
         parts = [p for p in self.walk() if isinstance(p, LookBack) and is_held(p.frame)]
         shared = [t for part in parts for t in part._layer().values() if t.func is _running]
@@ -341,8 +341,8 @@ class LookBack(ExprMixin, Expr):  # type: ignore[misc]
 class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
     """A carry whose output has the rows and the index of its input.
 
-    Dask knows of its own cumulative expressions that they are aligned with their input, so that both can be
-    columns of one frame though divisions are unknown. Being one of them says the same of this.
+    Dask knows that its own cumulative expressions are aligned with their input, so that both can be columns of one
+    frame even if divisions are unknown. This class inherits from them, so that Dask knows the same of it.
     """
 
     def _lower(self) -> None:
@@ -350,7 +350,7 @@ class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
 
 
 def look_back(obj: Any, carry: DataFrameCarry, seen: Any = None) -> Any:
-    """Return a carry over the rows of a collection, behind those whose aggregate is given."""
+    """Return a carry over the rows of a collection, which follow those with the aggregate `seen`."""
     carry.check(obj._meta)
     expression = AlignedLookBack if carry.keeps_index else LookBack
     return collected(expression(obj.expr, Matching(carry), _seen(obj, seen)))
@@ -365,7 +365,7 @@ def _seen(obj: Any, seen: Any) -> Seen | None:
 
 @dataclass(frozen=True)
 class MatchingOverlap(Checked):
-    """What is answered for partitions, each seen between others."""
+    """A carry that answers for each partition between the others, and refuses other columns."""
 
     carry: OverlapCarry
 
@@ -427,7 +427,7 @@ def _apply_between(
 
 
 def _warn_if_large(side: Any) -> None:
-    """Warn of what partitions hand on, if it takes more memory than Dask would give a chunk."""
+    """Warn if partitions hand on more memory than the size of a chunk in Dask's configuration."""
     limit = parse_bytes(dask.config.get("array.chunk-size"))
     size = sizeof(side.inner) if isinstance(side, Aggregate) else 0
     if size > limit:

@@ -1,7 +1,7 @@
 """Ranks of Dask collections: rows are cut at splitters, ranked in the buckets between them, and ranks go back.
 
-Each partition is cut once, each bucket is ranked when its pieces have come, and its ranks leave it at once: no task
-waits for all buckets but the one that learns how they begin and end.
+Each partition is cut once, each bucket is ranked when its pieces have come, and its ranks leave it at once: only one
+task waits for all buckets, the one that collects their ends.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .shuffle import ChooseSplitters, Packed, Sampled, SplitPieces, brought_toge
 
 
 class Ranked(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
-    """The ranks of a frame or series, with its rows and index; one of Dask's own for what `AlignedLookBack` says."""
+    """The ranks of a frame or series, with its rows and index; for its base class see `AlignedLookBack`."""
 
     _parameters = ("frame", "ranking")
     _label = "rank"
@@ -58,7 +58,7 @@ class Ranked(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
             return None
         if (
             parent.ndim == 1
-        ):  # of a series, ranks of nullable integers have another dtype than of a frame
+        ):  # ranks of nullable integers have another dtype for a series than for a frame
             alone = type(self)(parent.substitute(self, self.frame), self.operand("ranking"))
             if alone._meta.dtype != parent._meta.dtype:
                 return None
@@ -80,7 +80,7 @@ class Ranked(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
 
 
 class RankedPartitions(ExprMixin, Blockwise):  # type: ignore[misc]
-    """The ranks of each partition by itself."""
+    """The ranks within each partition."""
 
     _parameters = ("frame", "ranking")
     _label = "rank-partitions"
@@ -113,7 +113,7 @@ class RankRows(Inlined):
 
 
 def _of_column(frame: Any, groups: Any, ranking: Ranking, number: int) -> tuple[Expr, ...]:
-    """Return the rows of a column, their ranks that came back, and what these become."""
+    """Return the rows of a column, the ranks from the buckets, and their completion."""
     rows = RankRows(frame, groups, ranking, number)
     order, partitions = order_of(ranking.rank, rows._meta), frame.npartitions
     found = ChooseSplitters(Sampled(rows, order, partitions), order)
@@ -146,7 +146,7 @@ def _size(bucket: Bucket) -> int:
 
 
 class BucketEnds(ExprMixin, Blockwise):  # type: ignore[misc]
-    """How buckets begin and end."""
+    """The ends of buckets."""
 
     _parameters = ("buckets",)
     _label = "ends-of-bucket"
@@ -159,7 +159,7 @@ class BucketEnds(ExprMixin, Blockwise):  # type: ignore[misc]
 class RankPieces(ExprMixin, Blockwise):  # type: ignore[misc]
     """The ranks of buckets, a piece for each partition.
 
-    A task takes the ends too, which are then known before the ranks go, so that nothing needs the bucket any more.
+    A task takes the ends too, so that these are known before ranks leave, and nothing needs the bucket any more.
     """
 
     _parameters = ("buckets", "ends")
@@ -187,7 +187,7 @@ class PackedRankPieces(Packed, RankPieces):
 
 
 class Completed(ExprMixin, Expr):  # type: ignore[misc]
-    """What ranks in buckets become: one partition."""
+    """The completion of the ranks of all buckets: one partition."""
 
     _parameters = ("ends", "method")
     _label = "complete"
@@ -205,8 +205,8 @@ class Completed(ExprMixin, Expr):  # type: ignore[misc]
 class CompletedRanks(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
     """The ranks of partitions, given for each column what `_of_column` returns.
 
-    It is not blockwise: Dask would choose partitions of its operands, and those of `Inlined` have no keys. It is one
-    of Dask's own for what `AlignedLookBack` says.
+    It is not blockwise: Dask would choose partitions of its operands, and those of `Inlined` have no keys. For its base
+    class see `AlignedLookBack`.
     """
 
     _parameters = ("frame", "ranking", "like")

@@ -1,6 +1,6 @@
 """Partitions of equal lengths: rows keep their order and move to the partition that their global number falls in.
 
-Lengths have to be known to tell which partitions a new one is made of, so they are counted when the expression
+Lengths must be known to decide which partitions a new one is made of, so rows are counted when the expression
 is built. This module must never look at values.
 """
 
@@ -28,7 +28,7 @@ from .expressions import ExprMixin, SeparateKeyRead, partition_of
 
 
 def rebalance(collection: Any) -> Any:
-    """Return a collection with its rows spread evenly over as many partitions; counts them now.
+    """Return a collection with its rows spread evenly over as many partitions; counts the rows now.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def slices(lengths: Sequence[int], count: int) -> list[list[tuple[int, int, int]
 class Rebalanced(ExprMixin, IO):  # type: ignore[misc]
     """Rows spread evenly, given how many there are in each partition.
 
-    Dask asks those of its expressions that read data, and no others, for the lengths that they know.
+    Dask asks only its expressions that read data for the lengths that they know.
     """
 
     _parameters = ("frame", "lengths")
@@ -77,7 +77,7 @@ class Rebalanced(ExprMixin, IO):  # type: ignore[misc]
 
     @property
     def frame(self) -> Any:
-        """What has so many rows in each partition, which Dask must not read in fewer partitions than were counted."""
+        """The counted rows, which Dask must not read in fewer partitions."""
         given = self.operand("frame")
         return given.reading if isinstance(given, SeparateKeyRead) else given
 

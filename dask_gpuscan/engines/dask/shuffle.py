@@ -1,7 +1,7 @@
 """Rows that go to other partitions: slices of each partition, one for each new one, which are brought together.
 
-Slices stay in the memory of one process, are sent by tasks, or are shuffled by Dask as bytes: as Dask is told, else as
-suits the scheduler. New partitions have their slices in the order of the partitions that these came from.
+Slices stay in the memory of one process, are sent by tasks, or are shuffled by Dask as bytes: as Dask's configuration
+says, else as suits the scheduler. New partitions have their slices in the order of the partitions that these came from.
 
 To sort, a sample is a task of each partition, and the splitters are one, so nothing is computed before the collection.
 Samples are of the keys alone, which Dask reads by themselves where it can; then each partition is read, sorted and cut
@@ -46,11 +46,11 @@ from .expressions import Chosen, ExprMixin, SeparateKeyRead, input_of, inputs_of
 from .lookback import look_back
 
 TARGET, ORIGIN, PIECE = "_partitions", "origin", "piece"
-"""The columns of pieces as rows that Dask shuffles; the first is named as Dask's own is."""
+"""The columns of pieces as rows that Dask shuffles; the first has the name that Dask uses."""
 
 
 class Shuffled(ExprMixin, Expr):  # type: ignore[misc]
-    """As many partitions of the pieces of all, as they come from the first partition to the last."""
+    """As many partitions, each with its pieces of all old ones, in the order of these."""
 
     _parameters = ("frame", "cut")
     _label = "move"
@@ -97,7 +97,7 @@ class CutPieces(ExprMixin, Expr):  # type: ignore[misc]
 
 
 class Packed(ExprMixin):
-    """Pieces as rows of a frame that Dask shuffles: where each goes, where it came from, and itself as bytes."""
+    """Pieces as rows of a frame that Dask shuffles: target, origin, and the piece as bytes."""
 
     @functools.cached_property
     def _meta(self) -> pd.DataFrame:
@@ -117,7 +117,7 @@ class PackedCutPieces(Packed, CutPieces):
 
 
 def shuffle_by_key(collection: Any, by: By) -> Any:
-    """Return a collection with its rows where rows with equal keys share a partition, in their order."""
+    """Return a collection in which rows with equal keys share a partition, in their order."""
     if collection.npartitions == 1:
         return collection
     return new_collection(Shuffled(collection.expr, ByKey(by)))
@@ -144,12 +144,12 @@ def brought_together(
 
 
 def _way(meta: Any) -> str:
-    """Return how pieces are moved: as Dask is told to shuffle, else as suits the scheduler."""
+    """Return how pieces are moved: as Dask's configuration says, else as suits the scheduler."""
     told = dask.config.get("dataframe.shuffle.method", None)
     if told is not None:
         return str(told)
     default_client = getattr(sys.modules.get("distributed"), "default_client", None)
-    if default_client is None:  # nothing has imported what clients are made by
+    if default_client is None:  # there is no client, as distributed is not imported
         return "shared"
     try:
         client = default_client()
@@ -168,14 +168,14 @@ def _size(pieces: PartitionSlices) -> int:
 
 @dataclass(frozen=True)
 class JoinRows:
-    """Pieces as one partition in order, or without one as they come from the first partition to the last."""
+    """Joins pieces to one partition, in order if one is given, else as they come from the first partition on."""
 
     order: Order | None = None
 
     def __call__(
         self, parts: Sequence[PartitionSlices], number: int, origins: Sequence[int]
     ) -> Any:
-        """Return the pieces with a number as one partition."""
+        """Return the new partition of a number."""
         schema = common_schema([part.schema for part in parts])
         # the first new partition has the categories of all old ones, in their order
         dtypes = (*schema.dtypes, *(dtype for _, dtype in schema.levels))
@@ -202,7 +202,7 @@ def _joined(parts: list[Any]) -> Any:
 
 
 class Together(ExprMixin, Expr):  # type: ignore[misc]
-    """So many new partitions, each joined of its pieces."""
+    """New partitions, each joined from its pieces."""
 
     _parameters = ("pieces", "join", "count")
     _label = "join"
@@ -216,7 +216,7 @@ class Together(ExprMixin, Expr):  # type: ignore[misc]
 
 
 class TakenTogether(Together):
-    """New partitions that take their pieces out of what all partitions were cut into: a task each."""
+    """New partitions that take their pieces from the cuts of all partitions: a task each."""
 
     def _layer(self) -> dict[Any, Task]:
         given = range(self.pieces.npartitions)
@@ -255,7 +255,7 @@ class MovedTogether(Together):
 
 
 def _blocks(count: int) -> list[int]:
-    """Return where blocks of partitions begin, and where the last ends: they are as even as can be."""
+    """Return where blocks of partitions, as even as possible, begin, and where the last one ends."""
     many = min(1 << (isqrt(2 * count - 1)).bit_length(), count)
     return [count * block // many for block in range(many + 1)]
 
@@ -265,7 +265,7 @@ def _bundle(parts: list[list[Any]]) -> list[PartitionSlices]:
 
 
 TOGETHER: dict[str, type[Together]] = {"shared": TakenTogether, "tasks": MovedTogether}
-"""Ways in which frames themselves are handed on; in others, Dask shuffles them as bytes."""
+"""Ways in which frames themselves are handed on; in other ways, Dask shuffles them as bytes."""
 
 
 # --- pieces that Dask shuffles, to disk or between workers --------------------------------------------
@@ -281,7 +281,7 @@ def packed_rows(pieces: Iterable[tuple[int, PartitionSlices]], origin: int) -> p
 
 
 class Unpacked(ExprMixin, Blockwise):  # type: ignore[misc]
-    """New partitions, each joined of its rows of pieces."""
+    """New partitions, each joined from its rows of pieces."""
 
     _parameters = ("frame", "join", "like")
     _label = "join"
@@ -304,7 +304,7 @@ class Unpacked(ExprMixin, Blockwise):  # type: ignore[misc]
 
 
 class Sorted(ExprMixin, Expr):  # type: ignore[misc]
-    """The rows of all partitions in order, in as many partitions; `keys` is of the columns that the order needs."""
+    """The rows of all partitions in order, in as many partitions; `keys` has the columns that the order needs."""
 
     _parameters = ("frame", "keys", "order")
     _label = "sort"
@@ -329,7 +329,7 @@ class Sorted(ExprMixin, Expr):  # type: ignore[misc]
             return SortedPartitions(frame, order)
         keys = self.operand("keys")
         keys = keys.reading if isinstance(keys, SeparateKeyRead) else keys
-        if keys.npartitions != frame.npartitions:  # some of few columns are read as one
+        if keys.npartitions != frame.npartitions:  # Dask may read several of few columns as one
             keys = _keys_of(frame, order)
         found = ChooseSplitters(Sampled(keys, order, frame.npartitions), order)
         return brought_together(SplitPieces, PackedPieces, [frame, found, order], JoinRows(order))
@@ -353,7 +353,7 @@ class SortedPartitions(ExprMixin, Blockwise):  # type: ignore[misc]
 
 
 class Sampled(ExprMixin, Blockwise):  # type: ignore[misc]
-    """Samples of partitions; Dask makes what reads the keys a part of their tasks."""
+    """Samples of partitions; Dask fuses the reading of keys into their tasks."""
 
     _parameters = ("keys", "order", "count")
     _label = "sample"
@@ -381,7 +381,7 @@ class ChooseSplitters(ExprMixin, Expr):  # type: ignore[misc]
 class SplitPieces(ExprMixin, Blockwise):  # type: ignore[misc]
     """Partitions cut at common splitters, into a piece for each new partition.
 
-    What reads a partition becomes a part of the task, so that nothing is read before there are splitters.
+    The reading of a partition is fused into the task, so that nothing is read before there are splitters.
     """
 
     _parameters = ("frame", "splitters", "order")
@@ -415,7 +415,7 @@ class PackedPieces(Packed, SplitPieces):
 
 
 def read_separately(keys: Any) -> Any:
-    """Return keys that are to be read by themselves if they are only read; what takes more is done once for all."""
+    """Return keys that are read separately if they come straight from files; others are computed once for all."""
     if _is_made(keys):
         return keys
     alone = keys.simplify()
@@ -424,7 +424,7 @@ def read_separately(keys: Any) -> Any:
 
 
 def _is_made(expression: Any) -> bool:
-    """Tell whether rows come out of a carry or a shuffle, which is sooner known than their expression simplified."""
+    """Return whether rows come out of a carry or a shuffle; this is faster than simplifying their expression."""
     while not isinstance(expression, ExprMixin) or isinstance(expression, Blockwise):
         sources = expression.dependencies()
         if not sources:
@@ -434,7 +434,7 @@ def _is_made(expression: Any) -> bool:
 
 
 def sort(obj: Any, order: Order, ignore_index: bool) -> Any:
-    """Return the rows of a collection in order, if asked under a default index."""
+    """Return the rows of a collection in order; with `ignore_index`, under a default index."""
     order.check(obj._meta)
     out = sorted_by(obj, order)
     return look_back(out, ResetIndex(drop=True)) if ignore_index else out
@@ -443,7 +443,7 @@ def sort(obj: Any, order: Order, ignore_index: bool) -> Any:
 def sorted_by(obj: Any, order: Order) -> Any:
     """Return the rows of a collection in order.
 
-    Where divisions of the first key are known, rows are in the partitions where they belong.
+    If divisions of the first key are known, rows are already in the partitions where they belong.
     """
     if obj.known_divisions and order.starts_with_index():
         return new_collection(SortedPartitions(obj.expr, order))

@@ -1,4 +1,4 @@
-"""A tree of tasks that reduces all partitions to one: what partitions answer is merged, some at a time.
+"""A tree of tasks that reduces all partitions to one: the tables of partitions are merged, some at a time.
 
 It knows no column: it takes any `TreeReduction`.
 """

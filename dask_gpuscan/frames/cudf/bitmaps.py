@@ -53,7 +53,7 @@ extern "C" __global__ void valid_bits(const TYPE* rows, unsigned* bits, unsigned
   if (lane == 0 && found) atomicAdd(nulls, -(unsigned long long)found);
 }
 """
-"""`nulls` is the number of rows at first."""
+"""`nulls` begins as the number of rows."""
 
 THREADS, WORDS, BLOCKS = 256, 8, 16
 """Threads of a block, words of bits for which a warp reads rows at once, and most blocks on a multiprocessor."""
@@ -69,7 +69,7 @@ def _valid_bits(kind: str) -> Any:
 
 
 def valid_bits(rows: Values) -> tuple[Values, int]:
-    """Return a bitmap of rows that are not NaN, or of flags that are not set, and how many are or are set."""
+    """Return a bitmap of rows that are not NaN, or of flags that are not set, and the number of the other rows."""
     kind = {"b": "bool", "f": "float" if rows.itemsize == 4 else "double"}[rows.dtype.kind]
     bits, nulls = _bits(rows.size), cupy.full(1, rows.size, np.uint64)
     rows = cupy.ascontiguousarray(rows)
@@ -118,7 +118,7 @@ def _taken_or_null(position: int, value: int) -> Any:
 
 
 def taken_or_null(values: Values, rows: Values) -> tuple[Values, Values, int]:
-    """Return values of 8 bytes at most at these positions, a bitmap of those that are there, and how many are not."""
+    """Return values of 8 bytes at most at these positions, a bitmap of those in range, and the number of the others."""
     out = cupy.ndarray(rows.size, values.dtype)
     bits, nulls = _bits(rows.size), cupy.full(1, rows.size, np.uint64)
     kernel = _taken_or_null(rows.itemsize, values.itemsize)
@@ -150,14 +150,14 @@ def _set_bits() -> Any:
 
 
 def bits_of(rows: slice, count: int) -> Values:
-    """Return a bitmap of so many rows in which these are valid."""
+    """Return a bitmap of `count` rows in which these are valid."""
     bits = _bits(count)
     _set_bits()(np.int64(rows.start), np.int64(rows.stop), bits)
     return bits
 
 
 def with_bits(bits: Values, count: int, start: int, valid: Values) -> tuple[Values, int]:
-    """Return a copy of a bitmap of so many rows, other flags in it from `start` on, and how many more of them are set.
+    """Return a copy of a bitmap of `count` rows with other flags from `start` on, and how many more of them are set.
 
     Bits are bytes; flags are an array of bool.
     """
@@ -174,7 +174,7 @@ def with_bits(bits: Values, count: int, start: int, valid: Values) -> tuple[Valu
 
 
 def _bits(count: int) -> Values:
-    """Return memory for a bitmap of so many rows."""
+    """Return memory for a bitmap of `count` rows."""
     return cupy.empty(plc.null_mask.bitmask_allocation_size_bytes(count) // 4, np.uint32)
 
 

@@ -1,4 +1,4 @@
-"""Memory of RMM for CuPy, of which blocks that are not large are kept for the next call."""
+"""Memory of RMM for CuPy; blocks that are not large are kept for the next call."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ...kernels.cuda.core.devices import frees_kept
 KEPT = {1 << 18: 64 << 20, 1 << 24: 256 << 20}
 """The largest block of each pool, in bytes, and about the most bytes that the pool has on a device, in use or free.
 
-To get a block from a pool of RMM and give it back takes 14 us on an H100's host, and a call needs up to thirty blocks;
-to get one that was kept takes 1 us. Small blocks have a pool of their own, so that larger ones are not cut for them.
+Getting a block from a pool of RMM and giving it back takes 14 us on an H100's host, and a call needs up to thirty
+blocks; a kept one takes 1 us. Small blocks have a pool of their own, so that larger ones are not cut for them.
 """
 
 
 @cache
 def _pools(device: int) -> tuple[tuple[int, int, cupy.cuda.MemoryPool], ...]:
-    """Return the pools of a device, each with its two numbers of KEPT; what they keep goes back before RMM is new."""
+    """Return the pools of a device, each with its two numbers of KEPT; they give back all before RMM is set up anew."""
     pools = []
     for most, kept in KEPT.items():
         pool = cupy.cuda.MemoryPool(rmm_cupy_allocator)
@@ -34,7 +34,7 @@ def _pools(device: int) -> tuple[tuple[int, int, cupy.cuda.MemoryPool], ...]:
 
 
 def _give_back(pool: cupy.cuda.MemoryPool, device: int) -> None:
-    """Give what is not in use back to RMM."""
+    """Give blocks that are not in use back to RMM."""
     with cupy.cuda.Device(device):
         pool.free_all_blocks()
 
@@ -42,7 +42,7 @@ def _give_back(pool: cupy.cuda.MemoryPool, device: int) -> None:
 def allocate(size: int) -> cupy.cuda.MemoryPointer:
     """Return memory of RMM for CuPy, as `rmm_cupy_allocator` does; blocks that are not large are used again.
 
-    If RMM has no memory left, what was kept is given back first. cuDF's own requests do not do so.
+    If RMM has no memory left, kept blocks are given back first; requests of cuDF itself do not do so.
     """
     device = cupy.cuda.runtime.getDevice()
     try:
@@ -54,7 +54,7 @@ def allocate(size: int) -> cupy.cuda.MemoryPointer:
 
 
 def _block(size: int, device: int) -> cupy.cuda.MemoryPointer:
-    """Return a block of its pool, if there is one and it is not full, or one of RMM."""
+    """Return a block of the pool for this size, if there is one and it is not full, or one of RMM."""
     for most, kept, pool in _pools(device):
         if size <= most:
             if pool.total_bytes() > kept:

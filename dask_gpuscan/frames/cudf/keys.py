@@ -55,10 +55,10 @@ class CudfGrouping:
         return shared_group_ids(arrays, others, _ends, _range_ids, most)
 
     def number_keys(self, array: ColumnBase) -> None:
-        return None  # to join columns costs little
+        return None  # joining columns costs little
 
     def own_group_ids(self, array: ColumnBase) -> None:
-        return None  # to join columns costs little
+        return None  # joining columns costs little
 
     def inferred(self, array: ColumnBase) -> ColumnBase:
         return array
@@ -106,7 +106,7 @@ _RANGE = Operator(
     lambda x: (x, x),
     name="range",
 )
-"""The least and the greatest number."""
+"""Finds the least and the greatest number."""
 
 
 @lru_cache(maxsize=1)
@@ -121,7 +121,7 @@ def _differences() -> Any:
 
 @lru_cache(maxsize=1)
 def _sums() -> Any:
-    # a sum of unsigned numbers that fits is right whatever their signs are
+    # if the sum fits its type, unsigned arithmetic gives it, whatever the signs
     text = "key = (T)((unsigned long long)code + (unsigned long long)low)"
     return cp.ElementwiseKernel("C code, T low", "T key", text, "sums")
 
@@ -129,7 +129,7 @@ def _sums() -> Any:
 def range_group_ids(arrays: Sequence[ColumnBase]) -> GroupIds | None:
     """Return group ids that are equal where the rows of all arrays are.
 
-    None if an array holds no integers, or the ranges are too wide for so many rows.
+    None if an array holds no integers, or the ranges are too wide for the number of rows.
     """
     return mixed_group_ids(arrays, _range_ids, _most_ids(len(arrays[0])))
 
@@ -141,7 +141,7 @@ def _most_ids(rows: int) -> int:
 def sorted_group_ids(arrays: Sequence[ColumnBase]) -> GroupIds:
     """Return group ids that are equal where the rows of all arrays are, from sorts of these.
 
-    One array alone is known to have no ids by its range.
+    A single array must have no ids by its range.
     """
     most, alone = _most_ids(len(arrays[0])), len(arrays) == 1
     words = [array for array in arrays if _in_words(array)]
@@ -175,7 +175,7 @@ def _word_ids(array: ColumnBase) -> GroupIds:
 def _text_ids(array: ColumnBase) -> GroupIds:
     """Return group ids of strings, by their hashes: each string is compared with the first one of its group.
 
-    The hashes begin with a number that each process chooses at random; if two strings have one, cuDF numbers all.
+    The hashes begin with a number that each process chooses at random; if two strings share a hash, cuDF numbers all.
     """
     hashes = plc.hashing.xxhash_64(plc.Table([array.plc_column]), SEED)
     found = _numbered(view_of(ColumnBase.create(hashes, np.dtype(np.uint64))).values)
@@ -219,7 +219,7 @@ def _integers(array: ColumnBase) -> View | None:
 
 
 def _value_range(view: View) -> tuple[int, int]:
-    """Return the least and the greatest value, which is less if there is none."""
+    """Return the least and the greatest value; the greatest is less than the least if there are no values."""
     low, high = map(int, kernels.reduce(_RANGE, view.values, nulls=view.nulls))
     return low, high
 
@@ -243,13 +243,13 @@ def _range_ids(
     span = high - low + 1
     if span >= most:
         return None
-    # such keys are their own numbers
+    # these keys are their own numbers
     own = values.dtype == np.int32 and view.nulls is None and low >= 0 and high < most
     least = values.dtype.type(0 if own else low)
     keys_of = None if is_category else partial(_keys_from, dtype, least)
     if own:
         return GroupIds(values, high + 1, ordered=True, keys_of=keys_of)
-    # a difference of unsigned numbers that fits is right whatever their signs are
+    # if the difference fits its type, unsigned arithmetic gives it, whatever the signs
     codes = _differences()(values, least)
     if view.nulls is None:
         return GroupIds(codes, span, ordered=True, keys_of=keys_of)
@@ -293,7 +293,7 @@ class CudfOrdering:
         return list(frame.iloc[:0].rank(**options).dtypes)
 
     def is_monotonic(self, column: cudf.Series, decreasing: bool) -> bool:
-        if isinstance(column.dtype, cudf.CategoricalDtype):  # cuDF says no if they have no order
+        if isinstance(column.dtype, cudf.CategoricalDtype):  # cuDF says False if they have no order
             column = column.cat.codes.astype("int64").fillna(-1)  # the code of pandas' nulls
         return bool(
             column.is_monotonic_decreasing if decreasing else column.is_monotonic_increasing

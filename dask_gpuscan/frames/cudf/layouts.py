@@ -1,6 +1,6 @@
 """Shows cuDF's columns as CuPy arrays, without a copy: data, validity bitmap and offset in device memory.
 
-NaN is null where it is to cuDF, and results have a null in its place.
+NaN is null where cuDF takes it for null, and results have a null in its place.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class _UncheckedNan:
 
 
 def view_of(column: ColumnBase, unchecked_nan: _UncheckedNan | None = None) -> View:
-    """Show a column of fixed width as it is."""
+    """Return a view of a column of fixed width."""
     storage, offset, count = LAYOUT.storage(column.dtype), column.offset, column.size
     values = device_array(column.data, offset * storage.itemsize, count, storage)
     if not column.null_count:
@@ -175,7 +175,7 @@ def view_of(column: ColumnBase, unchecked_nan: _UncheckedNan | None = None) -> V
 
 
 def floats_of(column: ColumnBase) -> Values:
-    """Return the numbers of a column as float64, NaN where it is null: as they lie, or in one pass."""
+    """Return the numbers of a column as float64, NaN where it is null: without a copy, or in one pass."""
     values = view_of(column).values
     if not column.null_count:
         return values.astype(np.float64, copy=False)
@@ -217,12 +217,12 @@ def _column(values: Values, mask: Any, null_count: int, dtype: DType) -> Any:
 
 
 def mask_buffer(bitmap: Any) -> Buffer:
-    """Return memory of a bitmap as cuDF keeps it; another column's is shared until one of both is written to."""
+    """Return a bitmap as a buffer of cuDF; that of another column is shared until one of both is written to."""
     return bitmap.copy(deep=False) if isinstance(bitmap, Buffer) else as_buffer(bitmap)
 
 
 def _buffer(values: Values) -> Buffer:
-    """Return memory of an array as cuDF keeps it; cuDF itself wraps memory that may be spilled, in twice the time."""
+    """Return an array as a buffer of cuDF; cuDF's own way makes one that may be spilled, and takes twice the time."""
     if get_global_manager() is not None or not values.flags.c_contiguous:
         return as_buffer(values)
     return Buffer(owner=BufferOwner(ptr=values.data.ptr, size=values.nbytes, owner=values))

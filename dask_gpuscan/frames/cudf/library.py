@@ -59,7 +59,7 @@ def _one(device: int) -> Values:
 
 
 class CudfColumn:
-    """A column and its name, in the place of a series: it is made in a tenth of the time."""
+    """A column and its name, used instead of a series: it is made in a tenth of the time."""
 
     __slots__ = ("_column", "dtype", "name")
 
@@ -114,11 +114,11 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
     def rows(self, frame: cudf.DataFrame, rows: Values | slice) -> cudf.DataFrame:
         if not isinstance(rows, cupy.ndarray) or frame.attrs or not len(frame._columns):
             return frame.iloc[rows]
-        arrays = gathered(frame._columns, rows)  # which looks for no position past the end
+        arrays = gathered(frame._columns, rows)  # without a check for positions past the end
         return self.rebuild(frame, arrays, self.take_index(frame.index, rows))
 
     def takes_whole_rows(self, frame: cudf.DataFrame) -> bool:
-        return False  # each column of the answer is an object that is made in Python, by either
+        return False  # both ways make an object of Python for each column of the answer
 
     def native(self, frame: cudf.DataFrame) -> cudf.DataFrame:
         check_names(names_of(frame))
@@ -201,7 +201,7 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         return column_empty(0, dtype)
 
     def one(self, value: object, dtype: DType) -> ColumnBase:
-        if not isinstance(value, str):  # the caller has columns that no kernel holds: strings
+        if not isinstance(value, str):  # the caller has columns that no kernel takes: strings
             raise TypeError(f"initial must be a value of dtype {dtype}, found {shown(value)}")
         return as_column(pa.array([value])).astype(dtype)
 
@@ -264,7 +264,7 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
 
     def diff(self, array: ColumnBase, periods: int) -> ColumnBase:
         is_plain = self._is_plain(array) and isinstance(array.dtype, np.dtype)
-        if is_plain and array.dtype.kind in "iuf":  # whose differences have their dtype
+        if is_plain and array.dtype.kind in "iuf":  # their differences have their dtype
             return self._moved(array, periods, less=True)
         return self.series(array, None).diff(periods)._column
 
@@ -371,7 +371,7 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         return array
 
     def fill(self, column: cudf.Series, reverse: bool, limit: int | None) -> ColumnBase:
-        """Each row takes the row that it is filled from: one scan of row numbers, one gather."""
+        """Fill by one scan, which gives each row the number of the row that it is filled from, and one gather."""
         source = column._column.nans_to_nulls()
         count = len(source)
         if not source.null_count:

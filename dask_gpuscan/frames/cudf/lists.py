@@ -46,10 +46,10 @@ class CudfLists:
         return pd.ArrowDtype(pa.int32()) if isinstance(dtype, pd.ArrowDtype) else _INT32
 
     def lists(self, array: ColumnBase) -> Lists:
-        if not array.size:  # whose offsets need not be there
+        if not array.size:  # its offsets need not be there
             return Lists(self._empty(array.element_type), cupy.zeros(1, _INT32), lambda: None)
         offsets = _offsets(array)
-        if array.offset:  # else the first list begins with the first item, as libcudf has it
+        if array.offset:  # else, in libcudf, the first list begins with the first item
             offsets = offsets - offsets[:1]
         return Lists(_items(array), offsets, lambda: _missing(array))
 
@@ -63,7 +63,7 @@ class CudfLists:
         return _column(items, offsets, None, 0, dtype)
 
     def _empty(self, dtype: DType) -> ColumnBase:
-        """Return a column of no rows; cuDF itself makes none for lists of Arrow's dtypes."""
+        """Return a column without rows; cuDF itself cannot make one for lists of Arrow's dtypes."""
         items = self.item_dtype(dtype)
         if items is None:
             return column_empty(0, dtype)
@@ -71,7 +71,7 @@ class CudfLists:
 
 
 def _items(array: ColumnBase) -> ColumnBase:
-    """Return the items of lists, always the same object for the same lists: it remembers that there is no NaN."""
+    """Return the items of lists, the same object for the same lists, because it remembers that there is no NaN."""
     kept = vars(array).get("gpuscan_items")
     if kept is None or kept[0] is not array.plc_column:
         kept = vars(array)["gpuscan_items"] = array.plc_column, array.elements

@@ -1,7 +1,7 @@
 """Begins work as if a column had no NaN, and checks by the answer whether that was right.
 
 cuDF takes NaN for null, and looks for it in a pass of its own over a column, once. Many answers show whether a NaN was
-among the elements; then that pass is not needed, and the column is marked as without NaN.
+among the elements; if none was, that pass is saved, and the column is marked as without NaN.
 """
 
 from __future__ import annotations

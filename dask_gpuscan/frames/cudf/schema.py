@@ -24,9 +24,9 @@ from .layouts import LAYOUT, is_number, layout_of, moved_layout_of
 
 
 def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType:
-    """Ask a group of one null: of no groups cuDF says that means of integers are integers."""
+    """Ask a group of one null: without groups, cuDF says that means of integers are integers."""
     groups = cudf.Series._from_column(column_empty(1, dtype)).groupby(cudf.Series([0]))
-    if method == "size" and isinstance(dtype, pd.ArrowDtype):  # where cuDF 26.10 itself raises
+    if method == "size" and isinstance(dtype, pd.ArrowDtype):  # cuDF 26.10 raises for these
         size: DType = pd.ArrowDtype(pa.int64())
         return size
     try:
@@ -52,7 +52,7 @@ def answer_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     try:
         if isinstance(dtype, DecimalDtype) and method == "cumprod":
             raise TypeError("the scale of a decimal would change from row to row")
-        if method == "value_counts":  # which has other dtypes of no rows
+        if method == "value_counts":  # without rows its dtypes are others
             number = np.dtype(np.float64 if options.get("normalize") else np.int64)
             is_category = isinstance(dtype, cudf.CategoricalDtype)
             return number if is_category else get_dtype_of_same_kind(dtype, number)
@@ -64,7 +64,7 @@ def answer_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
 
 
 def _unsigned(method: str, dtype: DType, answer: DType) -> DType:
-    """Return the dtype of an answer: of sums of uint64, which cuDF takes for int64, it is uint64."""
+    """Return the dtype of an answer: uint64 for sums of uint64, for which cuDF says int64."""
     layout = layout_of(dtype)
     if method not in SUMS or layout is None or layout.storage(dtype) != np.uint64:
         return answer
@@ -176,7 +176,7 @@ class CudfIndex:
         return cudf.RangeIndex(start, stop)
 
     def index_of_times(self, times: Any, dtype: DType, name: Hashable) -> cudf.Index:
-        # as numbers, since cuDF takes no time that has a frequency which it does not know
+        # as numbers, since cuDF does not take times with a frequency that it does not know
         return self.key_index([LAYOUT.wrap(cupy.asarray(times.asi8), None, dtype)], [name])
 
     def take_index(self, index: cudf.Index, positions: Values) -> cudf.Index:

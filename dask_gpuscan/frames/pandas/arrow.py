@@ -13,7 +13,7 @@ from .native import stored, without_views_of_lists
 
 
 def array_of_arrow(column: pa.ChunkedArray, keeps_order: bool = False) -> PandasArray:
-    """Return a column of Arrow as an array of pandas: without a copy, but for views, dictionaries and runs.
+    """Return a column of Arrow as an array of pandas; only views, dictionaries and runs are copied.
 
     A dictionary that is ordered, or of strings, becomes categories: the used ones, in their order if they have one,
     else sorted. With `keeps_order`, all those of an ordered one, so that they can be joined to those of other batches.
@@ -55,12 +55,12 @@ def _array_of_dictionary(column: pa.ChunkedArray, keeps_order: bool) -> PandasAr
 
 
 def in_one_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column of an ordered dictionary with one dictionary: the longest of those that its chunks have.
+    """Return a column of an ordered dictionary with one dictionary: the longest among those of its chunks.
 
     Raises
     ------
     ValueError
-        Unless that one has the entries of each other, in their order.
+        Unless the longest one has the entries of all others, in their order.
     """
     entries = [chunk.dictionary for chunk in column.chunks]
     every = max(entries, key=len, default=pa.array([], column.type.value_type))
@@ -71,7 +71,7 @@ def in_one_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
         own = pc.index_in(found.drop_null().unique(), every)
         if own.null_count or bool((np.diff(own) <= 0).any()):
             raise ValueError(
-                f"dictionaries that are ordered are in two orders, {shown(every.to_pylist())} and "
+                f"ordered dictionaries have different orders, {shown(every.to_pylist())} and "
                 f"{shown(found.to_pylist())}; cast the column to one of them, or to its values"
             )
         chunks.append(
@@ -85,7 +85,7 @@ def _no_categories(kind: pa.DictionaryType, values: pa.DataType) -> PandasArray:
 
 
 def arrow_of_array(array: PandasArray) -> pa.ChunkedArray:
-    """Return an array of pandas as a column of Arrow; NaN of NumPy's is null, as it is to pandas."""
+    """Return an array of pandas as a column of Arrow; NaN of NumPy is null, as in pandas."""
     array = bare(array)
     if (
         isinstance(array, np.ndarray) and array.dtype.kind == "f"

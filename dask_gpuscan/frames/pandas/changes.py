@@ -1,4 +1,4 @@
-"""Answers of pandas that are made of other rows: nulls filled, shifts, differences and relative changes."""
+"""Answers of pandas that take values of other rows: fills, shifts, differences and relative changes."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class PandasChanges:
 
     def fill(self, given: AnyColumn, reverse: bool, limit: int | None) -> PandasArray:
         column = series_of(given)
-        if column.dtype == np.float16:  # which pandas does not fill
+        if column.dtype == np.float16:  # pandas does not fill it
             return self.fill(column.astype(np.float32), reverse, limit).astype(np.float16)
         most = (
             None if limit is None else min(limit, max(len(column), 1))
         )  # pandas counts in 32 bits
-        if most is not None and column.dtype.kind == "c":  # which pandas fills without a limit only
+        if most is not None and column.dtype.kind == "c":  # pandas takes no limit
             at = pd.Series(np.arange(len(column), dtype=np.float64)).where(column.notna().array)
             at = at.bfill(limit=most) if reverse else at.ffill(limit=most)
             places = at.fillna(-1).to_numpy(np.int64)
@@ -124,7 +124,7 @@ class PandasChanges:
                 return self.subtract(array, self.shift(array, periods))
             return self._changed_integers(array, periods)
         if isinstance(array.dtype, pd.PeriodDtype) and not len(array):
-            return array.astype(object)  # of no periods, pandas 2 fails to take differences
+            return array.astype(object)  # pandas 2 cannot take differences of no periods
         if has_all_digits(array.dtype):
             return _subtracted_decimals(array, self.shift(array, periods))
         found = _difference(lambda column: column.diff(periods), array)
@@ -157,13 +157,13 @@ class PandasChanges:
 
 
 def _as_objects(dtype: object, found: PandasArray) -> PandasArray:
-    """Return differences of periods or objects as objects: pandas makes times of them, if all there are can be."""
+    """Return differences of periods or objects as objects: pandas makes times of them if all can be."""
     if isinstance(dtype, pd.PeriodDtype):
         return found.astype(object)
     if dtype != np.object_ or found.dtype == np.object_:
         return found
     objects = found.astype(object)
-    objects[found.isna()] = np.nan  # as among others
+    objects[found.isna()] = np.nan  # the null that pandas writes among objects
     return objects
 
 
@@ -171,7 +171,7 @@ def _difference(taken: Callable[..., pd.Series], *arrays: PandasArray) -> Pandas
     """Return a difference of arrays; raises an OverflowError for one that does not fit the dtype of Arrow."""
     try:
         return taken(*map(_column, arrays)).array
-    except pa.ArrowInvalid:  # which what lies below nulls may have raised
+    except pa.ArrowInvalid:  # values below nulls may be the cause
         cleared = list(map(_without_values_below_nulls, arrays))
     try:
         return taken(*map(_column, cleared)).array
@@ -195,7 +195,7 @@ def _without_values_below_nulls(array: PandasArray) -> PandasArray:
 
 
 def _check_fill(made: Any, dtype: DType, fill: Any) -> None:
-    """Raise a TypeError for a fill value that has become another one: Arrow cuts times, and reads texts and numbers."""
+    """Raise a TypeError for a fill value that a cast has changed: Arrow cuts times, and converts texts and numbers."""
     is_arrow = isinstance(dtype, pd.ArrowDtype) and not pa.types.is_nested(dtype.pyarrow_dtype)
     if not (is_arrow or isinstance(dtype, pd.StringDtype)) or pd.isna(fill):
         return
@@ -204,13 +204,13 @@ def _check_fill(made: Any, dtype: DType, fill: Any) -> None:
 
 
 def _holds_integers(array: PandasArray) -> bool:
-    """Tell whether an array holds integers or bool as NumPy or pandas' nullable arrays do."""
+    """Return whether an array is one of integers or bool, of NumPy or nullable."""
     own = isinstance(array, np.ndarray) or MASKED.matches(array.dtype)
     return own and array.dtype.kind in "biu"
 
 
 def _rest(shifted: Shifted, count: int) -> Values:
-    """Return which rows have none before them."""
+    """Return which rows have no row before them at that distance."""
     missing = np.zeros(count, np.bool_)
     missing[shifted.rest] = True
     return missing
@@ -237,7 +237,7 @@ def _subtracted(now: Values, earlier: Values, missing: Values, dtype: Any) -> Pa
     if now.dtype.kind == "b":
         return MASKED.wrap(now ^ earlier, missing, dtype)
     known = np.where(missing, now, earlier)
-    out = now - known  # which wraps around
+    out = now - known  # may wrap around
     wrong = now < known if now.dtype.kind == "u" else (now < known) != (out < 0)
     if wrong.any():
         _refuse_differences(dtype)

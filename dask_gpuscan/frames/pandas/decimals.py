@@ -1,4 +1,4 @@
-"""Decimals of Arrow as Python's integers, counted in the last digit: these compute exactly, whatever their size."""
+"""Decimals of Arrow as Python's integers, in units of the last digit, which are exact whatever their size."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_decimal(dtype: DType) -> bool:
 
 
 def widest(dtype: pd.ArrowDtype) -> pd.ArrowDtype:
-    """Return the dtype of decimals that has the most digits, and as many behind the point."""
+    """Return the widest dtype of decimals with as many digits behind the point."""
     return pd.ArrowDtype(pa.decimal256(76, dtype.pyarrow_dtype.scale))
 
 
@@ -44,7 +44,7 @@ def of_differences(dtype: pd.ArrowDtype) -> pd.ArrowDtype:
 
 
 def has_all_digits(dtype: DType) -> bool:
-    """Return whether a dtype is of decimals to which Arrow can add no digit: it subtracts none of these."""
+    """Return whether a dtype is of decimals with all digits of their width: Arrow cannot subtract these."""
     return is_decimal(dtype) and dtype == of_differences(dtype)
 
 
@@ -68,7 +68,7 @@ def limbs_of(array: PandasArray) -> list[np.ndarray]:
         )
     limbs = [words[:, i].view(np.uint32).astype(np.int64) for i in range(parts - 1)]
     limbs.append(words[:, -1].astype(np.int64))
-    if whole.null_count:  # below which there may be anything
+    if whole.null_count:  # any value may lie below a null
         valid = whole.is_valid().to_numpy(zero_copy_only=False)
         limbs = [limb * valid for limb in limbs]
     return limbs
@@ -123,7 +123,7 @@ def decimals_of(values: np.ndarray, valid: np.ndarray, dtype: pd.ArrowDtype) -> 
 
 
 def stored_integer(value: object, dtype: pd.ArrowDtype) -> int | None:
-    """Return the integer that a decimal stores for a number; None for what is no number that it holds exactly.
+    """Return the integer that a decimal stores for a number; None if it does not hold the value exactly.
 
     Examples
     --------

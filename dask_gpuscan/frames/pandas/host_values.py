@@ -1,4 +1,4 @@
-"""Values of pandas that NumPy and Python combine: objects, strings, decimals and wide floats. No kernel takes them."""
+"""Values of pandas that no kernel takes, and NumPy and Python combine: objects, strings, decimals and wide floats."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from .texts import Texts, factorize_text
 
 
 def comparable(array: PandasArray) -> PandasArray:
-    """Return an array whose rows pandas takes for equal where keys are: the array itself, if pandas does so.
+    """Return an array whose rows are equal to pandas where keys are: the array itself, if its rows are.
 
     Objects become numbers, and categories that are the same key become one number.
     """
@@ -43,7 +43,7 @@ def comparable(array: PandasArray) -> PandasArray:
         return pd.arrays.IntervalArray.from_arrays(*ends, closed=dtype.closed)
     if array.dtype == object:
         return factorize_objects(array)[0]
-    if dtype == np.float16:  # pandas makes no groups of it
+    if dtype == np.float16:  # pandas cannot group by it
         return array.astype(np.float32)
     if dtype == np.longdouble:  # pandas compares so, too
         return array.astype(np.float64)
@@ -74,7 +74,7 @@ def _comparable_arrow(array: PandasArray) -> PandasArray:
 
 
 def _of_signed_codes(array: PandasArray) -> PandasArray:
-    """Return an array of Arrow's dictionary whose codes pandas can take to be -1 where they are null."""
+    """Return an array of Arrow's dictionary with signed codes, for which pandas can write -1 for null."""
     dtype = array.dtype.pyarrow_dtype
     if pa.types.is_signed_integer(dtype.index_type):
         return array
@@ -89,10 +89,10 @@ def _of_signed_codes(array: PandasArray) -> PandasArray:
 
 
 def level_values(array: PandasArray) -> PandasArray:
-    """Return an array as a level of an index of several, in which pandas wants keys that are the same to be equal."""
+    """Return an array as one of several levels of an index, in which keys that are the same must be equal to pandas."""
     if bare(array).dtype == object:
         numbers, found = factorize_objects(bare(array))
-        # pandas would look for strings and numbers in bare arrays of objects
+        # pandas would infer strings or numbers from bare arrays of objects
         return pd.Index(np.append(found, np.nan)[numbers], dtype=object)
     if isinstance(array.dtype, pd.ArrowDtype) or array.dtype == np.longdouble:
         return comparable(array)
@@ -254,7 +254,7 @@ class PandasGrouping:
         rows = len(arrays[0])
         if rows >= MANY:
             return False
-        # pandas keeps attributes, flags and classes, and makes up for rounding errors of sums
+        # pandas keeps attributes, flags and classes, and corrects rounding errors of sums
         is_own = frame.attrs or type(frame) not in PLAIN or not frame.flags.allows_duplicate_labels
         rounds = ROUNDED.intersection(methods) and [d for d in dtypes if d.kind == "f"]
         return bool(is_own or rounds or not _are_dense(arrays, ROOM * rows))
@@ -270,14 +270,14 @@ class PandasGrouping:
         if is_narrow_decimal(column.dtype):
             wide = pd.Series(wide_decimals(column.array))
             return bare(self.group_reduce(method, wide, ids).astype(column.dtype))
-        is_extreme = method in ("min", "max")  # of any objects that compare
+        is_extreme = method in ("min", "max")
         if exact and is_extreme and column.dtype == object and len(column):
-            # beside what is no number, all stay
+            # with an object among them that is not a number, pandas leaves all as they are
             objects = np.append(column.to_numpy(), np.array([_NO_NUMBER], object))
             beside = pd.Series(objects, dtype=object)
             return self.group_reduce(method, beside, np.append(ids, ids.max() + 1))[:-1]
         array = bare(getattr(column.groupby(ids), method)().array)
-        # pandas makes strings of answers for objects if all are
+        # pandas makes a column of strings of objects that are all strings
         found = column.dtype == object and isinstance(array.dtype, pd.StringDtype)
         return array.astype(object) if found else array
 
@@ -290,7 +290,7 @@ class PandasGrouping:
 
 
 def _may_wrap_around(dtype: Any, rows: int) -> bool:
-    """Return whether Arrow's own sum of so many decimals may be wrong, or, of narrow ones, is not there."""
+    """Return whether Arrow's own sum of this many decimals may wrap around, or is missing, as for narrow ones."""
     if not is_decimal(dtype):
         return False
     kind = dtype.pyarrow_dtype
@@ -318,24 +318,24 @@ Measured for sums by int32 keys, milliseconds, pandas and ours: 10**5 rows of 1,
 1,000 keys 55 and 12, of 10**6 keys 493 and 49."""
 
 FEW = 1 << 16
-"""The most group ids for any number of rows: a table of so many costs nothing."""
+"""The most group ids for any number of rows: a table of this size costs nothing."""
 
 ROOM = 16
-"""The most group ids a row, up to `WIDE`: such a table is cheaper than to hash the rows, or than pandas where rows are
-fewer than MANY.
+"""The most group ids a row, up to `WIDE`: such a table is cheaper than hashing the rows, or than pandas for fewer rows
+than MANY.
 
 Measured on two cores, milliseconds: a running sum of 20 million rows by 10**6 keys, hashed 540, by range 190;
 `drop_duplicates` of 10**5 rows of 10**6 keys, hashed 3.0, by range 1.4."""
 
 WIDE = 1 << 24
-"""The number of group ids from which on a table takes much memory: beyond, there may be two a row."""
+"""The number of group ids from which on a table takes much memory: beyond it, there may be two ids a row."""
 
 
 def range_group_ids(arrays: Sequence[PandasArray]) -> GroupIds | None:
     """Return group ids that are equal where the rows of all arrays are.
 
-    None if an array holds no integers, or the ranges are too wide for so many rows. Integers that can be group ids
-    are copied only where that costs little: where they are few, and have 8 bytes.
+    None if an array holds no integers, or the ranges are too wide for the number of rows. Integers that can be group
+    ids are copied only where that costs little: where they are few, and have 8 bytes.
     """
     return mixed_group_ids(arrays, _range_ids, _most_ids(len(arrays[0])))
 
@@ -370,7 +370,7 @@ def _has_own_ids(array: PandasArray) -> bool:
 def hashed_group_ids(arrays: Sequence[PandasArray]) -> GroupIds:
     """Return group ids that are equal where the rows of all arrays are, by hashes.
 
-    One array alone is known to have no ids by its range.
+    A single array must have no ids by its range.
     """
     if len(arrays) == 1:
         return _hashed_ids(arrays[0])
@@ -398,7 +398,7 @@ def _hashed_ids(array: PandasArray) -> GroupIds:
 
 
 def number_keys(array: PandasArray) -> NumberKeys | None:
-    """Return what numbers keys by a table; None if they are no numbers of a fixed width nor texts, or some are null."""
+    """Return a function that numbers keys in a table; None for any but fixed-width numbers and texts without nulls."""
     if holds_text(array.dtype):
         texts = Texts.of(array)
         return None if texts.null is not None else texts.number
@@ -438,7 +438,7 @@ def _range_ids(
 
     Its values are from the first to the second of `ends`, if these are known.
     """
-    is_key = not isinstance(array, pd.Categorical)  # and not what stands for categories
+    is_key = not isinstance(array, pd.Categorical)  # else numbers stand for categories
     array = array if is_key else comparable(array)
     if isinstance(array, pd.Categorical):
         return GroupIds(array.codes.astype(np.int32) + 1, len(array.categories) + 1)

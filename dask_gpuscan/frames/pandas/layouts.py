@@ -1,4 +1,4 @@
-"""Columns of pandas, their labels, and their arrays as kernels take them: NumPy's, times, nullable and Arrow's."""
+"""Columns of pandas, their labels, and their arrays as kernels take them: of NumPy, times, nullable and of Arrow."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class ArrowLayout(_Named):
             whole = one_array(chunked)
         validity, data = whole.buffers()
         storage = self.storage(pd.ArrowDtype(whole.type))
-        if pa.types.is_boolean(whole.type):  # bits: the one type that is not an array of bytes
+        if pa.types.is_boolean(whole.type):  # kept as bits, unlike all other types
             values = pc.fill_null(whole, False).to_numpy(zero_copy_only=False)
         elif data is None or not len(whole):  # no rows may lie behind the end of a buffer
             values = np.zeros(len(whole), storage)
@@ -277,7 +277,7 @@ def holds_text(dtype: DType) -> bool:
 
 
 def with_null(array: PandasArray, null: object) -> PandasArray:
-    """Return an array of objects with this null in the place of all nulls; any other array as it is."""
+    """Return an array of objects with all nulls replaced by this one; any other array as it is."""
     if array.dtype != object:
         return array
     array = np.asarray(array).copy()
@@ -293,7 +293,7 @@ def nulls_of(dtype: DType, count: int = 0) -> PandasArray:
 
 
 class PandasColumn:
-    """A column and its name, in the place of a series: it is made in a tenth of the time."""
+    """A column and its name, used instead of a series: it is made in a tenth of the time."""
 
     __slots__ = ("array", "dtype", "name")
 
@@ -310,30 +310,30 @@ AnyColumn: TypeAlias = PandasColumn | pd.Series
 
 
 def series_of(column: AnyColumn) -> pd.Series:
-    """Return a column as a series, of which pandas can be asked; that of a column alone counts its rows."""
+    """Return a column as a series, for methods of pandas; a column that is not one gets a default index."""
     if isinstance(column, pd.Series):
         return column
     return pd.Series(column.array, dtype=column.dtype, name=column.name, copy=False)
 
 
 class Labels(NamedTuple):
-    """What is known of labels of columns."""
+    """Labels of columns as a list, and their places."""
 
     owner: ref[Any]
     names: list[Hashable]
     places: dict[Hashable, int]
-    """Of texts that are there once."""
+    """The places of labels that are texts; empty if one of them is there twice."""
     chosen: BoundedCache[tuple[int, ...], pd.Index]
     """Labels at some places."""
 
 
 LABELS: dict[int, Labels] = {}
-"""What is known of labels, by the address of who owns them, which is alive."""
+"""The `Labels` of indexes, by the address of their owner, while that is alive."""
 
 
 def labels_in(index: pd.Index) -> Labels:
-    """Return what is known of labels of columns."""
-    owner = index.array if type(index.dtype) is pd.StringDtype else index  # which views share
+    """Return the kept `Labels` of an index of columns."""
+    owner = index.array if type(index.dtype) is pd.StringDtype else index  # views share it
     address = id(owner)
     found = LABELS.get(address)
     if found is None or found[0]() is not owner:
@@ -367,9 +367,9 @@ def _labels_of(names: tuple[str, ...], dtype: DType) -> pd.Index:
 
 def labels_of(names: Sequence[Hashable]) -> pd.Index:
     """Return the labels of columns with these names, as an index of its own."""
-    dtype: Any = pd.api.types.pandas_dtype(str)  # which options decide
+    dtype: Any = pd.api.types.pandas_dtype(str)  # depends on options of pandas
     if isinstance(dtype, pd.StringDtype) and {str}.issuperset(map(type, names)) and names:
-        return _labels_of(tuple(names), dtype).view()  # of an array that cannot be written to
+        return _labels_of(tuple(names), dtype).view()  # its array is read-only
     # pandas would make NaN of None among texts
     dtype = object if type(None) in map(type, names) else None
     return pd.Index(names, dtype=dtype, tupleize_cols=False)
@@ -392,6 +392,6 @@ def every_column(frame: pd.DataFrame) -> list[Column]:
 
 
 def every_dtype(frame: pd.DataFrame) -> list[DType]:
-    """Return the dtypes of the columns of a frame, in order: as its `dtypes`, which are a series."""
+    """Return the dtypes of the columns of a frame, in order, as a list."""
     dtypes: list[DType] = frame._mgr.get_dtypes().tolist()
     return dtypes

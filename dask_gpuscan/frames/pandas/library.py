@@ -64,7 +64,7 @@ except ImportError:  # of pandas 2
     def create_dataframe_from_blocks(
         blocks: list[tuple[PandasArray, np.ndarray]], index: pd.Index, columns: pd.Index
     ) -> pd.DataFrame:
-        """Return the frame of arrays: of NumPy's with one row a column, or of pandas' own."""
+        """Return a frame of arrays: of NumPy, with one row a column, or of pandas."""
         arrays = [a[0] if a.ndim == 2 else a for a, _ in blocks]
         found = {i: pd.Series(a, index, a.dtype, copy=False) for i, a in enumerate(arrays)}
         out = pd.DataFrame(found, index=index, copy=False)
@@ -237,7 +237,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
                 )
         if len(arrays) == 1 and not levels:
             array = with_null(arrays[0], np.nan)
-            # pandas would look for strings in bare arrays of objects, and is slower where a dtype is given
+            # pandas would infer strings from bare arrays of objects, and is slower where a dtype is given
             dtype = array.dtype if array.dtype == object else None
             return pd.Index(array, dtype=dtype, name=names[0])
         numbered = {i: numbered_level(a) for i, a in enumerate(arrays) if not is_level(a.dtype)}
@@ -276,7 +276,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return index.argsort(kind="stable")
 
     def sort_by_index(self, frame: pd.DataFrame) -> pd.DataFrame:
-        # pandas sorts no nulls of categories to the end, and no index of long doubles
+        # pandas does not sort nulls of categories to the end, nor an index of long doubles
         if isinstance(frame.index, pd.CategoricalIndex) or frame.index.dtype == np.longdouble:
             return frame.iloc[frame.index.argsort(kind="stable")]
         if holds_text(frame.index.dtype):
@@ -398,7 +398,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def replace(self, array: PandasArray, start: int, rows: PandasArray) -> PandasArray:
         stop = start + len(rows)
-        if isinstance(array, pd.Categorical):  # whose rows may be of other categories
+        if isinstance(array, pd.Categorical):  # `rows` may have other categories
             return self.concatenate([array[:start], rows, array[stop:]])
         array[start:stop] = rows
         return array
@@ -442,7 +442,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         if not holds_null(array.dtype) and isinstance(array, np.ndarray):
             return with_nulls(array, missing)
         array = to_nullable(array)
-        if is_dictionary(array.dtype):  # of which pandas' mask takes other values
+        if is_dictionary(array.dtype):  # pandas' mask would change other values
             positions = np.where(missing, -1, np.arange(len(array)))
             return array.take(positions, allow_fill=True)
         if MASKED.matches(array.dtype):
@@ -495,7 +495,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def host_row(self, column: AnyColumn, row: int) -> PandasArray:
         found = column.array.take([row])  # iloc takes 30 us longer
-        # which tells it from numbers of an operator's state
+        # so that it differs from numbers of an operator's state
         return pd.arrays.NumpyExtensionArray(found) if isinstance(found, np.ndarray) else found
 
     def number(self, row: PandasArray, dtype: DType) -> Scalar:
@@ -514,7 +514,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
 
 def _joined_categories(arrays: list[pd.Categorical]) -> pd.Categorical:
-    """Join columns of categories; those without a value may have other categories, whose dtype says nothing."""
+    """Join columns of categories; the categories of columns without a value do not count."""
     union = pd.api.types.union_categoricals
     try:
         return union(arrays)
@@ -542,7 +542,7 @@ def _are_null(column: AnyColumn) -> Values:
 
 
 def _timed(index: pd.Index) -> pd.Index:
-    """Return an index of objects that are times of several classes as one that has their order; any other as it is."""
+    """Return an index of times of several classes as one that has their order; any other as it is."""
     if index.dtype != object or pd.api.types.infer_dtype(index) == "string":
         return index
     values = index.to_numpy()
@@ -551,7 +551,7 @@ def _timed(index: pd.Index) -> pd.Index:
 
 
 def _is_every_row(positions: Values) -> bool:
-    """Return whether positions count from 0; most that do not differ among the first 64."""
+    """Return whether positions count from 0; the first 64 decide in most cases."""
     first = positions[:64]
     counts = bool((first == np.arange(len(first))).all())
     return counts and bool((np.diff(positions) == 1).all())

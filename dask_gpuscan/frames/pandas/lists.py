@@ -105,7 +105,7 @@ def _listed(
     kind = dtype.pyarrow_dtype  # type: ignore[attr-defined]
     values = _values(items, kind.value_type)
     mask = None if missing is None else pa.array(missing)
-    if _is_fixed(kind) and not kind.list_size:  # by which pyarrow would divide
+    if _is_fixed(kind) and not kind.list_size:  # pyarrow would divide by it
         valid = None if missing is None else pa.array(~missing).buffers()[1]
         found = pa.Array.from_buffers(kind, len(offsets) - 1, [valid], children=[values])
     elif _is_fixed(kind):

@@ -1,4 +1,4 @@
-"""Columns as NumPy and Arrow compute on them: in the byte order of this machine, and without views of texts or runs."""
+"""Columns in dtypes that NumPy and Arrow compute on: in this machine's byte order, without views of texts or runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..types import DType
 
 
 def storable(kind: pa.DataType) -> pa.DataType:
-    """Return the type of Arrow in which values of a type are kept: its functions take no views of texts and no runs.
+    """Return the type of Arrow in which values are kept; functions of Arrow take neither views of texts nor runs.
 
     Examples
     --------
@@ -103,13 +103,13 @@ def as_native(array: Any, title: str) -> Any:
         column = stored(pa.chunked_array(array.__arrow_array__()))
     except pa.ArrowException as error:
         raise TypeError(
-            f"{title} has dtype {dtype}, of which Arrow takes no rows: {first_line(error)}; {HINT}"
+            f"{title} has dtype {dtype}, whose rows Arrow cannot take: {first_line(error)}; {HINT}"
         ) from error
     return pd.arrays.ArrowExtensionArray(column)
 
 
 def one_array(chunked: pa.ChunkedArray) -> pa.Array:
-    """Return chunks of Arrow as one array, without a copy if there is one chunk, which `combine_chunks` copies."""
+    """Return chunks of Arrow as one array; unlike `combine_chunks`, this does not copy a single chunk."""
     if (
         not chunked.num_chunks
     ):  # `combine_chunks` cannot make dictionaries of views, dates or decimals of no chunk
@@ -130,7 +130,7 @@ def arrow_storage(kind: pa.DataType) -> np.dtype | None:
 
 
 def is_native(dtype: DType) -> bool:
-    """Return whether columns of a dtype are computed on as they are; `as_native` says what others become."""
+    """Return whether columns of a dtype are computed on as they are; `as_native` converts others."""
     if isinstance(dtype, pd.ArrowDtype):
         return bool(storable(dtype.pyarrow_dtype) == dtype.pyarrow_dtype)
     return not isinstance(dtype, np.dtype) or dtype.isnative

@@ -1,4 +1,4 @@
-"""What NumPy's integers and bool of pandas become where they may be null, as answers and on the way to them."""
+"""Dtypes for NumPy's integers and bool that may be null, in answers and on the way to them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def with_nulls(values: Values, missing: Values | None = None) -> Values:
     OverflowError
         For an integer that float64 does not hold.
     """
-    values = NUMPY.view(values).values  # in the machine's own order of bytes
+    values = NUMPY.view(values).values  # in the machine's byte order
     if values.dtype.kind == "b":
         found = values.astype(object)
     else:
         fill = FLOAT64.type(0)
-        found = kernels.shift(values, 0, fill, exact=True)  # which converts on all cores
+        found = kernels.shift(values, 0, fill, exact=True)  # converts on all cores
         if found is None:
             check_floats(values if missing is None else values[~missing])
             found = kernels.shift(values, 0, fill)
@@ -69,7 +69,7 @@ def masked(dtype: DType) -> DType:
 
 
 def to_masked(array: PandasArray) -> PandasArray:
-    """Return an array in the dtype that `masked` says: itself, if that is its own."""
+    """Return an array in the dtype that `masked` returns: itself, if that is its own."""
     array = bare(array)
     if masked(array.dtype) == array.dtype:
         return array
@@ -79,13 +79,13 @@ def to_masked(array: PandasArray) -> PandasArray:
 
 
 def from_masked(array: PandasArray, dtype: DType) -> PandasArray:
-    """Return an array that `to_masked` has made of one of a dtype as `to_nullable` returns such."""
+    """Return an array that `to_masked` made, of a column of `dtype`, in the dtype of `to_nullable`."""
     is_own = dtype == array.dtype or not MASKED.matches(array.dtype)
     return array if is_own else with_nulls(*masked_parts(array))
 
 
 def to_nullable(array: PandasArray) -> PandasArray:
-    """Return an array in the dtype that `nullable` says: itself, if that is its own.
+    """Return an array in the dtype that `nullable` returns: itself, if that is its own.
 
     Raises
     ------

@@ -139,7 +139,7 @@ def time_keys(values: np.ndarray) -> np.ndarray:
 
 
 def taken(layout: Layout, array: PandasArray, positions: Values, fills: bool) -> PandasArray:
-    """Return the rows of an array at these positions; if it is to be filled, null at negative ones."""
+    """Return the rows of an array at these positions; if `fills`, null at negative ones."""
     view = layout.raw(array)
     if layout.nulls == "in band":
         fill = None

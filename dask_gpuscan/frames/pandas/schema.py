@@ -62,9 +62,9 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
     try:
         if dtype.kind == "M" and method in _NOT_OF_DATES:
             raise TypeError("pandas answers for no rows only")
-        if isinstance(dtype, pd.ArrowDtype):  # of which pandas refuses more once there is a row
+        if isinstance(dtype, pd.ArrowDtype):  # pandas refuses more of these if there is a row
             one = pd.Series(nulls_of(dtype, 1)).groupby(np.zeros(1, np.int64))
-            with suppress(OverflowError):  # pandas numbers no nulls of unsigned codes, which we do
+            with suppress(OverflowError):  # pandas cannot number nulls of unsigned codes; we can
                 getattr(one, method)(**options)
         found: DType = getattr(groups, method)(**options).dtype
         return found
@@ -86,12 +86,12 @@ def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
     if method == "count" and isinstance(dtype, pd.SparseDtype):  # pandas raises an AttributeError
         return np.dtype(np.int64)
-    if is_decimal(dtype) and method in OF_DECIMALS:  # of narrow ones pandas has not all
+    if is_decimal(dtype) and method in OF_DECIMALS:  # pandas lacks some for narrow ones
         return OF_DECIMALS[method](dtype)
     if method in AVERAGES and is_date(dtype):  # pandas leaves out the half of a day
         return _TIMES
     if method in ("cummax", "cummin") and (is_date(dtype) or _is_time_of_day(dtype)):
-        return dtype  # which pandas has of no groups
+        return dtype  # pandas has none of these in groups
     if method == "nunique":
         dtype = numbered_dtype(dtype)
     try:
@@ -149,7 +149,7 @@ class PandasDTypes:
         return bool(pa.types.is_decimal(dtype.pyarrow_dtype) and dtype.pyarrow_dtype.scale > 0)
 
     def is_numeric(self, dtype: DType) -> bool:
-        # bool of Arrow as well, which pandas leaves out as the only one
+        # also bool of Arrow, the only bool that pandas leaves out
         return bool(pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype))
 
     def time_unit(self, dtype: Any) -> str:

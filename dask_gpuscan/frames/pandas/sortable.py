@@ -1,4 +1,4 @@
-"""Arrays of Arrow that it does not number or sort, as arrays of the same values that it does."""
+"""Arrays that Arrow cannot number or sort, as arrays of the same values that it can."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def decoded(array: PandasArray) -> PandasArray:
 
 
 def is_narrow_decimal(dtype: DType) -> bool:
-    """Return whether a dtype is of Arrow's decimals of 32 or 64 bits, which it neither numbers nor sorts."""
+    """Return whether a dtype is of Arrow's decimals of 32 or 64 bits, which Arrow can neither number nor sort."""
     kind = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else None
     return kind is not None and bool(pa.types.is_decimal(kind)) and kind.bit_width < 128
 
 
 def numbered_dtype(dtype: DType) -> DType:
-    """Return a dtype that Arrow numbers and that holds the values of a dtype: those of dictionaries, wide decimals."""
+    """Return a dtype that Arrow can number for the values of a dtype: the values of dictionaries, wide decimals."""
     if not isinstance(dtype, pd.ArrowDtype):
         return dtype
     kind = dtype.pyarrow_dtype
@@ -58,14 +58,14 @@ def _is_interval(dtype: DType) -> bool:
 
 
 def is_sortable(dtype: DType) -> bool:
-    """Return whether pandas sorts arrays of a dtype, as it does to make levels of an index; Arrow sorts not all."""
+    """Return whether pandas can sort arrays of a dtype, as it does for levels of an index; Arrow cannot sort all."""
     is_half = isinstance(dtype, pd.ArrowDtype) and pa.types.is_float16(dtype.pyarrow_dtype)
     is_odd = is_dictionary(dtype) or is_narrow_decimal(dtype) or _is_interval(dtype)
     return not is_half and not is_odd
 
 
 def is_level(dtype: DType) -> bool:
-    """Return whether pandas makes levels of arrays of a dtype: those of dates and times of day it makes of Python's."""
+    """Return whether pandas makes levels of arrays of a dtype; for dates and times of day it uses Python's objects."""
     kind = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else None
     return is_sortable(dtype) and not (kind and (pa.types.is_date(kind) or pa.types.is_time(kind)))
 

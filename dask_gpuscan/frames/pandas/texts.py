@@ -14,7 +14,7 @@ from ..types import GroupIds, Values
 from .layouts import OFFSETS, PandasArray, holds_text
 
 LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
-"""Types whose offsets may be too narrow for several chunks together, and those that take their place."""
+"""Types whose offsets may be too narrow for several chunks together, and the types to use instead."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def argsort(array: PandasArray) -> Values:
 
 
 def taken_texts(array: PandasArray, rows: Values, fills: bool) -> PandasArray:
-    """Return the rows of an array at these positions; if it is to be filled, null at negative ones."""
+    """Return the rows of an array at these positions; if `fills`, null at negative ones."""
     found = Texts.of(array).take(rows, fills).as_array(array.dtype)
     return array.take(rows, allow_fill=fills) if found is None else found
 

@@ -16,14 +16,14 @@ from .schema import DTypes, Index
 
 
 class Library(DTypes, Arrays, Index, Grouping, Ordering, ListColumns, Protocol):
-    """What is asked of the library that a frame belongs to: pandas, cuDF or another."""
+    """The questions to the library that a frame belongs to: pandas, cuDF or another."""
 
     @property
     def host_values(self) -> HostValues | None:
-        """What makes columns values that Python combines; None if they stay on a GPU."""
+        """The methods for columns that Python combines; None if columns stay on a GPU."""
 
     @property
     def sparse(self) -> SparseColumns | None:
-        """What makes columns dense; None if the library has no others."""
+        """The methods that make columns dense; None if the library has no sparse ones."""
 
     def __hash__(self) -> int: ...

@@ -40,16 +40,16 @@ class Arrays(Protocol):
         """Return the columns of a frame whose flag is True; there is one flag a column."""
 
     def append(self, frame: Frame, column: Column | Values, name: str) -> Frame:
-        """Return a frame with one more column, of its index; in the levels of names below the first, it has "".
+        """Return a frame with one more column; in the levels of names below the first, its name is "".
 
-        A column that has the name is replaced. Columns may share memory with those that are given.
+        A column that has the name is replaced. The answer may share memory with the arguments.
         """
 
     def rows(self, frame: Frame, rows: Values | slice) -> Frame:
         """Return the rows of a frame or series at these positions, or in a slice."""
 
     def takes_whole_rows(self, frame: Frame) -> bool:
-        """Return whether `rows` is faster than to move each column by itself, as it is where there are few rows."""
+        """Return whether `rows` is faster than moving each column by itself, as it is for few rows."""
 
     def native(self, frame: Frame) -> Frame:
         """Return a frame or series in dtypes that are computed on, itself if it has these; refuse <NA> as a label."""
@@ -67,14 +67,14 @@ class Arrays(Protocol):
         index: Labels | None,
         like: Frame | None = None,
     ) -> Frame:
-        """Return arrays as a frame; its names are of the kind of those of a frame `like`, if that has them all."""
+        """Return arrays as a frame; its names are of the same kind as those of a frame `like` that has them all."""
 
     def join_columns(
         self, frames: Sequence[Frame], names: Sequence[Hashable], left: Frame, right: Frame
     ) -> Frame:
         """Return one frame of the columns of several frames, which have the same index.
 
-        It is as if it shared no memory with them. They are of two frames: without columns it has the index of the left
+        Writing to it does not change them. They are of two frames: without columns it has the index of the left
         one, and its labels have a name if that is the same on both sides.
         """
 
@@ -85,7 +85,7 @@ class Arrays(Protocol):
         """Keep a frame's memory where it is, and let results come from the library's own allocator."""
 
     def pair_names(self, frame: Frame, pairs: list[Any]) -> Labels:
-        """Return pairs of a column's name and another name as columns' names, with one level more than the frame's."""
+        """Return pairs of a column's name and another one as names of columns, with one level more than the frame's."""
 
     # --- columns and their arrays
 
@@ -99,7 +99,7 @@ class Arrays(Protocol):
         """Return the rows of a column from `start` to `stop`."""
 
     def slice_array(self, array: Array, start: int, stop: int) -> Array:
-        """Return the rows of an array from `start` to `stop`, in the same memory; users must not get it to write to."""
+        """Return the rows of an array from `start` to `stop`, in the same memory, so it must not be an answer."""
 
     def empty(self, dtype: DType) -> Array:
         """Return an array of no rows."""
@@ -135,9 +135,9 @@ class Arrays(Protocol):
         """Return the rows of an array at these positions; with `nulls`, -1 stands for a null."""
 
     def shift(self, array: Array, periods: int, /, *fill: Any) -> Array:
-        """Return for each row the value so many rows before it, or behind; `fill` or null where there is no such row.
+        """Return for each row the value `periods` rows before it; `fill` or null where there is no such row.
 
-        Where there may be none, the answer has the dtype that `nullable` returns.
+        Without a fill, the answer has the dtype that `nullable` returns.
         """
 
     def subtract(self, array: Array, earlier: Array) -> Array:
@@ -150,25 +150,25 @@ class Arrays(Protocol):
         """
 
     def diff(self, array: Array, periods: int) -> Array:
-        """Return each row's value minus that so many rows before, or behind; null where there is no such row."""
+        """Return each row's value minus that `periods` rows before it; null where there is no such row."""
 
     def relative(self, array: Array, earlier: Array) -> Array:
         """Return the values divided by `earlier` ones, whose dtype has a null, minus 1."""
 
     def relative_change(self, array: Array, periods: int) -> Array:
-        """Return each row's value divided by that so many rows before, or behind, minus 1; nulls are not filled."""
+        """Return each row's value divided by that `periods` rows before it, minus 1; nulls are not filled."""
 
     def group_change(self, method: str, array: Array, /, **options: Hashable) -> Array:
         """Return the library's own answer of ``diff`` or ``pct_change`` for rows that are one group."""
 
     def always_counted(self, array: Array) -> Array | None:
-        """Return the values that the library counts even if no row has them, in their order: categories; else None."""
+        """Return the values that the library counts even if no row has them, in order: categories; None for others."""
 
     def concatenate(self, arrays: list[Array]) -> Array:
         """Join arrays of one dtype; categoricals get the categories of all."""
 
     def replace(self, array: Array, start: int, rows: Array) -> Array:
-        """Return an array with these rows in the place of its own from `start` on, or write to the array itself."""
+        """Return an array with these rows instead of its own from `start` on; it may be the array itself, changed."""
 
     def floats(self, column: Column) -> Values:
         """Return the numbers of a column as float64, NaN where it is null."""
@@ -183,7 +183,7 @@ class Arrays(Protocol):
         """Return numbers of int64, or bool, as an array."""
 
     def one_each(self, count: int) -> Values:
-        """Return so many ones of int64 that are one number in memory, by which they are known for what they are."""
+        """Return `count` ones of int64 that are one number in memory, which shows that all are ones."""
 
     # --- nulls
 
@@ -200,7 +200,7 @@ class Arrays(Protocol):
         """Return an array in the dtype that `masked` returns: the array itself, if that is its own dtype."""
 
     def from_masked(self, array: Array, dtype: DType) -> Array:
-        """Return an array that `to_masked` has made of one of a dtype as `to_nullable` returns such; raises as that."""
+        """Return an array that `to_masked` made of one of `dtype`, in the dtype of `to_nullable`; raises as that."""
 
     def to_nullable(self, array: Array) -> Array:
         """Return an array in the dtype that `nullable` returns: the array itself, if that is its own dtype.

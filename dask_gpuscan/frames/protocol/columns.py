@@ -41,7 +41,7 @@ class ListColumns(Protocol):
 class HostValues(Protocol):
     """Columns as NumPy arrays of Python's objects, or of numbers that no kernel takes.
 
-    Decimals are integers, counted in the last digit.
+    Decimals are integers, in units of the last digit.
     """
 
     def combines(self, method: str | None, dtype: DType) -> bool:
@@ -54,7 +54,7 @@ class HostValues(Protocol):
         """Return whether a dtype is of decimals."""
 
     def limbs(self, array: Array) -> list[np.ndarray]:
-        """Return decimals as digits of base 2 ** 32, in integers of 64 bits; sums of each make up those of the sum."""
+        """Return decimals as digits of base 2 ** 32, in integers of 64 bits; sums of digits are digits of the sum."""
 
     def whole(self, limbs: Sequence[np.ndarray]) -> np.ndarray:
         """Return such digits, or sums of these, as integers of Python."""
@@ -66,10 +66,10 @@ class HostValues(Protocol):
         """Return the dtype of the answers of a method."""
 
     def state_dtype(self, method: str, dtype: DType) -> DType:
-        """Return a dtype that holds what partitions hand on, where answers may still fit that their sums do not."""
+        """Return a dtype that holds what partitions hand on: their sums may not fit where later answers do."""
 
     def takes_dtype(self, dtype: DType, requested: DType) -> bool:
-        """Return whether answers for a dtype may be asked for in another one, to which the column is cast."""
+        """Return whether a column of a dtype may be cast to a requested one for its answers."""
 
     def values(self, array: Array) -> np.ndarray:
         """Return the values of an array, with any value in the place of a null."""

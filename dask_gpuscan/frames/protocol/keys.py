@@ -32,20 +32,20 @@ class Grouping(Protocol):
     ) -> tuple[GroupIds, GroupIds] | None:
         """Return the groups of rows of two kinds, equal where the rows of all arrays are.
 
-        None if keys are not integers, or have nulls or a wide range for so many rows.
+        None if keys are not integers, have nulls, or have too wide a range for the number of rows.
         """
 
     def number_keys(self, array: Array) -> NumberKeys | None:
-        """Return what numbers keys by a table, where numbers go on, and tells the first rows of new ones.
+        """Return a function that numbers keys in a table that lasts, and finds the first rows of new ones.
 
-        None if keys are no numbers of a fixed width nor texts, if some are null, or if this takes long here.
+        None if keys are neither fixed-width numbers nor texts, if some are null, or if this takes long here.
         """
 
     def own_group_ids(self, array: Array) -> GroupIds | None:
         """Return an array's numbers, without a copy, if they can be group ids; else None."""
 
     def has_nan_apart(self, column: Column) -> bool:
-        """Return whether there is NaN that is no null, of which the library's own reductions of groups are wrong."""
+        """Return whether there is NaN that is not null, for which the library's own reductions of groups are wrong."""
         ...
 
     def reduces_groups(
@@ -53,7 +53,7 @@ class Grouping(Protocol):
     ) -> bool:
         """Return whether the library's own group-by reduces columns of these dtypes of a frame by these methods.
 
-        It must take the same keys for equal, and not be slower than ours.
+        It must find the same keys equal, and not be slower than ours.
         """
 
     def hash_rows(self, columns: list[Column]) -> Values:
@@ -86,7 +86,7 @@ class Ordering(Protocol):
         """Return a column whose order is the one in which the library ranks this column."""
 
     def rank_dtypes(self, frame: Frame, **options: Hashable) -> list[DType]:
-        """Return the dtypes of the library's own ranks of the columns of a frame, which a series may have otherwise."""
+        """Return the dtypes of the library's own ranks of the columns of a frame; those of a series may differ."""
 
     def is_monotonic(self, column: Column, decreasing: bool) -> bool:
         """Return whether a series never decreases, or never increases; never if it holds a null.
@@ -95,7 +95,7 @@ class Ordering(Protocol):
         """
 
     def is_column(self, frame: Frame, key: Frame) -> bool:
-        """Return whether the library takes a series, which has the labels of a frame, for its column of that name."""
+        """Return whether a series, which has the labels of a frame, counts as the frame's column of that name."""
 
     def as_key(self, values: Any) -> Column:
         """Return the answer of a user's function for a key as a column."""

@@ -14,7 +14,7 @@ class DTypes(Protocol):
     null_sums: bool
     """Whether the sum and the product of a group without values are null."""
     asks_groups: bool
-    """Whether the library's own group-by is asked for reductions, where `reduces_groups` says so."""
+    """Whether the library's own group-by may compute reductions, where `reduces_groups` says so."""
 
     def layout(self, dtype: DType) -> Layout | None:
         """Return the layout of a dtype; None if its columns hold no numbers of fixed width."""
@@ -44,13 +44,13 @@ class DTypes(Protocol):
         """Return the dtype of answers of a dtype that may be null: itself, if it has a null."""
 
     def masked(self, dtype: DType) -> DType:
-        """Return a dtype that holds all values of a dtype exactly, and nulls, for what is no answer yet."""
+        """Return a dtype that holds all values of a dtype exactly, and nulls, for intermediate results."""
 
     def time_unit(self, dtype: DType) -> str:
         """Return the unit in which a dtype of times stores them."""
 
     def stored_number(self, value: object, dtype: DType) -> int:
-        """Return the number that a column of times or decimals stores for a value; raises a TypeError."""
+        """Return the number that a column of times or decimals stores for a value; raises a TypeError for others."""
 
     def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         """Return the dtype of the library's own answer of a method; raises a TypeError if the library has no answer."""
@@ -58,7 +58,7 @@ class DTypes(Protocol):
     def group_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         """Return the dtype of an answer of a method of the library's group-by; raises as `answer_dtype`.
 
-        A library may choose it by the values; this one holds the answers for all values.
+        The library may choose it by the values; the returned one holds the answers for all values.
         """
 
 

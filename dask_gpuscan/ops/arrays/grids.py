@@ -1,4 +1,4 @@
-"""What is done with one block of a grid: means of boxes, where there are elements around it, and the ends of boxes."""
+"""Operations on one block of a grid: means of boxes, given the elements around it, and the ends of boxes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BoxFilter:
     options : dict
         What else `kernels.grids.box_filter` takes.
     halos : dict of int to int
-        How many elements around the block it comes with on either side, by axis.
+        How many elements the block has around it on either side, by axis.
     """
 
     radii: Mapping[int, int]
@@ -41,21 +41,21 @@ class BoxFilter:
 
 @dataclass(frozen=True)
 class BoxEnds:
-    """Where the ends of boxes are in a table whose blocks lie along some axes, and what is made of them.
+    """The ends of boxes in a table in blocks: picked from each block, then summed.
 
     Parameters
     ----------
     axes : tuple of int
-        Of the table.
+        Of the table; its blocks lie along these.
     count : int
-        Boxes.
+        The number of boxes.
     """
 
     axes: tuple[int, ...]
     count: int
 
     def pick(self, block: Any, places: np.ndarray) -> Any:
-        """Return what a block has at places, of one row an axis."""
+        """Return the values of a block at places, which have one row an axis."""
         others = [axis for axis in range(block.ndim) if axis not in self.axes]
         at = [np.asarray(row, like=block) for row in places]
         return block.transpose(*others, *self.axes)[(..., *at)]
@@ -63,7 +63,7 @@ class BoxEnds:
     def sums(
         self, rows: list[np.ndarray], picked: list[Any], like: Any, shape: tuple[int, ...]
     ) -> Any:
-        """Return the sums of boxes, from what blocks had at their ends; `rows` say which."""
+        """Return the sums of boxes from the values that blocks have at ends; `rows` are the numbers of these ends."""
         ends = (self.count, *(2,) * len(self.axes))
         found = np.zeros_like(like, shape=(*shape, int(np.prod(ends))))
         for each, values in zip(rows, picked, strict=True):

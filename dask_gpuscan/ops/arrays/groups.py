@@ -1,7 +1,7 @@
 """Scans of array blocks along an axis within groups of rows in any order.
 
-A row is all elements of a block with one position along the axis, and has a code; elements of one line along the axis
-whose rows have one code are a group. Codes below zero are those of rows in no group.
+A row is all elements of a block at one position along the axis, and has a code. Elements of one line along the axis
+are a group if their rows have the same code. Rows in no group have codes below zero.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class RowGroups(ReducibleGroups):
 
     Notes
     -----
-    Values and answers have the shape of the block, and states too, but one code a place along the axis. Where there is
-    room for the states of all groups, no element is moved. Else those of a group are brought together.
+    Values and answers have the shape of the block, and so have states, with one code a place along the axis. If there
+    is room for the states of all groups, no element is moved; else those of a group are brought together.
     """
 
     marks_nulls = True
@@ -131,7 +131,7 @@ class RowGroups(ReducibleGroups):
     def _sorted(self, rows: Any) -> tuple[Any, Keys]:
         """Return an order of elements in which those of each group are adjacent, and the groups in that order.
 
-        The rows are those of groups before, which are elements of their own and come first, and those of the block.
+        The rows of earlier groups, whose states are elements here, come first, then those of the block.
         """
         xp, before = self.xp, len(rows) - len(self.rows)
         order = np.argsort(rows, kind="stable")
@@ -146,7 +146,7 @@ class RowGroups(ReducibleGroups):
 
 
 def array_module(array: Any) -> Any:
-    """Return NumPy or CuPy, whichever an array is of."""
+    """Return the module of an array: NumPy or CuPy."""
     return np if isinstance(array, np.ndarray) else import_late("cupy")
 
 
@@ -163,16 +163,16 @@ class RowStates:
     """The states of groups after some blocks."""
 
     op: Operator
-    """That combines states."""
+    """The operator that combines states."""
     codes: Any
-    """Of rows, without those of no row, ascending; a NumPy array."""
+    """The codes that have rows, ascending; a NumPy array."""
     states: States
-    """One field each, of the shape of a block, but one code a place along the axis."""
+    """One array a field, of the shape of a block, with one code a place along the axis."""
 
 
 @dataclass(frozen=True)
 class GroupedArrayScan(Carry):
-    """A scan of array blocks within groups, as a carry; with each block come the codes of its rows, last."""
+    """A scan of array blocks within groups, as a carry; the last array of each block holds the codes of its rows."""
 
     scan: ArrayScan
     has_none: bool
@@ -192,7 +192,7 @@ class GroupedArrayScan(Carry):
         return self.scan.axis
 
     def answer(self, arrays: Sequence[Any]) -> np.dtype:
-        """Return the dtype of the answer, which is one array; raises what does not fit."""
+        """Return the dtype of the answer, which is one array; raises an error for inputs that do not fit."""
         return self._answer(self.scan.answer(arrays))
 
     def _answer(self, found: np.dtype) -> np.dtype:

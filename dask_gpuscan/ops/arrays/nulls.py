@@ -1,4 +1,4 @@
-"""NaN and NaT in arrays: by which operator a scan passes over them, or keeps them as NumPy does.
+"""NaN and NaT in arrays: the operators by which a scan passes over them, or keeps them as NumPy does.
 
 Times are scanned as 64-bit integers, among which NaT is the smallest.
 """
@@ -35,7 +35,7 @@ class Way:
     nulls: Nulls = None
     """Which elements leave the state as it is."""
     answer: np.dtype | None = None
-    """The dtype of answers, where the operator has another one for them."""
+    """The dtype of answers, if it is not the operator's."""
 
 
 _ADD, _FIRST, _LAST = BUILT_IN["add"], BUILT_IN["first"], BUILT_IN["last"]
@@ -52,7 +52,7 @@ _PASSING_NAN = {
     _FIRST.token: _one("first-number", lambda a, b: b if a != a else a, np.nan),
     _LAST.token: LAST_NUMBER,
 }
-"""Operators of which NaN is the identity: answers before the first number are NaN."""
+"""Operators with NaN as their identity: answers before the first number are NaN."""
 
 _PASSING_NAT = {
     _ADD.token: _ADD,
@@ -92,7 +92,7 @@ _AFTER_NOTHING = {
         inputs=1,
     ),
 }
-"""Operators that keep NaN, and whose answers before the first number are NaN: infinity less itself."""
+"""Operators that keep NaN, and answer NaN before the first number: infinity less itself."""
 
 _OF_TIMES = {True: _PASSING_NAT, False: _KEEPING_NAT}
 
@@ -111,7 +111,7 @@ def way(
     op : Operator
     dtypes : sequence of dtype
     answer : dtype, optional
-        The one that is asked for.
+        As requested.
     skipna : bool
     from_nothing : bool, default False
         Whether there are answers before the first element, and no initial value.
@@ -157,7 +157,7 @@ def as_time(value: Any, dtype: np.dtype) -> Any:
     Raises
     ------
     TypeError
-        For what is no such time.
+        For anything that is not such a time.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def as_time(value: Any, dtype: np.dtype) -> Any:
 
 @lru_cache(maxsize=256)
 def last_within(limit: int, of_times: bool) -> Operator:
-    """Return the operator whose answer is the last value, if at most so many elements came since.
+    """Return the operator whose answer is the last value, if at most `limit` elements came since.
 
     Its state is the last value, and how many elements came since.
 

@@ -34,14 +34,14 @@ class ArrayScan(Carry):
     axis: int
     options: ScanArguments
     limit: int | None = None
-    """Of a fill: how many elements get the value before them, at most."""
+    """For a fill: how many elements in a row are filled at most."""
 
     @property
     def reverse(self) -> bool:
         return self.options.reverse
 
     def answer(self, arrays: Sequence[Any]) -> np.dtype:
-        """Return the dtype of the answer, which is one array; raises what does not fit."""
+        """Return the dtype of the answer, which is one array; raises an error for inputs that do not fit."""
         inputs = self.inputs(arrays)
         self.initial(inputs)
         if not inputs.types.scalar_output:
@@ -49,7 +49,7 @@ class ArrayScan(Carry):
         return inputs.answer
 
     def inputs(self, block: Any) -> ScanInputs:
-        """Return how a block is scanned: an array, or one an input of the operator."""
+        """Return how a block is scanned; it is an array, or one for each input of the operator."""
         arrays = tuple(block) if isinstance(block, (list, tuple)) else (block,)
         time = arrays[0].dtype if arrays[0].dtype.kind in "mM" else None
         asked = self.options.dtype
@@ -74,7 +74,7 @@ class ArrayScan(Carry):
 
     @property
     def dtype(self) -> np.dtype | None:
-        """The dtype that kernels are asked for: of half floats the answers are made of floats."""
+        """The dtype that kernels answer in: float for half floats."""
         return FLOAT if self.options.dtype == HALF else self.options.dtype
 
     def initial(self, inputs: ScanInputs) -> Any:
@@ -127,7 +127,7 @@ class ArrayScan(Carry):
 
 
 def refuse_states(op: Operator) -> NoReturn:
-    """Raise the error of an operator whose answers are states of several fields, where one array is wanted."""
+    """Raise the error for an operator that answers with states of several fields, where one array is wanted."""
     raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
 
 
@@ -140,9 +140,9 @@ class ScanInputs:
     arrays: tuple[Any, ...]
     types: Signature
     dtype: np.dtype | None
-    """The dtype that kernels are asked for."""
+    """The dtype that kernels answer in."""
     stays: np.dtype | None
-    """The dtype of the answer where kernels have another one for it: integers for times, floats for half floats."""
+    """The dtype of the answer, if kernels use another one: integers for times, floats for half floats."""
 
     @property
     def time(self) -> np.dtype | None:
@@ -155,7 +155,7 @@ class ScanInputs:
         return self.types.outputs[0] if self.stays is None else self.stays
 
     def shown(self, out: Any, exclusive: Any) -> Any:
-        """Return what kernels answer as an array of the answer's dtype."""
+        """Return the answer of kernels as an array of the answer's dtype."""
         if self.stays is None:
             return out
         if exclusive and self.time is not None and self.op not in SIGNED_SUMS:

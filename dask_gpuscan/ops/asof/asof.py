@@ -1,8 +1,8 @@
 """As-of merges: each row of the left side with the nearest row of the right one, of equal keys if there are any.
 
-Rows of the right side go to the partition of the left one whose rows may match them. What lies before a partition, or
-behind it, is one row a key: the nearest one. Where equal values do not match, it is the nearest one of another value
-too, as rows on both sides of a border may have the same.
+Rows of the right side go to the partition of the left one whose rows may match them. Of the rows before a partition, or
+behind it, the nearest one of each key is enough. Where equal values do not match, the nearest one of another value is
+handed on too, as rows on both sides of a border may have the same value.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .columns import KEY, LEFT, AsOfPlan, AsOfSide, SideSource
 
 @dataclass(frozen=True)
 class AsOf:
-    """What an as-of merge is asked for.
+    """The specification of an as-of merge.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class AsOf:
     tolerance : number, optional
         In the numbers that columns store.
     nullable : bool
-        Whether columns of the right side have a dtype that has a null though all rows match: partitions must agree.
+        Whether columns of the right side have a dtype that has a null even if all rows match: partitions must agree.
     """
 
     left: AsOfSide
@@ -58,25 +58,25 @@ class AsOf:
 
     @property
     def ways(self) -> tuple[bool, ...]:
-        """Which ways rows are looked for, each as whether it is forward."""
+        """The directions in which rows are looked for: True for forward."""
         return WAYS[self.direction]
 
     @property
     def misses_at_ends(self) -> bool:
-        """Whether rows without a match, if there are any, are the first or the last ones."""
+        """Whether the rows without a match, if any, include the first or the last row."""
         within = self.tolerance is None and (self.exact or self.direction != "nearest")
         return within and not self.left.by
 
     def with_plan(self, plan: AsOfPlan) -> AsOf:
-        """Return the question for other columns of the answer."""
+        """Return the same merge with other columns in the answer."""
         return replace(self, plan=plan)
 
     def over_partitions(self) -> AsOf:
-        """Return the question as it is put to partitions, whose dtypes must agree."""
+        """Return the same merge for partitions, whose dtypes must agree."""
         return replace(self, nullable=True)
 
     def outside(self, forward: bool) -> NearestRows:
-        """Return what a partition sees of the right side before its own rows, or behind them."""
+        """Return the summary of the right rows that a partition sees before its own rows, or behind them."""
         return NearestRows(self.right, forward, self.exact)
 
     def merged(self, left: Any, right: Any, start: int = 0, place: str = "") -> Any:
@@ -156,7 +156,7 @@ class AsOf:
 
 
 def _any_negative(rows: Values, ends: bool) -> bool:
-    """Tell whether any row is negative; if any is, the first or the last one is if it is known of the `ends`."""
+    """Return whether any row is negative; with `ends`, only the first and the last one need be looked at."""
     if not len(rows):
         return False
     is_there = (ends or isinstance(rows, np.ndarray)) and rows[:: max(1, len(rows) - 1)].min() < 0
@@ -164,7 +164,7 @@ def _any_negative(rows: Values, ends: bool) -> bool:
 
 
 def _codes(library: Library, sides: list[list[Array]]) -> tuple[tuple[Values, Values], int]:
-    """Return codes of the rows of both sides, equal where all keys are, and a number above them."""
+    """Return codes of the rows of both sides, equal where all keys are, and a number above all codes."""
     left, right = sides
     if len(left) == 1:
         own = [library.own_group_ids(array) for (array,) in sides]
@@ -188,7 +188,7 @@ def _selected(library: Library, frame: Any, numbers: list[int]) -> Any:
 
 
 def numbers(column: Column) -> Values:
-    """Return the numbers by which the values of a column are ordered: of decimals, as they count in the last digit."""
+    """Return the numbers by which the values of a column are ordered: decimals in units of the last digit."""
     library = library_of(column)
     if holds_decimals(column):
         assert library.host_values is not None
@@ -203,7 +203,7 @@ def in_order(column: Column, side: str, place: str = "") -> Values:
     Raises
     ------
     ValueError
-        If they do, or one is null.
+        If they decrease, or one is null.
     """
     values = numbers(column)
     if _has_outer_null(column) or not is_sorted(values):
@@ -212,10 +212,10 @@ def in_order(column: Column, side: str, place: str = "") -> Values:
 
 
 def _has_outer_null(column: Column) -> bool:
-    """Tell whether a row is null, by the mask if there is one; of times the first one, as null is the least of them."""
+    """Return whether a row is null: by the mask if there is one; of times by the first row, as NaT is the least."""
     library = library_of(column)
     array, layout = library.array(column), library.layout(column.dtype)
-    if layout is None:  # of decimals
+    if layout is None:  # decimals
         return library.missing(column) is not None
     view = layout.raw(array)
     if view.nulls is None and layout.nulls == "mask":
@@ -226,7 +226,7 @@ def _has_outer_null(column: Column) -> bool:
 
 
 def refuse(column: Column, side: str, place: str) -> NoReturn:
-    """Raise what a user sees for a column that is in no order, or has a null."""
+    """Raise the error for a column that is not in order, or has a null."""
     where = f" in {place}" if place else ""
     missing = library_of(column).missing(column)
     if missing is not None and bool(missing.any()):
@@ -276,8 +276,9 @@ class Bounds:
     def pieces(self, xp: Any, values: Values, direction: str) -> list[tuple[int, int]]:
         """Return the rows of a partition of the right side for each partition of the left, given their numbers.
 
-        They are those up to its last number, and beyond the one before; or looking forward, those from its first number
-        on. Rows outside go nowhere, but where the nearest is looked for, those behind all go to the last partition.
+        A left partition gets the rows up to its last number that are beyond the last number before; looking forward,
+        those from its first number on. Rows outside go nowhere, except that for "nearest" those behind all go to the
+        last partition.
         """
         forward, rows = direction == "forward", len(values)
         known = np.array([x for x in self.numbers if x is not None], values.dtype)
@@ -299,7 +300,7 @@ def bounds(left: Sequence[SideEnds], right: Sequence[SideEnds], direction: str) 
     Raises
     ------
     ValueError
-        If a partition of either side begins before one ahead of it ends, or its dtype differs.
+        If a partition of either side begins before an earlier one ends, or its dtype differs.
     """
     for side, found in (("left", left), ("right", right)):
         common_schema([e.schema for e in found])
@@ -333,13 +334,13 @@ def cut(frame: Any, question: AsOf, found: Bounds, number: int) -> PartitionSlic
 
 @dataclass(frozen=True)
 class NearestRows(Summary):
-    """What rows of a side may match from outside: of each key the last one, or the first.
+    """The rows that other partitions may match: the last one of each key, or the first.
 
     Parameters
     ----------
     side : AsOfSide
     forward : bool
-        Whether rows are looked for behind: then they are the first ones.
+        Whether matches are looked for forward: then these are the first rows.
     exact : bool
         Whether equal values match. If they do not, the nearest row of another value is kept as well.
     """

@@ -1,4 +1,4 @@
-"""The columns of an as-of merge: what each side is matched on, and which column of the answer comes from where."""
+"""The columns of an as-of merge: those that each side is matched on, and where columns of the answer come from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEFT, RIGHT, KEY = "left", "right", "key"
 
 @dataclass(frozen=True)
 class AsOfSide:
-    """What a side is matched on."""
+    """The columns that a side is matched on."""
 
     name: str
     """"left" or "right", for messages."""
@@ -38,7 +38,7 @@ class AsOfSide:
         return [library_of(frame).column(frame, name) for name in self.by]
 
     def columns(self, frame: Any) -> list[Column]:
-        """Return all that the side is matched on, in the order of `names`."""
+        """Return all columns that the side is matched on, in the order of `names`."""
         return [*self.by_columns(frame), self.on_column(frame)]
 
     @property
@@ -59,9 +59,9 @@ class SideSource:
     side: str
     """`LEFT`, `RIGHT` or `KEY`."""
     number: int
-    """Of the column of the side, or of the key."""
+    """The number of the column of the side, or of the key."""
     key: int | None = None
-    """The key of the left side that is in its place where any row has no match, as in pandas."""
+    """The key of the left side that replaces it if any row has no match, as in pandas."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class AsOfPlan:
         return replace(self, names=tuple(self.names[i] for i in kept), sources=sources)
 
     def renumbered(self, side: str, kept: Sequence[int]) -> AsOfPlan:
-        """Return the plan for a side of which only some columns are left."""
+        """Return the plan for a side that has only some of its columns left."""
         sources = tuple(
             replace(s, number=kept.index(s.number)) if s.side == side else s for s in self.sources
         )
@@ -99,15 +99,15 @@ def plan_of(
     Parameters
     ----------
     left, right : DataFrame
-        Any with the columns of the sides.
+        Frames with the columns of the sides; their rows do not matter.
     sides : pair of AsOfSide
     names : sequence
-        Of the columns of both sides, but for those of the right one that are `dropped`, with suffixes.
+        Of the columns of both sides with suffixes, without those of the right one that are `dropped`.
 
     Notes
     -----
-    Keys that have no name, or one name on both sides, are further columns where their name is in neither side. A column
-    of the right side that has their name holds the key wherever any row has no match.
+    Keys that have no name, or one name on both sides, are further columns if neither side has a column of their name.
+    A column of the right side that has their name holds the key if any row has no match.
     """
     of_left, of_right = sides
     known = [library_of(f).names(f) for f in (left, right)]

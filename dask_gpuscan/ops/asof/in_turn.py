@@ -1,4 +1,4 @@
-"""As-of merges of two sides that come in batches: of the right side, as much is read as the left one has met."""
+"""As-of merges of two sides that come in batches: the right side is read as far as the left one has come."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Reached = tuple[int, int, bool, list[tuple[str, str, Any]], list[Any], int]
 
 @dataclass(frozen=True, eq=False)
 class RightRows:
-    """What was read of the right side with the left rows so far."""
+    """The right rows that were read with the left rows so far."""
 
     waiting: Frame
     """Rows behind the last left one."""
@@ -39,12 +39,12 @@ class RightRows:
 def merged_in_turn(
     question: AsOf, left: Any, seen: RightRows, read: Callable[[], Any]
 ) -> tuple[Any, RightRows]:
-    """Return the rows of a left batch, each with its match, and what was read of the right side with them.
+    """Return the rows of a left batch, each with its match, and the right rows that were read.
 
     Parameters
     ----------
     question : AsOf
-        That looks backwards.
+        One that looks backwards.
     left : DataFrame
     seen : RightRows
     read : callable
@@ -72,7 +72,7 @@ def merged_in_turn(
 
 
 def read_on(question: AsOf, seen: RightRows, read: Callable[[], Any]) -> RightRows:
-    """Return what was read of the right side once no batch is left: later rows may match what no left row met."""
+    """Return the right rows, read to the end: later left rows may match those that no left row has reached."""
     rows, count, right_end = _read(question, seen, read, None)
     return replace(seen, waiting=rows, count=count, right_end=right_end)
 
@@ -80,7 +80,7 @@ def read_on(question: AsOf, seen: RightRows, read: Callable[[], Any]) -> RightRo
 def _read(
     question: AsOf, seen: RightRows, read: Callable[[], Any], end: Any
 ) -> tuple[Any, int, Any]:
-    """Read the right side up to a row behind a number, or all of it.
+    """Read the right side up to a row behind a number, or to the end.
 
     Returns
     -------

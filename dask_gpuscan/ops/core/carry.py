@@ -1,7 +1,7 @@
-"""What operations say to the engines that run them: how rows are summarised, and what is answered given the summaries.
+"""The interfaces of operations for engines: how rows are summarised, and what is answered given the summaries.
 
-A kind of operation is a base class here; an engine has one function of the name that `kind` gives. Classes may have a
-field or a property where a base class has a default.
+Each kind of operation is a base class here, and an engine has one function of the name that `kind` gives. Where a base
+class has a default, classes may have a field or a property.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...frames.keys import By
 
 
 class Labelled:
-    """What has a name, as a field or as a property."""
+    """An operation with a name, as a field or as a property."""
 
     if TYPE_CHECKING:
 
@@ -23,7 +23,7 @@ class Labelled:
 
 
 class Summary:
-    """What stands for a partition, and for neighbouring partitions."""
+    """Aggregates of partitions, and of neighbouring partitions together."""
 
     if TYPE_CHECKING:
 
@@ -44,7 +44,7 @@ class Summary:
 
 
 class Carry(Summary, Labelled):
-    """A summary, and what is answered for a partition given that of all before it."""
+    """A summary, and the answer for a partition given the aggregate of all before it."""
 
     kind = "look_back"
 
@@ -71,12 +71,12 @@ class Carry(Summary, Labelled):
         return answer, aggregate if prefix is None else self.combine([prefix, aggregate])
 
     def try_prefix(self, no_rows: Any, prefix: Any) -> None:
-        """Raise an error of any kind if the aggregate of rows before is not one of this carry."""
+        """Raise any error if the aggregate of rows before does not fit this carry."""
         self.follow(no_rows, prefix)
 
 
 class FrameOperation:
-    """What an operation on frames says before there are rows."""
+    """Facts about an operation on frames that are known before there are rows."""
 
     if TYPE_CHECKING:
 
@@ -94,15 +94,15 @@ class FrameOperation:
 
         @property
         def key_columns(self) -> Sequence[Hashable]:
-            """Which columns are read with the one that is asked for, if operations are columnwise."""
+            """Which columns are read with a chosen one, if operations are columnwise."""
 
         @property
         def grouped_by(self) -> Sequence[Hashable]:
-            """The names of the keys, if what stands for rows has some for each key."""
+            """The names of the keys, if aggregates have an entry for each key."""
 
         @property
         def columns_in_states(self) -> Sequence[Sequence[int]] | None:
-            """For each part of a scan of groups, which of its states are values of a column, not numbers."""
+            """For each part of a scan of groups, which states are values of a column rather than numbers."""
 
     else:
         columnwise = keeps_index = keeps_divisions = False
@@ -117,13 +117,13 @@ class FrameOperation:
         raise NotImplementedError
 
     def time_dtype(self, frame: Any) -> Any:
-        """Dtype of the times by which what stands for rows gets old; None if it does not."""
+        """Dtype of the times by which an aggregate gets old; None if it does not."""
         return None
 
     def last(self, frame: Any, seen: Any) -> Any:
-        """Frame of what was answered last, or of the rows that are kept, given what stands for the rows so far.
+        """Frame of the last answers, or of the rows that are kept, given the aggregate of the rows so far.
 
-        `frame` is an input, and may have no rows. None if what stands for rows is no table.
+        `frame` is an input, and may have no rows. None if the aggregate is not a table.
         """
         return None
 
@@ -142,19 +142,19 @@ class DataFrameCarry(FrameOperation, Carry):
 
 
 class OverlapCarry(FrameOperation, Labelled):
-    """What is answered for a partition given what lies before it, behind it, or both."""
+    """The answer for a partition given the rows before it, behind it, or both."""
 
     kind = "map_overlap"
     final = None
 
     @property
     def before(self) -> Summary | None:
-        """Of the partitions before; None if it does not look there."""
+        """The summary of the partitions before; None if it does not look there."""
         return None
 
     @property
     def after(self) -> Summary | None:
-        """Of the partitions behind, from the last to the next one; None if it does not look there."""
+        """The summary of the partitions behind, from the last to the next one; None if it does not look there."""
         return None
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
@@ -172,7 +172,7 @@ class OverlapCarry(FrameOperation, Labelled):
         self.follow(no_rows, before)
 
     def apply(self, partition: Any, before: Any, after: Any) -> Any:
-        """Output of a partition, given the aggregates of what is on either side; None where nothing is."""
+        """Output of a partition, given the aggregates on either side; None where there are no rows."""
         raise NotImplementedError
 
     def whole(self, frame: Any) -> Any:
@@ -182,7 +182,7 @@ class OverlapCarry(FrameOperation, Labelled):
 
 
 class TreeReduction(Labelled):
-    """What reduces all partitions to one: what stands for a partition, merged some at a time."""
+    """A reduction of all partitions to one: tables that stand for partitions, merged some at a time."""
 
     kind = "tree_reduce"
 
@@ -203,7 +203,7 @@ class TreeReduction(Labelled):
         raise NotImplementedError
 
     def table(self, partition: Any) -> Any:
-        """What stands for a partition."""
+        """Table that stands for a partition."""
         raise NotImplementedError
 
     def merge(self, tables: Sequence[Any]) -> Any:

@@ -17,7 +17,7 @@ from .plans import PlannedOperation
 
 
 class FrameColumns:
-    """What all carries over frames have in common: operations, each on some columns."""
+    """The base of all carries over frames: operations, each on some columns."""
 
     keeps_index = True
 
@@ -26,7 +26,7 @@ class FrameColumns:
         raise NotImplementedError
 
     def operations(self, count: int) -> Sequence[Any]:
-        """Return the operations, of which there are so many."""
+        """Return the operations; there are `count`."""
         raise NotImplementedError
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
@@ -118,7 +118,7 @@ class NamedColumns(FrameColumns):
         names, arrays = named_answers(self.parts, arrays)
         if self.as_series:
             return library.series(arrays[0], index, names[0])
-        # beside columns of others, names of the frame's own are of another kind
+        # names have the kind of the frame's only if all columns are answers for columns of the frame
         own = frame.ndim == 2 and all(len(set(part.sources)) == 1 for part in self.parts)
         return library.frame(arrays, names, index, frame if own else None)
 
@@ -129,7 +129,7 @@ class FrameCarry(FrameColumns, DataFrameCarry):
     def aggregate(self, partition: Any) -> tuple[States, ...]:
         (pairs, _), one = self.planned(partition, False), BACKWARD if self.reverse else FORWARD
         with library_of(partition).acquire(partition):
-            # all are begun before one is waited for
+            # begin all before waiting for one
             begun = [operation.aggregate(columns, one) for operation, columns in pairs]
             return tuple([wait() for wait in begun])
 
@@ -180,7 +180,7 @@ class FrameCarry(FrameColumns, DataFrameCarry):
 def _applied(
     pairs: Sequence[tuple[Any, list[Any]]], one: OneGroup, prefix: tuple[States, ...] | None
 ) -> list[Any]:
-    """Return what operations answer for rows that are one group, given their states before."""
+    """Return the answers of operations for rows that are one group, given their earlier states."""
     states = prefix or [None] * len(pairs)
     return [
         operation.apply(columns, one, state)
@@ -237,7 +237,7 @@ def one_table(library: Library, names: Sequence[Hashable], arrays: Sequence[Any]
 
 
 def map_outputs(function: Callable[[Any], Any], answer: Any) -> Any:
-    """Return what a function returns of an operation's answer, or of each of several."""
+    """Apply a function to an operation's answer, or to each of several."""
     return [function(one) for one in answer] if isinstance(answer, list) else function(answer)
 
 
@@ -262,7 +262,7 @@ def join_columns(
     Raises
     ------
     TypeError, ValueError
-        If the others, which messages call `what`, are of another library, or have other rows.
+        If the others are of another library, or have other rows; messages call them `what`.
     """
     library = library_of(frame)
     index = library.index(frame)
@@ -297,14 +297,14 @@ def without_name(series: Any) -> Any:
 
 
 def pair_rows(frame: Any, own: Any, others: Any, places: Sequence[Sequence[int]]) -> Any:
-    """Return the answers for pairs with one column for each own column, and each row as many times as there are others.
+    """Return the answers for pairs, with a column for each own column, and a row for each row and each other column.
 
     Parameters
     ----------
     frame : frame
         The answers, of float64: a column a pair, in any order.
     own, others : frame
-        Whose columns the pairs are of; their rows do not matter.
+        The pairs are of their columns; their rows do not matter.
     places : sequence of sequences of int
         For each own column and each other one, which column of `frame` has the answers for both.
 

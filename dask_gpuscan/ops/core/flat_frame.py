@@ -1,4 +1,4 @@
-"""A frame as arrays that kernels move, and frames of some of its rows made of what they return.
+"""A frame as arrays that kernels move, and frames made of the moved rows.
 
 Columns of fixed width are arrays; others and the index are gathered at the positions of the rows.
 """
@@ -26,10 +26,10 @@ class FlatColumn:
     start: int
     """Which array of the frame holds its numbers."""
     masked: bool
-    """Whether the next array tells where it is null."""
+    """Whether the next array says where it is null."""
 
     def wrapped(self, arrays: Sequence[Values]) -> Array:
-        """Return the column with these arrays in the place of its frame's."""
+        """Return the column made of these arrays, which replace those of its frame."""
         assert self.layout is not None
         missing = arrays[self.start + 1] if self.masked else None
         return self.layout.wrap(arrays[self.start], missing, self.dtype)
@@ -74,11 +74,11 @@ class FlatFrame:
         ValueError
             If a count is negative.
         MemoryError
-            If there is not memory enough for it, before any is taken.
+            If the frame would not fit into memory; raised before any is taken.
         """
         library = library_of(self.frame)
         width = sum(getattr(dtype, "itemsize", 8) for dtype in self.others)
-        # what is not in the arrays is taken at the rows' positions
+        # columns that are not in the arrays are taken at the rows' positions
         needs_rows = bool(self.others) or not self.arrays or not new_index
         rows = [library.xp.arange(len(self.frame), dtype=INT64)] * needs_rows
         arrays = kernels.run_length_decode(counts, [*rows, *self.arrays], beside=width)

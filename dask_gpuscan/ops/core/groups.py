@@ -1,7 +1,7 @@
-"""How the rows of a partition lie in groups, and the one scan and the one reduction that operations need of each way.
+"""The ways in which rows of a partition lie in groups, each with the scan and the reduction that operations need.
 
 Rows are all one group, or equal keys are adjacent, or each row has the code of its group; a group may have had rows
-before. An operation is written once, for any of these.
+before. An operation is written once, for all of these.
 
 The states of an operation are a tuple of fields: scalars on the host where they stand for one group, arrays with one
 item a group where they stand for many.
@@ -30,7 +30,7 @@ from ...kernels.scan import aggregating, fold
 INT64 = np.dtype(np.int64)
 
 WORD = 8
-"""Bytes of integers that are added as they are."""
+"""Bytes of integers that are added without a cast."""
 
 States = tuple[Any, ...]
 """One item a field: scalars of one group, or arrays of one item a group."""
@@ -39,7 +39,7 @@ ANY = BUILT_IN["logical_any"]
 
 
 def ones(xp: Any, count: int, dtype: Any = INT64) -> Any:
-    """Return an array of ones for kernels to read: of NumPy it is one number, as they read any strides."""
+    """Return an array of ones for kernels to read: in NumPy it is one number, as they read any strides."""
     return np.broadcast_to(np.ones((), dtype), count) if xp is np else xp.ones(count, dtype)
 
 
@@ -54,12 +54,12 @@ def state_of(fields: States) -> Any:
 
 
 class GroupScanArguments(TypedDict, total=False):
-    """What a scan within groups takes beside its operator and values; see `kernels.scan`."""
+    """Further arguments of a scan within groups; see `kernels.scan`."""
 
     nulls: Nulls
     exclusive: Exclusive
     carry_in: Any
-    """The state, or the states, that groups had before."""
+    """The earlier state, or states, of groups."""
     dtype: np.dtype | None
     mark_nulls: bool
     """Whether to write nulls where values are missing, for groups that can."""
@@ -80,12 +80,12 @@ class Groups:
         raise NotImplementedError
 
     def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
-        """Tell for each row whether a flag of its group was set up to it; None if none is in any row."""
+        """Return for each row whether any flag of its group so far is set; None if no flag is set."""
         return self.scan(ANY, flags, exclusive=exclusive, carry_in=carry_in)
 
 
 class ReducibleGroups(Groups):
-    """Rows in groups of which each can be reduced."""
+    """Rows in groups that can be reduced."""
 
     def reduce(
         self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
@@ -99,9 +99,9 @@ class ReducibleGroups(Groups):
         return None
 
     def borders(self, rows: int) -> tuple[Any, Any] | None:
-        """Return the first row of each group and the last one, of so many rows; None where they are not adjacent.
+        """Return the first and the last row of each group, of `rows` rows; None if groups are not adjacent.
 
-        Of a group without rows, the last one is before the first.
+        The last row of a group without rows is before its first.
         """
         return None
 
@@ -146,7 +146,7 @@ FORWARD, BACKWARD = OneGroup(), OneGroup(reverse=True)
 
 
 class RunArguments(TypedDict):
-    """What tells kernels where runs are; see `kernels.scan_by_key`."""
+    """Arguments that say where runs are; see `kernels.scan_by_key`."""
 
     keys: Sequence[Any] | kernels.Segments
     key_nulls: Sequence[Nulls] | None
@@ -156,7 +156,7 @@ class GroupsAsRuns(ReducibleGroups):
     """The rows of each group are adjacent."""
 
     continues = False
-    """Whether the first group goes on with one that is open before."""
+    """Whether the first group continues the group that was open before."""
 
     def _runs(self) -> RunArguments:
         raise NotImplementedError
@@ -183,7 +183,7 @@ class GroupsAsRuns(ReducibleGroups):
 
 
 class AdjacentGroups(GroupsAsRuns):
-    """Equal keys are adjacent: groups are runs, of which the first may go on with the group that is open before."""
+    """Equal keys are adjacent: groups are runs, and the first may continue the group that was open before."""
 
     def __init__(
         self, keys: Keys | Callable[[], Keys], continues: bool = False, reverse: bool = False,
@@ -196,7 +196,7 @@ class AdjacentGroups(GroupsAsRuns):
 
     @classmethod
     def at(cls, starts: Any, rows: int) -> AdjacentGroups:
-        """Return groups of so many NumPy rows that are known by where each starts."""
+        """Return groups of `rows` rows in NumPy, given where each starts."""
 
         def keys() -> Keys:
             numbers = np.arange(len(starts), dtype=np.int32)
@@ -303,9 +303,9 @@ class NumberedGroups(ReducibleGroups):
     before : array, optional
         The codes of the groups that had rows before.
     has_gaps : bool, default False
-        Whether there may be codes without rows, and reductions are restricted to the groups of others.
+        Whether there may be codes without rows; reductions then have the other groups only.
     occurring : array, optional
-        The codes that have rows, if there are gaps and this is known; else a reduction finds them.
+        The codes that have rows, if there are gaps and they are known; else a reduction finds them.
     """
 
     marks_nulls = True
@@ -363,7 +363,7 @@ def on_states(op: Operator, states: States) -> Operator:
 
 
 ON_STATES: BoundedCache[tuple[str, tuple[np.dtype, ...]], Operator] = BoundedCache()
-"""What `on_states` has answered, by the operator's token and the dtypes of its states."""
+"""The answers of `on_states`, by the operator's token and the dtypes of its states."""
 
 
 def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
@@ -372,7 +372,7 @@ def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
     elif len(dtypes) == 1:
         found = replace(op, lift=None, inputs=1)
     else:
-        # identities that depend on the dtype are those of operators whose state starts with the element
+        # if an identity depends on the dtype, the operator's state starts with the element
         identity = op.identity_for(*[dtypes[0]] * op.inputs)
         found = Operator(op.combine, identity, None, op.lower, op.name)
     return ON_STATES.store((op.token, dtypes), found)
@@ -389,7 +389,7 @@ def lowered(library: Any, op: Operator, states: States) -> Any:
 
 
 def at_identity(states: States, identity: Any) -> Any:
-    """Tell of which states all fields are those of the identity."""
+    """Return which states equal the identity in all fields."""
     pairs = zip(states, fields_of(identity), strict=True)
     return reduce(and_, [field == part for field, part in pairs])
 

@@ -1,4 +1,4 @@
-"""What is done to columns: reductions and scans of groups, of which rows that are in no groups are one."""
+"""Operations on columns: reductions and scans of groups; rows without groups are one group."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .groups import AdjacentGroups, Groups, ReducibleGroups, States
 
 
 class Needs(IntEnum):
-    """What an operation needs to see of a group, from the least to the most."""
+    """The parts of a group that an operation must see, from the least to the most."""
 
     NUMBERS = 0
-    """The number of each row's group while there was none before; else states."""
+    """The number of each row's group if there were no rows before; else states."""
     STATES = 1
     """One state for each part of the group; states of parts are combined."""
     NEIGHBOURS = 2
@@ -27,14 +27,14 @@ class Needs(IntEnum):
 
 
 class Typed(Protocol):
-    """What is done to one column, or to several that are the inputs of one operator."""
+    """An operation on one column, or on several that are the inputs of one operator."""
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises what the user should see before anything is computed."""
 
 
 class ColumnOperation(Typed, Protocol):
-    """What gives one answer a row."""
+    """An operation that gives one answer a row."""
 
     @property
     def label(self) -> str:
@@ -42,11 +42,11 @@ class ColumnOperation(Typed, Protocol):
 
 
 class GroupOperation(Typed, Protocol):
-    """What is done to columns of groups."""
+    """An operation on columns of groups."""
 
     @property
     def needs(self) -> Needs:
-        """What it needs to see of a group."""
+        """The parts of a group that it must see."""
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group; the function that is returned waits for the states."""
@@ -68,7 +68,7 @@ class GroupReduction(GroupOperation, Protocol):
 
     @property
     def at_borders(self) -> bool:
-        """Whether it may need nothing but the first and the last row of each group whose rows are adjacent."""
+        """Whether it may need only the first and the last row of each group whose rows are adjacent."""
 
     def reduce_runs(self, columns: Sequence[Any], groups: AdjacentGroups) -> AnswerRuns:
         """Reduce groups whose rows are adjacent."""
@@ -78,7 +78,7 @@ class GroupReduction(GroupOperation, Protocol):
 
 
 class StateReduction:
-    """What reductions share that need states only: those of equal keys merge, wherever their rows are."""
+    """The base of reductions that need states only: states of equal keys merge, wherever their rows are."""
 
     needs = Needs.STATES
 
@@ -137,7 +137,7 @@ Done = TypeVar("Done", bound=Typed, covariant=True)
 
 @dataclass(frozen=True)
 class Part(Generic[Done]):
-    """One column of a result: its name, what it is made of (columns, keys; none: rows are counted), and how."""
+    """One column of a result: its name, its sources (columns or keys; none if rows are counted), and its operation."""
 
     name: Hashable
     sources: tuple[Hashable, ...]
@@ -152,7 +152,7 @@ class Part(Generic[Done]):
 
 @dataclass(frozen=True)
 class MultiOutput(Part[Done]):
-    """Several columns of a result, which one operation gives as a list of arrays: `name` is all of theirs."""
+    """Several columns of a result, which one operation gives as a list of arrays: `name` holds all their names."""
 
     places: tuple[int, ...] = ()
-    """Where they stand among the columns of all joint parts."""
+    """Their places among the columns of all joint parts."""

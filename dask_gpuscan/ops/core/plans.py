@@ -1,7 +1,7 @@
-"""What calls share: operations, made once for the same arguments, and what is known of them for columns of some dtypes.
+"""What calls share: operations, made once for the same arguments, and their plans for columns of some dtypes.
 
-A plan depends on no values. A planned operation is checked once for columns of a class and of some dtypes; what it
-refuses, it refuses each time.
+A plan depends on no values. A planned operation is checked once for columns of a class and of some dtypes; errors are
+raised each time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...kernels.bounded_cache import BoundedCache
 T = TypeVar("T")
 
 PLAIN = frozenset((bool, int, float, str, type(None)))
-"""Types of arguments that hold nothing of a caller's."""
+"""Types of arguments that hold no object of the caller."""
 
 LONGEST = 1024
 """Characters of arguments that are kept, at most."""
@@ -26,7 +26,7 @@ MADE: BoundedCache[tuple[Callable[..., Any], str], Any] = BoundedCache()
 def made_once(make: Callable[..., T], *given: Any, **options: Any) -> T:
     """Return what a function makes of arguments: for the same plain ones the same object, which must not be changed.
 
-    What it refuses, it refuses each time.
+    Errors are raised each time.
     """
     if not PLAIN.issuperset(map(type, (*given, *options.values()))):
         return make(*given, **options)
@@ -43,7 +43,7 @@ def made_once(make: Callable[..., T], *given: Any, **options: Any) -> T:
 
 
 class Planned:
-    """What keeps plans that it made: they are no field of it, and no token or pickle has them."""
+    """An object that keeps the plans that it made; they are not a field, and not in tokens or pickles."""
 
     if TYPE_CHECKING:
 
@@ -63,7 +63,7 @@ class Planned:
 
 
 class PlannedOperation(Planned):
-    """An operation whose check looks at dtypes alone: each is checked where it is met first, and planned for."""
+    """An operation whose check looks at dtypes alone: dtypes are checked and planned for when they are first met."""
 
     if TYPE_CHECKING:
 

@@ -1,4 +1,4 @@
-"""Groups whose rows, and what these had before, are sorted by key before they are scanned."""
+"""Groups whose rows, together with their earlier states, are sorted by key before they are scanned."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .groups import INT64, Groups, GroupScanArguments, States, fields_of, on_sta
 
 
 class SortedGroups(Groups):
-    """Rows in any order that are brought together with what their groups had before, scanned, and brought back.
+    """Rows in any order that are brought together with the earlier states of their groups, scanned, and brought back.
 
     Parameters
     ----------
     keys : Keys
-        Of groups that had rows before, one row each, and of the rows, in the order in which equal keys are adjacent.
+        Of groups that had rows before, one row each, and of the rows, in an order in which equal keys are adjacent.
     order : array
-        Where each of these comes from: groups first, then rows.
+        The position that each of these comes from: groups first, then rows.
     before : int
         How many groups had rows before.
     """
@@ -28,11 +28,11 @@ class SortedGroups(Groups):
         self.keys, self.order, self.before = keys, order, before
 
     def arranged(self, states: Any, values: Any) -> Any:
-        """Return the state of each group before its rows, equal keys being adjacent."""
+        """Return the state of each group followed by its rows, so that equal keys are adjacent."""
         return self.xp.concatenate([states, values])[self.order]
 
     def returned(self, answers: Any) -> Any:
-        """Return what stands in the order of keys where the rows were."""
+        """Return answers in the order of keys in the rows' own order."""
         return kernels.put(answers, self.order, check=False)[self.before :]
 
     def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:

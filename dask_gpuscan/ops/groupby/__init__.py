@@ -1,4 +1,4 @@
-"""Group-by: what is asked for, which way it is done, and the three ways.
+"""Group-by: the specification of one, the choice of a way, and the three ways.
 
 Statistics are rows of ``statistics/table``; scans are in ``scan/`` and windows in ``windows/``, in groups or not. Read
 `spec` and `strategy`, then the ways: `adjacent`, `hashed`, `whole_groups`. Columns are reduced by `reduce`,

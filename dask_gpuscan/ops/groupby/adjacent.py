@@ -1,7 +1,7 @@
 """Group-by where equal keys are adjacent: one pass, over any number of partitions, in the rows' own order.
 
-The aggregate of a partition is its last group. Reductions write the groups that end in a partition, and scans go on
-where the group before left off. The check that equal keys are adjacent hands on the keys of all runs so far.
+The aggregate of a partition is its last group. Reductions write the groups that end in a partition, and scans continue
+the group before. The check that equal keys are adjacent hands on the keys of all runs so far.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from .spec import GroupBySpec
 
 @dataclass(frozen=True)
 class _Adjacent(OpenRuns):
-    """What reductions and scans share.
+    """The base of reductions and scans.
 
     Parameters
     ----------
     spec : GroupBySpec
     sorts : bool
-        Whether rows with equal keys, which are the index, share a partition, but perhaps in any order.
+        Whether rows must be sorted: equal keys, which are the index, share a partition, perhaps in any order.
     """
 
     spec: GroupBySpec
@@ -112,7 +112,7 @@ class AdjacentReduce(_Adjacent):
         return runs.keys(), arrays
 
     def ended(self, partition: Any, prefix: Open | None) -> tuple[EndedRuns, Any, list[Any]]:
-        """Return the runs that end in a partition, where all of its own start, and the answers of those that end."""
+        """Return the runs that end in a partition, the starts of all its own runs, and the answers of ended ones."""
         library = library_of(partition)
         prefix = prefix or Open(0, None, 0)
         order = self.order(partition)
@@ -122,7 +122,7 @@ class AdjacentReduce(_Adjacent):
         groups = AdjacentGroups(keys)
         parts = self.spec.parts
         reduced: list[Any] = [None] * len(parts)
-        # where groups start is found on the way by those that read all rows
+        # reductions that read all rows find the starts of groups on the way
         for i in sorted(range(len(parts)), key=lambda i: parts[i].operation.at_borders):
             columns = self.spec.columns(partition, parts[i])
             try:
@@ -300,9 +300,9 @@ class CheckAdjacent(DataFrameCarry):
 
 
 def _plain(value: Any) -> Any:
-    """Return the value of a key in the form in which messages show it."""
+    """Return the value of a key as messages show it."""
     if isinstance(value, pa.Scalar):
-        # as Python has no nanoseconds, and no years above 9999
+        # Python has no nanoseconds, and no years above 9999
         is_time = pa.types.is_temporal(value.type) and not pa.types.is_interval(value.type)
         return (value.cast(pa.string()) if is_time else value).as_py()
     return value.item() if isinstance(value, np.number | np.bool_) else value

@@ -1,4 +1,4 @@
-"""Answers of groups brought to the rows of the groups, and the places of these among all groups."""
+"""Answers of groups brought to their rows, and the numbers of groups."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Reductions of decimals: sums and means are exact, deviations those of the nearest floats.
 
-Sums hand on all digits that there are, so that one that fits is right however rows are cut.
+Sums hand on all digits, so that a sum that fits is right however rows are cut.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The library gives each row the number of its group. A table holds the state of each group while rows are walked in their
 own order. Rows of many groups on a GPU, and rows that are compared with the one before in their group, are sorted by
 group, and put back after the scan. A table has a row for each key so far, so it grows with the number of keys. Numbers
-of groups must never be compared between two calls: tables that merge are numbered together. What streams do instead is
-in `hashed_scan`.
+of groups must never be compared between two calls: tables that merge are numbered together. Streams use `hashed_scan`
+instead.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Table:
     schema: Schema
     """The schema of the partitions that it stands for."""
     ordered: bool = False
-    """Whether groups are known to be in the order of their keys, of which none is null."""
+    """Whether groups are known to be in the order of their keys, without null keys."""
 
     @property
     def fits(self) -> bool:
@@ -75,7 +75,7 @@ def _joined(library: Library, parts: list[Any]) -> Any:
 
 
 def in_order(library: Library, columns: Sequence[Any], order: Any) -> list[Any]:
-    """Return columns with their rows in an order; without an order, the columns themselves."""
+    """Return columns with their rows in an order; unchanged without an order."""
     if order is None:
         return list(columns)
     return [library.as_column(library.take(library.array(c), order), c.name) for c in columns]
@@ -128,7 +128,7 @@ class NumberedRows:
         return SortedGroups(self.library.xp, keys, order, 0)
 
     def sorted(self) -> tuple[Any, Keys]:
-        """Return an order of rows in which equal keys are adjacent and else as they were, and the keys in it."""
+        """Return a stable order of rows in which equal keys are adjacent, and the keys in it."""
         (codes,), (order,) = kernels.sort_pairs(self.ids.array, [], positions="narrow")
         return order, Keys([codes], [None])
 
@@ -136,7 +136,7 @@ class NumberedRows:
 def with_gaps(ids: GroupIds, space: float = math.inf) -> NumberedGroups | None:
     """Return the groups that have rows, if their keys are known without rows and there are many; else None.
 
-    Of NumPy arrays, there are many if they are too many to be reduced in chunks of rows, for then the bits are those of
+    In NumPy, groups are many if they are too many to be reduced in chunks of rows, because the bits then are those of
     groups without gaps, and if there are no more than `space` numbers for each.
     """
     few = most_arranged(ids.array)
@@ -164,7 +164,7 @@ def first_rows(groups: NumberedGroups | AdjacentGroups, order: Any) -> Any:
 
 
 def order_met(groups: NumberedGroups | AdjacentGroups, first: Any) -> Any:
-    """Return the groups in the order in which they are met first, given the rows where."""
+    """Return the groups in the order in which they are met first, given the first row of each."""
     if isinstance(groups, NumberedGroups):
         codes = groups.codes
         if len(codes.array) < MANY_GROUPS * len(first):
@@ -174,7 +174,7 @@ def order_met(groups: NumberedGroups | AdjacentGroups, first: Any) -> Any:
 
 
 MANY_GROUPS = 8
-"""Rows a group up to which to look at each row is faster than to sort the groups."""
+"""Rows a group up to which looking at each row is faster than sorting the groups."""
 
 
 def table(spec: GroupBySpec, partition: Any, adjacent: bool = False) -> Table:
@@ -247,7 +247,7 @@ def merged_states(
     groups: NumberedGroups | AdjacentGroups,
     order: Any,
 ) -> list[tuple[Any, ...]]:
-    """Return the states of groups in which those of several tables are the rows, in this order or as they are."""
+    """Return the states of groups whose rows are the states of several tables, in this order unless it is None."""
     merged = []
     for part, each in zip(spec.parts, zip(*states, strict=True), strict=True):
         fields = tuple(_joined(library, list(field)) for field in zip(*each, strict=True))
@@ -343,7 +343,7 @@ class TableScan(DataFrameCarry):
                 before = len(arrays[0]) - len(met)
             null = any_null(series) if spec.dropna else None
             groups: Groups
-            alone = False  # whether the groups of all rows had none before, and rows are sorted
+            alone = False  # whether rows are sorted and no group had rows before
             with named_keys(series):
                 numbered = NumberedRows(library, library.dense_group_ids(arrays))
             by_number = prefix is None and spec.needs is Needs.NUMBERS
@@ -377,7 +377,7 @@ class TableScan(DataFrameCarry):
 def last_of_groups(
     spec: GroupBySpec, frame: Any, library: Library, keys: list[Any], states: list[States]
 ) -> Any:
-    """Return the keys of groups, what the scans of each have answered last, and the last times of sessions."""
+    """Return the keys of groups, the last answer of each scan, and the last times of sessions."""
     names, arrays = list(spec.by.columns) or names_of(frame), list(keys)
     for part, planned, each in zip(spec.parts, spec.planned(frame, False), states, strict=True):
         columns, operation, _ = planned

@@ -1,7 +1,7 @@
-"""Scans of groups of the next batch of a stream: its rows are numbered together with the groups of all before.
+"""Scans of groups in the next batch of a stream, whose rows are numbered together with all earlier groups.
 
-Numbers are differences to the least key, if keys are integers of no wide range, or those of a table of keys that stays.
-Else the groups of the batch are numbered together with those before.
+Numbers are differences to the least key, if keys are integers of a narrow range, or those of a table of keys that is
+kept. Otherwise the groups of the batch are numbered together with those before.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Numbers:
         return len((self._pairs or self._tables)[-1])
 
     def number(self, ways: Sequence[NumberKeys]) -> tuple[Any, Any]:
-        """Return the numbers of rows, and the first rows of new keys, given what numbers each column by a table."""
+        """Return the numbers of rows, and the first rows of new keys, given a function for each column."""
         found = ways[0](self._tables[0])
         for way, table, pairs in zip(ways[1:], self._tables[1:], self._pairs, strict=True):
             other, _ = way(table)
@@ -49,13 +49,13 @@ class Numbers:
 
 
 NUMBERS: WeakKeyDictionary[Table, Numbers] = WeakKeyDictionary()
-"""What numbers the keys of a table of states by where they are there, for whoever takes it first: it grows with what
-follows, so that it can go on from one table only."""
+"""Numbers of the keys of a table of states, which are their places in it. The first scan that goes on from the table
+takes them: they grow with later rows, so only one scan can use them."""
 
 
 @dataclass(frozen=True)
 class HashedScan(TableScan):
-    """One row for each row: scans within groups, of which streams number the keys once a batch."""
+    """One row for each row: scans within groups, for which streams number the keys once a batch."""
 
     def follow(self, partition: Any, prefix: Table | None) -> tuple[Any, Table]:
         if prefix is None or self.reverse or self.adjacent:
@@ -68,7 +68,7 @@ class HashedScan(TableScan):
 
 
 class ContinuedGroups(NumberedGroups):
-    """The first rows are the states of all groups, in the order of their codes; each row behind them has its code.
+    """Groups whose first rows are their states, in the order of their codes; each row behind them has its code.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class ContinuedGroups(NumberedGroups):
     def reduce(
         self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
     ) -> Callable[[], States]:
-        if op.lift is not None or nulls is not None or dtype is not None:  # rows are no states
+        if op.lift is not None or nulls is not None or dtype is not None:  # rows are not states
             return super().reduce(op, values, nulls=nulls, dtype=dtype)
         codes, groups = self.rest.array, self.rest.groups
         first, rest = (
@@ -103,7 +103,7 @@ class ContinuedGroups(NumberedGroups):
 
 
 def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table] | None:
-    """Do so if keys are integers of no wide range, and on CPUs many in the partition: by numbers that both have."""
+    """Scan by numbers that both share, if keys are integers of a narrow range, and on CPUs many in the partition."""
     library, spec = library_of(partition), scan.spec
     with library.acquire(partition):
         arrays = [library.array(c) for c in spec.by.series(partition)]
@@ -116,7 +116,7 @@ def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
             return None
         states = [prefix.states, _states(scan, partition, own)]
         schema = common_schema([prefix.schema, schema_of(partition)])
-        if prefix.ordered and len(before) == ids.groups:  # it has all keys that there may be
+        if prefix.ordered and len(before) == ids.groups:  # it has all keys of the range
             rest = ContinuedGroups(library.xp, GroupIds(own.occurring, ids.groups))
             found = merged_states(spec, library, states, rest, None)
             table = replace(prefix, states=found, schema=schema)
@@ -130,7 +130,7 @@ def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
 
 
 def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table] | None:
-    """Do so if keys are numbers or texts and groups are many: by their numbers in a table that stays."""
+    """Scan by numbers in a table that is kept, if keys are numbers or texts and groups are many."""
     library, spec = library_of(partition), scan.spec
     with library.acquire(partition):
         arrays = [library.array(c) for c in spec.by.series(partition)]
@@ -163,7 +163,7 @@ def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tab
 
 
 def _numbers(prefix: Table) -> Numbers | None:
-    """Take what numbers the keys so far by where they are, or make it; None if they cannot be numbered so."""
+    """Take the numbers of the keys so far, or make them; None if keys cannot be numbered by a table."""
     numbers = NUMBERS.pop(prefix, None)
     if numbers is None:
         ways = _ways(prefix.library, prefix.keys)
@@ -175,7 +175,7 @@ def _numbers(prefix: Table) -> Numbers | None:
 
 
 def _ways(library: Library, arrays: Sequence[Any]) -> list[NumberKeys] | None:
-    """Return what numbers each column by a table; None if one cannot be numbered so."""
+    """Return a function for each column that numbers it by a table; None if one cannot be numbered so."""
     ways = []
     for array in arrays:
         way = library.number_keys(array)
@@ -186,7 +186,7 @@ def _ways(library: Library, arrays: Sequence[Any]) -> list[NumberKeys] | None:
 
 
 def _by_group(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table]:
-    """Do so where groups of the partition have numbers, by those of its groups among all."""
+    """Scan by the numbers that the partition's groups get among all groups."""
     own, groups = grouped(scan.spec, partition, False, False)
     found, joint = merged(scan.spec, [prefix, own], False, False)
     if not (isinstance(groups, NumberedGroups) and isinstance(joint, NumberedGroups)):
@@ -206,7 +206,7 @@ def _states(scan: TableScan, partition: Any, own: NumberedGroups) -> list[States
 
 
 def _scanned(scan: TableScan, partition: Any, groups: NumberedGroups, prefix: Table) -> Any:
-    """Return the answer for rows of numbered groups, which go on from their states."""
+    """Return the answer for rows of numbered groups, which continue from their states."""
     library, spec, arrays = prefix.library, scan.spec, []
     null = any_null(spec.by.series(partition)) if spec.dropna else None
     planned = spec.planned(partition, False)

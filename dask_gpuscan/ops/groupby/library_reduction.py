@@ -1,6 +1,6 @@
 """Reductions that kernels do not do: of columns such as strings, and of whole frames by the library's own group-by.
 
-Of columns, the states of groups are an array of the library, one row each; the state of one group is a row on the host.
+For columns, the states of groups are an array of the library, one row each; one group's state is a row on the host.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ..statistics.table import REDUCTIONS, STATISTICS
 
 @dataclass(frozen=True)
 class ArrayReduction(StateReduction):
-    """What reductions share whose states are arrays of the library."""
+    """The base of reductions whose states are arrays of the library."""
 
     reduction: Reduction
 
@@ -186,7 +186,7 @@ class LibraryReduction(ArrayReduction):
             raise
 
     def _reduce(self, columns: Sequence[Any], groups: ReducibleGroups) -> Any:
-        """Return the answer of each group; of a group without values a null, or if the dtype has none the identity."""
+        """Return the answer of each group; without values a null, or the identity if the dtype has no null."""
         library = library_of(columns[0])
         codes = _codes_of(library, groups)
         array = library.group_reduce(self.name, columns[0], codes, exact=True)
@@ -203,14 +203,14 @@ class LibraryReduction(ArrayReduction):
         return HostScalar(library, library.host_row(library.as_column(array), 0), array.dtype)
 
     def finalize(self, columns: Sequence[Any], states: States) -> Any:
-        """Return what the library says of each value alone: of a null that may be a value."""
+        """Return the library's answer for each value alone: for a null, that may be a value."""
         library = library_of(columns[0])
         values = library.as_column(states[0])
         rows = library.xp.arange(len(values), dtype=INT64)
         return library.group_reduce(self.name, values, rows)
 
     def of_nothing(self, columns: Sequence[Any]) -> Any:
-        """Return what the library says of one null, unless that is a null."""
+        """Return the library's answer for one null; None if the statistic has none."""
         library = library_of(columns[0])
         if STATISTICS[self.name].of_none is None:
             return None
@@ -239,7 +239,7 @@ def _codes_of(library: Library, groups: ReducibleGroups) -> Any:
 
 
 def nulled(library: Library, array: Any, missing: Any) -> Any:
-    """Return an array with nulls where `missing` is true; the array itself if that is nowhere."""
+    """Return an array with nulls where `missing` is true; the array itself if it is true nowhere."""
     return library.set_null(array, missing) if bool(missing.any()) else array
 
 
@@ -249,7 +249,10 @@ def nulled(library: Library, array: Any, missing: Any) -> Any:
 def reduce_by_library(
     obj: Any, by: By, dropna: bool, chosen: Any, method: str, options: dict[str, Any]
 ) -> Any:
-    """Return what a method of the group-by answers for one column by its name, or for several in a list."""
+    """Return the answer of a method of the library's group-by for one column, by name, or for a list of columns.
+
+    None if the library refuses, or may misread the names.
+    """
     names = chosen if isinstance(chosen, list) else [chosen]
     is_name_apart = obj.ndim == 2 and (chosen is None or isinstance(chosen, tuple))
     if is_name_apart or not _is_right(obj, [method]):
@@ -264,9 +267,9 @@ def reduce_by_library(
 def agg_by_library(
     obj: Any, by: By, dropna: bool, wanted: Sequence[tuple[Hashable, Hashable, str]], named: bool
 ) -> Any:
-    """Return a frame of reductions, each given as its label, column and name.
+    """Return a frame of reductions, each given as its label, column and name; None as for `reduce_by_library`.
 
-    With `named`, labels are the caller's, and not those of the frame's columns.
+    With `named`, labels are the caller's rather than those of the frame's columns.
     """
     if any(isinstance(column, tuple) for _, column, _ in wanted) or not wanted:
         return None  # pandas takes a tuple for a list of names
@@ -277,7 +280,7 @@ def agg_by_library(
     def ask(groups: Any) -> Any:
         pairs = zip(columns, names, strict=True)
         methods = [getattr(groups if obj.ndim == 1 else groups[c], name) for c, name in pairs]
-        return [method() for method in methods]  # once all are there
+        return [method() for method in methods]  # only if all exist
 
     found = _asked(obj, by, dropna, list(dict.fromkeys(columns)), names, ask)
     if found is None:
@@ -336,7 +339,7 @@ def _asked(
             return ask(obj[chosen].groupby(rows, sort=True, dropna=dropna, observed=True))
         kept = [n for n in dict.fromkeys([*by.columns, *names]) if n not in by.levels]
         groups = choose_columns(obj, kept).groupby(key, sort=True, dropna=dropna, observed=True)
-        # pandas takes long to choose what it would answer for anyway
+        # choosing all columns would change nothing, and takes pandas long
         are_all = isinstance(chosen, list) and not set(chosen).intersection(by.columns)
         return ask(groups if are_all or chosen is ... else groups[chosen])
     except (TypeError, ValueError, NotImplementedError, AttributeError, RuntimeError, KeyError):

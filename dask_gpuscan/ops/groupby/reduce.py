@@ -50,7 +50,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
 
     reduction: Reduction
     user: bool = False
-    """Whether the operator is a user's: it lowers its own states to answers."""
+    """Whether the operator is a user's, which lowers its states to answers."""
 
     @property
     def name(self) -> str:
@@ -164,7 +164,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         if isinstance(nulls, kernels.Mask):
             return None
         rows = first if reduction.picks == "first" else last
-        if filled is not None:  # any row will do for the others
+        if filled is not None:  # groups without rows may take any row
             if not len(values):
                 return None
             rows = rows.clip(0, len(values) - 1)
@@ -315,13 +315,13 @@ _VALUES = ReduceColumn(REDUCTIONS["count"])
 
 
 def in_kernels(library: Library, dtype: Any) -> bool:
-    """Return whether kernels reduce columns of a dtype: they reduce numbers, bool and times."""
+    """Return whether kernels reduce columns of a dtype: numbers, bool and times."""
     times = library.moved_layout(dtype) is not None and dtype.kind in "mM"
     return times or (library.is_number(dtype) and dtype.kind != "c")
 
 
 def _is_reduced(reduction: Reduction, library: Library, dtype: Any) -> bool:
-    """Return whether kernels make a reduction of columns of a dtype; of complex numbers they make sums."""
+    """Return whether kernels can reduce columns of a dtype this way; complex numbers have sums only."""
     adds = reduction.of_floats is not None and library.is_number(dtype)
     return reduction.of != "values" or adds or in_kernels(library, dtype)
 
@@ -378,9 +378,9 @@ def _reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
         if reduction.by_library:
             return LibraryReduction(reduction)
     if reduction.times is not None and dtype.kind in "mM" and in_kernels(library, dtype):
-        with suppress(TypeError):  # which is raised later, with the name of the column
+        with suppress(TypeError):  # raised later, with the name of the column
             answer = library.group_dtype(reduction.name, dtype)
-            if answer != dtype:  # of dates without a time
+            if answer != dtype:  # for dates without a time
                 return CastReduction(reduction_of(library, answer, reduction))
     if not library.is_number(dtype):
         checked = reduction.checked_times if library.raises_on_overflow(dtype) else None

@@ -50,11 +50,11 @@ class SortedReduction(WholeGroupReduction):
     """A reduction of the sorted values of each group."""
 
     def numbers(self, column: Any) -> Values:
-        """Return the array whose elements are sorted; what stands for nulls does not matter."""
+        """Return the array whose elements are sorted; its values at nulls do not matter."""
         raise NotImplementedError
 
     def kth(self, xp: Any, starts: Values, counts: Values) -> Callable[[], Values] | None:
-        """Return what finds the only positions that the answer is read from; None if it is of all."""
+        """Return a function that finds the positions that the answer is read from; None if it reads all."""
         return None
 
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
@@ -95,7 +95,7 @@ class SortedReduction(WholeGroupReduction):
         counts = offsets[1:] - offsets[:-1]
         nulls = None
         if missing is not None:
-            # NaN is last anyway, and such values NumPy sorts
+            # NaN is last anyway, and NumPy sorts such values
             layout = library.layout(array.dtype)
             are_nan = values.dtype.kind == "f" and layout is not None and layout.nulls == "in band"
             nulls = None if are_nan else kernels.byte_mask(missing)
@@ -128,7 +128,7 @@ class CountDistinct(SortedReduction):
 
     def numbers(self, column: Any) -> Values:
         values = key_arrays([column]).arrays[0]
-        if values.dtype.kind == "c":  # which have no order
+        if values.dtype.kind == "c":  # complex numbers have no order
             library = library_of(column)
             return library.dense_group_ids([library.array(column)]).array
         return values
@@ -183,7 +183,7 @@ class Quantiles(SortedReduction):
             raise TypeError(f"dtype {dtype} has no quantiles; {HINT}")
         options = {"interpolation": self.interpolation} if self.method == "quantile" else {}
         found = library.group_dtype(self.method, dtype, **options)
-        # pandas says int64, which has not half of these numbers
+        # pandas says int64, which does not hold the larger half of these numbers
         return dtype if dtype == np.uint64 and found == INT64 else found
 
     def numbers(self, column: Any) -> Values:
@@ -199,7 +199,7 @@ class Quantiles(SortedReduction):
                 table[:, 2 * i + 1] = table[:, 2 * i] + (part > 0)
             if not counts.all():
                 table = table[counts > 0]
-            if len(self.qs) > 1:  # groups are in order, and quantiles may not be
+            if len(self.qs) > 1:  # groups are in order; quantiles may not be
                 table.sort(axis=1)
             return table.ravel()
 
@@ -217,7 +217,7 @@ class Quantiles(SortedReduction):
     def _at(
         self, xp: Any, values: Values, starts: Values, counts: Values, q: float, dtype: Any
     ) -> Values:
-        """Return one quantile of each group; of a group without values, any number."""
+        """Return one quantile of each group; any number for a group without values."""
         if not len(values):
             return xp.zeros(len(starts), values.dtype)
         midpoint = self.interpolation == "midpoint"
@@ -230,15 +230,13 @@ class Quantiles(SortedReduction):
             kernels.take(values, at, check=False),
             kernels.take(values, behind, check=False),
         )
-        if values.dtype.kind == "f":  # of zeros of two signs, it is not said which is selected
+        if values.dtype.kind == "f":  # a selection may find either of two zeros of different signs
             below, above = below + 0, above + 0
         if self.interpolation == "lower":
             return below
         if self.interpolation == "higher":
             return above
-        if (
-            self.interpolation == "nearest"
-        ):  # of two that are equally near, the one at an even place
+        if self.interpolation == "nearest":  # of two equally near values, the one at an even place
             return xp.where((part > 0.5) | ((part == 0.5) & (lower % 2 == 1)), above, below)
         return _between_times(xp, below, above, part, midpoint)
 
@@ -251,7 +249,7 @@ def _place(xp: Any, counts: Values, q: float) -> tuple[Values, Values]:
 
 
 def _between_times(xp: Any, below: Values, above: Values, part: Values, midpoint: bool) -> Values:
-    """Return integers between two others, rounded towards zero as by pandas, without floats that cannot hold them."""
+    """Return integers between two others, rounded towards zero as by pandas, without floats, which cannot hold them."""
     if midpoint:
         floor = (below >> 1) + (above >> 1) + (below & above & 1)
         odd = ((below ^ above) & 1).astype(bool)
@@ -291,7 +289,7 @@ WHOLE_GROUPS = {r.name: r for r in _EVERY}
 
 
 def checked_quantiles(q: Any, title: str = "q") -> tuple[tuple[float, ...], bool]:
-    """Return quantiles, and whether there is only one; raises what the user should see.
+    """Return quantiles, and whether there is only one.
 
     Raises
     ------

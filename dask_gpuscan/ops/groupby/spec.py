@@ -1,6 +1,6 @@
-"""The specification of a group-by: keys, what is computed of which columns, and the frame that answers become.
+"""The specification of a group-by: keys, operations on columns, and the frame that answers become.
 
-No way to find groups is here; `strategy` chooses one.
+`strategy` chooses the way in which groups are found.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..core.plans import PlannedOperation
 
 
 def key_order(library: Library, keys: Sequence[Any]) -> Any:
-    """Return the positions of groups in the order of their keys, nulls last; None unless there is one, of numbers."""
+    """Return the positions of groups in the order of their keys, nulls last; None unless one key of numbers."""
     if len(keys) > 1:
         return None
     layout = library.layout(keys[0].dtype)
@@ -34,7 +34,7 @@ def key_order(library: Library, keys: Sequence[Any]) -> Any:
 
 @dataclass(frozen=True)
 class GroupBySpec:
-    """A group-by: keys, and parts that are each computed of some columns of a frame or of a series."""
+    """A group-by: keys, and parts, each computed from some columns of a frame or from a series."""
 
     by: By
     label: str = "groupby"
@@ -52,7 +52,7 @@ class GroupBySpec:
 
     @cached_property
     def needs(self) -> Needs:
-        """What its operations need to see of a group."""
+        """The parts of a group that its operations must see."""
         return max([part.operation.needs for part in self.parts], default=Needs.STATES)
 
     @cached_property
@@ -61,7 +61,7 @@ class GroupBySpec:
         return True in [part.operation.reverse for part in self.parts]
 
     def columns(self, frame: Any, part: Part[Any]) -> list[Any]:
-        """Return the columns that a part is computed of."""
+        """Return the columns that a part is computed from."""
         if frame.ndim == 1:
             return [frame]
         if not part.sources:  # any column will do where rows are counted
@@ -95,7 +95,7 @@ class GroupBySpec:
         return self.build(frame, arrays, index)
 
     def in_groups(self, part: Part[Any], columns: Sequence[Any], array: Any, null: Any) -> Any:
-        """Return the answers of a part for columns, of a scan or of several, null in rows that are in no group."""
+        """Return the answers of a part, one array or several, with null in rows that are in no group."""
         if null is None and not self.null_keys:
             return array
         library = library_of(columns[0])
@@ -108,7 +108,7 @@ class GroupBySpec:
             return map_outputs(in_group, array)
 
     def from_groups(self, frame: Any, keys: list[Any], arrays: list[Any]) -> Any:
-        """Return the result, given the keys of groups and their answers; null keys may have to be left out."""
+        """Return the result, given the keys of groups and their answers; leaves out null keys if need be."""
         library = library_of(frame)
         null = any_null([library.as_column(a) for a in keys]) if self.dropna else None
         if null is not None:

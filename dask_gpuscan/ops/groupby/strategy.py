@@ -1,4 +1,4 @@
-"""Which way a group-by is done, from what its operations need and from where rows with equal keys are: one table."""
+"""The choice of a way for a group-by, by what its operations need and where rows with equal keys are: one table."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Rows with the largest or smallest values, of a frame or of each group, in the order of these values.
 
-The rows of a partition that may be among the answer stand for it; so do those among the rows of several partitions.
+A partition, or several, hand on the rows that may be in the answer.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from .whole_groups import sorted_rows
 KEEP = ("first", "last", "all")
 
 MANY, MANY_ON_GPU = 1 << 16, 1 << 23
-"""From how many rows on those that cannot be among the answer are left out before the others are sorted.
+"""Rows from which on those that cannot be in the answer are left out before the others are sorted.
 
-On a GPU to look for them takes the host longer than to sort all: 2**20 float64 3.5 ms on an H100, the sort 0.9."""
+On a GPU looking for them takes the host longer than sorting all: 2**20 float64 3.5 ms on an H100, the sort 0.9."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Top:
     keep : {"first", "last", "all"}
         Which rows with the last value that is taken; "last" is for one column.
     called : str, optional
-        The method that asks for them, if it is another one than `nlargest` and `nsmallest`.
+        The method that asks for them, if it is neither `nlargest` nor `nsmallest`.
     """
 
     n: int
@@ -60,7 +60,7 @@ class Top:
 
     @property
     def most(self) -> int:
-        """The places that rows may have to stand for others: one more, so that the end knows whether there are more."""
+        """How many rows are handed on: one more than `n`, so that the end knows whether there are more."""
         return self.n + (self.keep != "all")
 
     def check(self, column: Column) -> None:
@@ -89,11 +89,11 @@ class Top:
         library : Library
         columns : sequence of columns
         codes : array, optional
-            Of groups; by default all rows are one.
+            Of groups; by default all rows are one group.
         left_out : array of bool, optional
             Rows that are not returned.
         final : bool
-            Whether these are all rows of the groups, or stand for all.
+            Whether no other rows of the groups follow.
         """
         xp, count = library.xp, len(columns[0])
         keys: list[Values] = [] if codes is None else [codes]
@@ -108,7 +108,7 @@ class Top:
             keys, nulls, descending = [*keys, values], [*nulls, null], [*descending, self.largest]
             tied.append(values)
         numbers = xp.arange(count, dtype=INT64)
-        if self.keep == "last":  # of equal values the last comes first, unless all rows are taken
+        if self.keep == "last":  # the last of equal values comes first, unless all rows are taken
             from_first = xp.zeros(count, bool) if missing is None else missing
             if final:
                 rows = count if codes is None else xp.bincount(codes, minlength=1)[codes]
@@ -131,7 +131,7 @@ class Top:
 
 
 def _sort_key(column: Column) -> tuple[Values, kernels.Nulls]:
-    """Return numbers in the order of a column, and its nulls: of decimals of 128 bits the ranks."""
+    """Return numbers in the order of a column, and its nulls: ranks for decimals of 128 bits."""
     values, nulls = library_of(column).sort_key(column)
     if values.dtype.kind != "V":
         return values, nulls
@@ -155,12 +155,12 @@ class SomeRows:
 
 @dataclass(frozen=True)
 class TopOfAll(TreeReduction):
-    """At most so many rows with the largest or the smallest values of columns.
+    """The rows with the largest or the smallest values of columns.
 
     Parameters
     ----------
     by : By
-        The columns; none are a series' own values.
+        The columns; without names, the values of a series.
     top : Top
     """
 
@@ -205,7 +205,7 @@ class TopOfAll(TreeReduction):
             return library.rows(frame, self._taken(library, frame, self.top.n, final=True))
 
     def _some(self, frame: Any) -> Any:
-        """Return the rows that may be among the answer, in their own order."""
+        """Return the rows that may be in the answer, in their own order."""
         library = library_of(frame)
         with library.acquire(frame):
             frame = self._near(library, frame)
@@ -213,12 +213,12 @@ class TopOfAll(TreeReduction):
             return library.rows(frame, kernels.sort(rows))
 
     def _taken(self, library: Library, frame: Any, most: int, final: bool) -> Values:
-        """Return the rows of so many places, in the order of their values."""
+        """Return the rows with the first `most` places, in the order of their values."""
         order, places = self.top.order(library, self.by.series(frame), None, None, final)
         return order[places < most] if self.top.keep == "all" else order[:most]
 
     def _near(self, library: Library, frame: Any) -> Any:
-        """Return the rows whose first value is the last that may be taken, or beyond it."""
+        """Return the rows whose first value is at least as good as the last one that may be taken."""
         xp, column = library.xp, self.by.series(frame)[0]
         if len(frame) < (MANY if xp is np else MANY_ON_GPU):
             return frame
@@ -233,14 +233,14 @@ class TopOfAll(TreeReduction):
 
 
 SAMPLE = 1 << 14
-"""Values by which a bound is found first."""
+"""How many values the sample for a bound has."""
 
 SPARE = 8
-"""How many times as many values of a sample are beyond the bound as if it were exact."""
+"""How many times as many values of the sample lie beyond the bound as beyond an exact one."""
 
 
 def _bound(xp: Any, values: Values, most: int, largest: bool) -> Any:
-    """Return a value that at least `most` are at or beyond: by a sample, or if those are too few, the exact one."""
+    """Return a bound that at least `most` values reach: from a sample, or the exact one if too few reach that."""
     for step in (max(1, len(values) // SAMPLE), 1):
         some = values[::step]
         wanted = most if step == 1 else min(len(some), SPARE * (1 + most // step))
@@ -300,7 +300,7 @@ class TopRowsTable:
 
 @dataclass(frozen=True)
 class TopRows(TreeReduction):
-    """At most so many rows of each group, with the largest or the smallest values, by group and in their order.
+    """The rows of each group with the largest or the smallest values, by group and in the order of values.
 
     Parameters
     ----------
@@ -380,7 +380,7 @@ class TopRows(TreeReduction):
         return kernels.run_length_decode(lengths, [numbers])[0]
 
     def _top(self, rows: TopRowsTable) -> TopRowsTable:
-        """Return the rows that may be among the answer, in their own order."""
+        """Return the rows that may be in the answer, in their own order."""
         order, places, _ = self._ordered(rows, final=False)
         return rows.take(kernels.sort(order[places < self.top.most]))
 

@@ -1,4 +1,4 @@
-"""How often each value is there: tables of values and counts that merge, in the order in which values are met first."""
+"""How often each value occurs: tables of values and counts that merge, in the order in which values are met first."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class ValueCounts(TreeReduction):
     ascending: bool = False
     dropna: bool = True
     keys: int = 0
-    """How many of the columns, the first ones, are keys of groups whose values are counted and shared out apart."""
+    """How many of the first columns are keys of groups, each with its own counts and shares."""
     drop_keys: bool = True
     sort_keys: bool = True
     """Whether groups are in the order of their keys; else values of all groups are in one order."""
     as_series: bool = False
-    """Whether the last column is a series beside its keys, whose dtype says that of counts."""
+    """Whether the last column is a series with keys before it; its dtype decides that of counts."""
     label = "value-counts"
 
     def check(self, frame: Any) -> None:
@@ -129,7 +129,7 @@ class ValueCounts(TreeReduction):
         numbers = counts
         if self.normalize and groups is not None:
             numbers = counts / library.xp.bincount(groups, weights=counts)[groups]
-        elif self.normalize:  # of no values, categories have no share
+        elif self.normalize:  # without values, categories have no share
             numbers = counts / (int(counts.sum()) or float("nan"))
         array = layout.wrap(numbers.astype(layout.storage(dtype)), None, dtype)
         names = [column.name for column in self.by.series(frame)]

@@ -1,7 +1,7 @@
 """Group-by that needs all rows of a group at once, and the reductions that need them.
 
 Over partitions, rows with equal keys are shuffled to one partition first (`engines.dask.shuffle`). There they are made
-adjacent, and groups are reduced as adjacent ones are. The answers of all partitions are sorted by key.
+adjacent, and groups are reduced like adjacent ones. The answers of all partitions are sorted by key.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Answers:
     arrays: list[Any]
     schema: Schema
     ordered: bool = False
-    """Whether groups are known to be in the order of their keys, of which none is null."""
+    """Whether groups are known to be in the order of their keys, without null keys."""
 
 
 @dataclass(frozen=True)
 class GroupedRows:
-    """Rows with those of each group together, and else in their order."""
+    """Rows brought together by group, otherwise in their order."""
 
     columns: list[Any]
     groups: AdjacentGroups
@@ -54,7 +54,7 @@ class GroupedRows:
 
 
 SPARSE = 1 << 18
-"""Numbers of groups up to which those that have rows are counted, before rows are sorted."""
+"""Most numbers of groups for which the numbers with rows are counted before rows are sorted."""
 
 
 def together(numbered: NumberedRows, columns: Sequence[Any]) -> GroupedRows:
@@ -142,7 +142,7 @@ class WholeGroupReduce(TreeReduction):
     def _by_number(
         self, numbered: NumberedRows, columns: Sequence[Sequence[Any]]
     ) -> tuple[list[Any], Any] | None:
-        """Return the answers of groups, and their numbers, if none needs the rows of groups together; else None."""
+        """Return the answers of groups and their numbers; None if a reduction needs rows brought together."""
         library, ids = numbered.library, numbered.ids
         if library.xp is np:
             return None
@@ -158,7 +158,7 @@ class WholeGroupReduce(TreeReduction):
     def merge(self, tables: Sequence[Answers]) -> Answers:
         """Return the answers of several partitions."""
         schema, library = common_schema([t.schema for t in tables]), tables[0].library
-        # the first partition of a shuffle knows the categories of keys, one that is left empty may not
+        # the first partition of a shuffle knows the categories of keys; one without rows may not
         tables = [tables[0], *(t for t in tables[1:] if len(t.keys[0]))]
         if len(tables) == 1:
             return tables[0]
@@ -192,15 +192,15 @@ def sorted_rows(library: Library, keys: list[Any], names: Sequence[Hashable]) ->
 
 
 class CodeRuns:
-    """Where groups are among rows in the order of their codes; the same for all columns."""
+    """The runs of groups in rows that are sorted by code; the same for all columns."""
 
     starts: Values = None
     counts: Values
     codes: Values
-    """Of the groups."""
+    """The codes of the groups."""
 
     def find(self, codes: Values) -> None:
-        """Look at codes that have been sorted, the first time that there are some."""
+        """Find the runs in sorted codes, the first time that it is called."""
         if self.starts is None:
             self.starts, self.counts = kernels.run_length_encode(codes)
             self.codes = kernels.take(codes, self.starts, check=False)
@@ -233,11 +233,11 @@ class WholeGroupReduction:
         raise NotImplementedError
 
     def takes_numbers(self, columns: Sequence[Any]) -> bool:
-        """Return whether `reduce_numbers` answers for these columns, and sooner than where groups are adjacent."""
+        """Return whether `reduce_numbers` can reduce these columns, and faster than by adjacent groups."""
         return False
 
     def reduce_numbers(self, columns: Sequence[Any], ids: GroupIds, runs: CodeRuns) -> Any:
-        """Return the answers of the groups that have rows, in the order of their codes, which `runs` tells."""
+        """Return the answers of the groups that have rows, in the order of their codes; fills in `runs`."""
         raise NotImplementedError
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
@@ -286,7 +286,7 @@ class ListOfValues(WholeGroupReduction):
                 f"{len(array)}; use more partitions"
             )
         offsets = library.xp.append(starts, library.xp.asarray([len(array)], INT64))
-        values = library.copy(array)  # which users may write to
+        values = library.copy(array)  # users may write to the answer
         return library.from_items(values, offsets.astype(INT32), self.dtype([column]))
 
     def of_nothing(self, columns: Sequence[Any]) -> Any:

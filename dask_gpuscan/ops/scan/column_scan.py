@@ -1,7 +1,7 @@
-"""Scans of columns of any dtype by an operator, in groups or not: how columns of a dtype are scanned is chosen once.
+"""Scans of columns of any dtype by an operator, in groups or not: the way for columns of a dtype is chosen once.
 
-Kernels scan numbers and times. Python on the host scans what only it combines, such as strings. Running extremes of
-other values that have an order are scanned by their ranks. Sparse columns are dense while they are scanned.
+Kernels scan numbers and times. Python on the host scans values that only it combines, such as strings. Running extremes
+of other values that have an order are scanned by their ranks. Sparse columns are dense while they are scanned.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Scan(PlannedOperation, ScanBase):
     """A scan of one column, or of several that are the operator's inputs."""
 
     def of_column(self, name: Hashable) -> Scan:
-        """Return the scan of one column, which need not have its name when it is scanned."""
+        """Return the scan of the column of this name, which may have another name when it is scanned."""
         if not isinstance(self.options.initial, dict):
             return self
         return replace(self, options=replace(self.options, initial=self.options.initial_of(name)))
@@ -117,7 +117,7 @@ ColumnScan = KernelScan | ValueScan | SparseScan
 def _kind(
     library: Library, op: str, dtypes: tuple[DType, ...], clamped: bool, asked: DType | None
 ) -> type[ColumnScan]:
-    """Return how columns of these dtypes are scanned by the operator of a token; `asked` is what a user asks for."""
+    """Return how columns of these dtypes are scanned by the operator of a token; `asked` is the requested dtype."""
     traits, host, dtype = TRAITS.get(op, PLAIN), library.host_values, dtypes[0]
     if library.sparse is not None and any(map(library.sparse.holds, dtypes)):
         return SparseScan

@@ -1,8 +1,8 @@
 """Forward and backward fill of columns of every dtype, in groups or not: the last value is carried on.
 
-Numbers that are in no groups are scanned by an operator that takes the last value; other columns, and those of which
-at most so many nulls in a row are filled, are filled by their library. Within groups each row takes the row that it
-is filled from. The states are the last value, whether there is one, and how many rows have come since.
+Numbers that are in no groups are scanned by an operator that takes the last value; other columns, and fills with a
+limit, are filled by their library. Within groups, a scan finds the row that each row is filled from. The states are the
+last value, whether there is one, and how many rows have come since.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..core.operation import Needs
 from .row_number import places
 
 _LAST_IN_BAND = {"f": LAST_NUMBER, "i": LAST_TIME}
-"""The operators whose state is a number, NaN or NaT where there was no value, by the kind of what is scanned."""
+"""The operators whose state is a number, NaN or NaT if there was no value, by the kind of the scanned dtype."""
 
 _LARGEST = BUILT_IN["maximum"]
 
@@ -45,7 +45,7 @@ _SINCE = Operator(_later_seen, (False, 0), name="since")
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Numbers among which NaN and NaT are the nulls, and the operator whose state is the last of them."""
+    """Numbers with NaN or NaT as their nulls, and the operator whose state is the last number."""
 
     layout: Layout
     dtype: Any
@@ -53,7 +53,7 @@ class _Numbers:
     op: Operator
 
     def states(self, groups: ReducibleGroups) -> States:
-        """Return the last number of each group, whether there is one, and in place of rows since then zeros."""
+        """Return the last number of each group, whether there is one, and zeros for the rows since then."""
         values = self.view.values
         (last,) = groups.reduce(self.op, values, nulls=self.view.nulls, dtype=values.dtype)()
         seen = ~missing_in_band(last)
@@ -189,7 +189,7 @@ class Fill:
         return library.concatenate([near, library.slice_array(filled, reach, count)])
 
     def _head(self, column: Any) -> Callable[[], int]:
-        """Begin to look how many rows come before the first valid one, in scan order."""
+        """Begin to count the rows before the first valid one, in scan order."""
         found, count = library_of(column).seek_valid(column, from_end=self.reverse), len(column)
 
         def head() -> int:
@@ -201,7 +201,7 @@ class Fill:
         return head
 
     def _rows_of(self, head: int, column: Any) -> Any:
-        """Where so many rows are, or None if there are none."""
+        """The first `head` rows in scan order, as an array of bool; None if there are none."""
         if not head:
             return None
         count = len(column)
@@ -210,7 +210,7 @@ class Fill:
         return missing
 
     def _apply_to_groups(self, column: Any, groups: Groups, prior: States | None) -> Any:
-        """Take for each row the one that it is filled from; last values of before have numbers below zero."""
+        """Take for each row the one that it is filled from; earlier last values have numbers below zero."""
         library, count = library_of(column), len(column)
         xp, array = library.xp, library.array(column)
         values, seen, since = (None, None, None) if prior is None else prior

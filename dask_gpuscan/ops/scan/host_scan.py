@@ -19,7 +19,7 @@ from ..core.groups import INT64, Groups, ReducibleGroups, States
 from .value_scan import Start, ValueScan
 
 _FIRST = BUILT_IN["minimum"]
-"""Of the places of rows, the first one."""
+"""Chooses the first of the places of rows."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class HostScan(ValueScan):
         return host_of(library).state_dtype(self.method, self.options.dtype or dtype)
 
     def _given(self, columns: Sequence[Any]) -> list[Any]:
-        """Return the columns in the dtype that a user asks for."""
+        """Return the columns in the requested dtype."""
         asked = self.options.dtype
         if asked is None:
             return list(columns)
@@ -121,7 +121,7 @@ class HostScan(ValueScan):
 
     @contextmanager
     def _by_python(self, column: Column) -> Iterator[None]:
-        """While values are combined: let an error name the column."""
+        """Let errors in the block name the column."""
         title = column_title(column)
         try:
             with refusing(self.label, [title]):
@@ -143,7 +143,7 @@ class JoinScan(HostScan):
         library = library_of(column)
         host, array = host_of(library), library.array(column)
         count, before = len(array), len(start.before)
-        # the strings of each group, one group after the other: what it starts from, and those of its rows
+        # the strings of one group after the other: first its start value, then those of its rows
         taken = [np.empty(0, INT64)]
         begin, end = np.empty(count, INT64), np.empty(count, INT64)
         at = 0
@@ -163,7 +163,7 @@ class JoinScan(HostScan):
 
 
 def host_of(library: Library) -> HostValues:
-    """Return what a library says of such values."""
+    """Return the library's methods for such values."""
     assert library.host_values is not None
     return library.host_values
 
@@ -171,8 +171,8 @@ def host_of(library: Library) -> HostValues:
 def chains(groups: Groups, count: int, before: int, of_one: bool) -> Iterator[tuple[int, Any]]:
     """Yield a number for each group, and its rows in the order in which they are met, as an index.
 
-    The number of a group that had a value before is its place among these; of any other, that of its first row after
-    them.
+    Groups that had a value before are numbered first, by their places; others by their first rows, counted on from
+    there.
     """
     way = slice(None, None, -1 if groups.reverse else None)
     if groups.is_one:
@@ -192,17 +192,17 @@ def chains(groups: Groups, count: int, before: int, of_one: bool) -> Iterator[tu
 
 
 def check_reproducible(library: Library, dtype: Any) -> None:
-    """Check that sums of a dtype are not those of numbers that Python adds, in an order that is not known.
+    """Check that sums of a dtype can be reproducible.
 
     Raises
     ------
     TypeError
-        If they are.
+        If Python adds the numbers of the dtype, in an order that is not fixed.
     """
     host = library.host_values
     if (
         host is not None
         and host.combines("cumsum", dtype)
-        and type(host.of_nothing("cumsum", dtype)) not in (str, int)  # of strings and of decimals
+        and type(host.of_nothing("cumsum", dtype)) not in (str, int)  # strings and decimals
     ):
         raise TypeError(f"sums of dtype {dtype} cannot be reproducible; {HINT}")

@@ -1,4 +1,4 @@
-"""What a scan takes in: columns, numbers that a text or a function computes of columns, and which rows are left out.
+"""Inputs of scans: columns, numbers that a text or a function computes from columns, and which rows are left out.
 
 Inputs that kernels compile are computed in the pass that scans them; others by their library, before it.
 """
@@ -42,7 +42,7 @@ class PlainColumn:
 
 
 Input = PlainColumn | Expression | Function
-"""What has `columns`, the names of those that it is computed of, and a `key` that differs between inputs."""
+"""An input has `columns`, the names of those that it is computed from, and a `key` that differs between inputs."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Compiled:
     """None for the element itself."""
     reads: tuple[Input, ...]
     dtype: DType
-    """Of a column of its answers."""
+    """The dtype of a column of its answers."""
 
 
 def raw_view(column: Any) -> View:
-    """Show a column of fixed width, NaN as numbers."""
+    """Return a view of a column of fixed width, with NaN as numbers."""
     library = library_of(column)
     layout = library.layout(column.dtype)
     assert layout is not None
@@ -65,7 +65,7 @@ def raw_view(column: Any) -> View:
 
 
 def has_mask(column: Any) -> bool:
-    """Tell whether nulls of a column of fixed width, other than NaN, stand in a mask."""
+    """Return whether a column of fixed width has a mask for nulls other than NaN."""
     layout = library_of(column).layout(column.dtype)
     return layout is not None and layout.nulls == "mask"
 
@@ -79,7 +79,7 @@ def evaluated(of: Input, columns: Columns) -> Any:
     Raises
     ------
     TypeError
-        For what cannot be computed of these columns.
+        For an input that cannot be computed from these columns.
     """
     if isinstance(of, PlainColumn):
         return columns[of.name]
@@ -98,7 +98,7 @@ def evaluated(of: Input, columns: Columns) -> Any:
 
 
 def _series(column: Any) -> Any:
-    """Return a column as a series, with which its library computes; all of a frame have one index."""
+    """Return a column as a series, for its library to compute with; all columns of a frame get the same index."""
     library = library_of(column)
     rows = library.range_index(0, len(column))
     return library.series(library.array(column), rows, column.name)
@@ -109,7 +109,7 @@ def _is_numpys(dtype: Any) -> bool:
 
 
 def _mapped(of: Function, columns: Columns) -> Any:
-    """Return what a function answers for each row, as a column."""
+    """Return the answers of a function for each row, as a column."""
     found = _called(of, columns)
     inputs = [columns[name] for name in of.columns]
     library = library_of(inputs[0])
@@ -128,7 +128,7 @@ def _mapped(of: Function, columns: Columns) -> Any:
 
 
 def _answering(of: Function) -> Operator:
-    """Return the operator whose scan answers with a function of each row."""
+    """Return the operator whose scan applies a function to each row."""
     return Operator(
         lambda a, b: b if b[1] else a,
         (0, False),
@@ -177,7 +177,7 @@ def _called(of: Function, columns: Columns) -> Compiled:
 
 
 def _in_kernels(of: Expression, columns: Columns) -> Compiled | None:
-    """A text as a function that kernels compile; None if they might compute otherwise than the library."""
+    """A text as a function that kernels compile; None if their answers might differ from the library's."""
     dtypes = {name: columns[name].dtype for name in of.columns}
     if not all(map(_is_numpys, dtypes.values())):
         return None
@@ -195,7 +195,7 @@ def _in_kernels(of: Expression, columns: Columns) -> Compiled | None:
 def with_numbers(
     function: Callable[..., Any], count: int, numbers: list[Any]
 ) -> Callable[..., Any]:
-    """Return a function of so many elements that hands numbers on behind them."""
+    """Return a function of `count` elements that calls `function` with them and then the numbers."""
     if not numbers:
         return function
     elements = ", ".join(f"x{i}" for i in range(count))

@@ -1,4 +1,4 @@
-"""Scans of columns by an operator, in groups or not: their options, what nulls do, and how a carry is handed on.
+"""Scans of columns by an operator, in groups or not: their options, the effect of nulls, and how a carry is handed on.
 
 Rows that are in no groups are one group. The states of a scan are those of its operator, then, where its options need
 them, whether there was a value and whether there was a null.
@@ -56,11 +56,11 @@ class ScanArguments:
     exclusive : bool
         Whether a row's answer is the state before it.
     initial : scalar, state or dict of column to these, optional
-        What a scan, or the scan of each group, starts from.
+        The start value of a scan, or of the scan of each group.
     reverse : bool
         Whether rows are met from the last to the first.
     skipna : bool
-        Whether a scan goes on after nulls; else all that follows one is null.
+        Whether a scan continues after nulls; else all rows from the first null on are null.
     dtype : dtype, optional
         To accumulate and answer in.
 
@@ -82,20 +82,20 @@ class ScanArguments:
             object.__setattr__(self, name, bool(getattr(self, name)))
 
     def initial_of(self, name: Hashable) -> Any:
-        """Return what the scan of a column of this name starts from."""
+        """Return the start value for a column of this name."""
         return self.initial.get(name) if isinstance(self.initial, dict) else self.initial
 
 
 @dataclass(frozen=True)
 class ScanBase:
-    """What every scan of columns holds: its name for tasks and messages, its operator and its options."""
+    """The base of all scans of columns: a name for tasks and messages, an operator and options."""
 
     label: str
     op: Operator
     options: ScanArguments = ScanArguments()
     in_groups: bool = False
     bounds: Bounds = None
-    """What a sum is clamped to at each step."""
+    """The bounds that a sum is clamped to at each step."""
 
     needs = Needs.STATES
 
@@ -145,12 +145,12 @@ class KernelScan(Planned, ScanBase):
     # --- states in addition to the operator's -----------------------------------------------------
 
     def _needs_seen(self) -> bool:
-        """Whether answers are null before the first value: the identity of a minimum would look like a value."""
+        """Whether states say if there was a value: the identity of a minimum would look like one."""
         options = self.options
         return options.exclusive and self.op.null_identity and options.initial is None
 
     def _extra(self, missing: Any, count: int, groups: ReducibleGroups) -> States:
-        """Whether groups have a value, and whether they have a null, if that is asked."""
+        """Whether groups have a value, and whether they have a null, if options need this."""
         extra: list[Any] = []
         for needed, of_values in ((self._needs_seen(), True), (not self.options.skipna, False)):
             if not needed:
@@ -173,7 +173,7 @@ class KernelScan(Planned, ScanBase):
     # --- what groups hand on ----------------------------------------------------------------------
 
     def _views(self, plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
-        """Show the columns to the kernels; raises an error if the integers that a user asks for hold none of them."""
+        """Return views of the columns; raises an error for a value that the requested integers do not hold."""
         pairs = zip(plan.layouts, columns, strict=True)
         views = [layout.view(plan.library.array(column)) for layout, column in pairs]
         integers = plan.held_by
@@ -236,7 +236,7 @@ class KernelScan(Planned, ScanBase):
         return (*found, *(merged(ANY, (flags,), groups)[0] for flags in extra))
 
     def _combining(self, fields: States) -> Operator:
-        """The operator that combines states: an extreme of floating-point states passes over NaN wherever it may."""
+        """The operator that combines states; an extreme of floating-point states passes over NaN if it may."""
         dtype = getattr(fields[0], "dtype", None)
         if dtype is None:  # an integer of 128 bits
             return self.op
@@ -290,7 +290,7 @@ class KernelScan(Planned, ScanBase):
         plain = len(columns) == 1 and self.options.skipna and not self._needs_seen()
         if isinstance(groups, GroupsAsRuns) and plain and views[0].unchecked_nan is not None:
             (shown,) = library.in_band(views)
-            if isinstance(shown.nulls, InBand):  # the kernel says whether there is any NaN
+            if isinstance(shown.nulls, InBand):  # the kernel finds out whether there is any NaN
                 saw_null = library.xp.zeros(1, np.bool_)
                 out = groups.scan(op, shown.values, nulls=shown.nulls, saw_null=saw_null, **options)
 
@@ -380,7 +380,7 @@ class KernelScan(Planned, ScanBase):
         return wrapped(plan, out, missing, columns)
 
     def _after_null(self, inputs: Inputs, groups: Groups, null: Any) -> Any:
-        """Where a null of the group came before, or is there."""
+        """Where the group has a null so far."""
         if inputs.nulls is None and null is None:
             return None
         return groups.any_so_far(
@@ -390,7 +390,7 @@ class KernelScan(Planned, ScanBase):
     def _before_value(
         self, plan: ScanPlan, inputs: Inputs, groups: Groups, seen: Any, missing: Any, count: int
     ) -> Any:
-        """Where no value of the group came before, or `missing` is true."""
+        """Where the group has no earlier value, or `missing` is true."""
         if groups.is_one and bool(seen):
             return missing
         xp = plan.library.xp
@@ -408,13 +408,13 @@ class Parts(NamedTuple):
     fields: States = ()
     """Those of the operator; empty if there were no rows before."""
     seen: Any = None
-    """Whether there was a value, where that is asked."""
+    """Whether there was a value; None if options do not need this."""
     null: Any = None
-    """Whether there was a null, where that is asked."""
+    """Whether there was a null; None if options do not need this."""
 
 
 class Inputs:
-    """The inputs of a scan: their values, and where a row is null because one of its parts is."""
+    """The inputs of a scan: their values, and where any input of a row is null."""
 
     values: Any
     nulls: kernels.Nulls
@@ -437,7 +437,7 @@ class Inputs:
 
 
 def wrapped(plan: ScanPlan, values: Values, missing: Missing, columns: Sequence[Any]) -> Array:
-    """Return answers for columns as users get them, null where `missing`.
+    """Return answers for columns in the dtype that users get, null where `missing`.
 
     Raises
     ------
@@ -456,7 +456,7 @@ def wrapped(plan: ScanPlan, values: Values, missing: Missing, columns: Sequence[
 
 
 def _check_whole(dtype: np.dtype, view: View, column: Any) -> None:
-    """Raise a ValueError if a float that is no null has no whole part that integers of a dtype hold."""
+    """Raise a ValueError if integers of a dtype do not hold the whole part of a float that is not null."""
     known, values = np.iinfo(dtype), view.values
     fits = (values >= float(known.min)) | (values > float(known.min) - 1)
     outside = ~(fits & (values < float(known.max) + 1) | view.resolved().missing())
@@ -468,7 +468,7 @@ def _check_whole(dtype: np.dtype, view: View, column: Any) -> None:
 
 
 def _writes_nulls(plan: ScanPlan, nulls: kernels.Nulls) -> bool:
-    """Tell whether the kernel itself can write the nulls of the result."""
+    """Return whether the kernel itself can write the nulls of the result."""
     return isinstance(nulls, InBand) and plan.layout.nulls == "in band"
 
 
@@ -479,7 +479,7 @@ def _flag(flag: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def starting_from(op: Operator, initial: Any, types: tuple[type, ...]) -> Operator:
-    """Return the operator whose answers are those of a scan that starts from a state, in every group.
+    """Return the operator that starts every scan, in every group, from a state.
 
     `types` are those of the state's parts: 1 and 1.0 are equal, and their operators are not.
     """

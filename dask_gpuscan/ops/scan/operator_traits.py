@@ -1,4 +1,4 @@
-"""What operations on columns know of an operator: one row of traits each, found by what the operator computes.
+"""Facts about operators for operations on columns: one row of traits each, found by what the operator computes.
 
 Operators are equal if their functions are, so a user's own sum has the traits of the built-in one, whatever its name.
 """
@@ -40,7 +40,7 @@ def _least_zero(dtype: np.dtype) -> Any:
 
 
 SIGNED_SUM = Operator(BUILT_IN["add"].combine, _least_zero, name="add", inputs=1)
-"""Sums that begin with -0.0, which changes no number."""
+"""Sums that begin with -0.0, as adding it changes no number."""
 
 SIGNED_SUMS = (SIGNED_SUM, SIGNED)
 """All operators of such sums."""
@@ -58,11 +58,11 @@ class OperatorTraits:
     statistic: str | None = None
     """The statistic of groups and windows that combines their rows by it."""
     over_nan: Operator | None = None
-    """The operator where NaN is neither a null nor a value that an extreme takes, as in Arrow."""
+    """The operator for columns in which NaN is not null and an extreme passes over it, as in Arrow."""
     over_rows: Operator | None = None
-    """The operator of floating-point rows that are in no groups, as in NumPy; in groups pandas begins with 0.0."""
+    """The operator for floating-point rows in no groups, as in NumPy; in groups pandas begins with 0.0."""
     over_groups: tuple[Operator, Operator] | None = None
-    """The operators of rows in groups for answers of float64, with states of several fields, and of float32."""
+    """The operators for rows in groups: for answers of float64, with states of several fields, and of float32."""
     keeps_nan: bool = False
     """Whether a state stays NaN once an element was NaN."""
     answers_at_nulls: bool = False
@@ -74,7 +74,7 @@ class OperatorTraits:
     overflow: Overflow | None = None
     """How answers that leave an integer type are found; None if none does."""
     of_integers: Operator | None = None
-    """The operator of answers that are no floating-point numbers, where these have states of several fields."""
+    """The operator for other than floating-point answers, if the states of these have several fields."""
 
 
 TRAITS: dict[str, OperatorTraits] = {
@@ -92,19 +92,19 @@ TRAITS: dict[str, OperatorTraits] = {
     BUILT_IN["first"].token: OperatorTraits(statistic="first", takes_times=True),
     BUILT_IN["last"].token: OperatorTraits(statistic="last", takes_times=True),
 }
-"""The traits of operators that have others than `PLAIN`, by their tokens."""
+"""The traits of operators, by their tokens; those of other operators are `PLAIN`."""
 
 PLAIN = OperatorTraits()
 """The traits of any other operator."""
 
 
 def traits_of(op: Operator) -> OperatorTraits:
-    """Return the traits about an operator."""
+    """Return the traits of an operator."""
     return TRAITS.get(op.token, PLAIN)
 
 
 def operator_for(op: Operator, answer: np.dtype) -> Operator:
-    """Return the operator that is meant by another one for answers of a dtype.
+    """Return the operator that computes the answers of an operator in a dtype.
 
     Raises
     ------
@@ -127,13 +127,13 @@ def operator_for(op: Operator, answer: np.dtype) -> Operator:
 
 
 def operator_of(op: Operator, fields: Sequence[Any]) -> Operator:
-    """Return the operator that is meant by another one, and whose states have these fields."""
+    """Return the operator that is used for another one and has states of these fields."""
     of_integers = traits_of(op).of_integers
     return op if of_integers is None or len(fields) > 1 else of_integers
 
 
 def operator_in_groups(op: Operator, answer: np.dtype) -> Operator:
-    """Return the operator that is meant by another one for answers of a dtype in groups.
+    """Return the operator that computes the answers of an operator in a dtype within groups.
 
     Examples
     --------

@@ -23,10 +23,10 @@ from ...kernels.nulls import NAT
 
 @dataclass(frozen=True)
 class Overflow:
-    """How answers of an operator that leave an integer type are found."""
+    """How to find answers of an operator that leave an integer type."""
 
     leaves: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    """Returns for which prior states and elements the next state does not fit."""
+    """Takes prior states and elements, and returns where the next state does not fit."""
     is_sum: bool
     """Whether states are sums, which the range of the elements bounds."""
 
@@ -51,7 +51,7 @@ SUMS, PRODUCTS = Overflow(_sum_leaves, is_sum=True), Overflow(_product_leaves, i
 
 @dataclass(frozen=True)
 class Walk:
-    """Which way a scan went."""
+    """The options of a finished scan."""
 
     label: str
     exclusive: bool
@@ -59,7 +59,7 @@ class Walk:
 
 
 EXACT = 2**53 - 1
-"""Up to here, a float64 stands for one integer."""
+"""Up to this number, each float64 stands for one integer."""
 
 
 def check_exact(values: Any, what: str) -> None:
@@ -68,9 +68,9 @@ def check_exact(values: Any, what: str) -> None:
     Parameters
     ----------
     values : array of NumPy or CuPy
-        Integers, or floats that have been such.
+        Integers, or floats that were integers.
     what : str
-        For the message: what they are.
+        For the message: a name for the integers.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def check_exact(values: Any, what: str) -> None:
 
 
 def are_exact(values: Any) -> bool:
-    """Tell whether integers that differ still differ as float64."""
+    """Return whether integers that differ still differ as float64."""
     return not values.size or (int(values.max()) <= EXACT and int(values.min()) >= -EXACT)
 
 
@@ -101,7 +101,7 @@ def check_held(values: Values, missing: Missing, by: np.dtype, dtype: DType) -> 
     by : dtype
         Integers that must hold them.
     dtype : dtype
-        What users call these.
+        The dtype that users know.
 
     Raises
     ------
@@ -127,9 +127,9 @@ def check_overflow(
     before: Any,
     null: np.ndarray | None,
 ) -> None:
-    """Raise what pandas raises if an integer sum or product left its type.
+    """Raise the error of pandas if an integer sum or product left its type.
 
-    That after the last element counts where it is not written, too: rows of a next partition may go on from it.
+    The answer after the last element counts even if it is not written: rows of the next partition continue from it.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def check_overflow(
     """
     is_sum = found_by.is_sum
     values = view.values
-    if values.dtype.kind == "f":  # which are anything where they are null
+    if values.dtype.kind == "f":  # floats may be anything where they are null
         values = values[~view.missing()]
     if not len(values) or (is_sum and _cannot_overflow(values, before, out.dtype)):
         return
@@ -172,13 +172,13 @@ def check_overflow(
         prior = np.concatenate([np.asarray([before], out.dtype), answers[:-1]])
     with np.errstate(over="ignore"):
         wrong = found_by.leaves(prior, elements)
-    is_nat = isinstance(view.nulls, InBand) and (answers == NAT).any()  # of values that are not
+    is_nat = isinstance(view.nulls, InBand) and (answers == NAT).any()  # at values that are not NaT
     if is_nat or wrong.any():
         refuse(walk.label, column, dtype)
 
 
 def refuse(label: str, column: Any, dtype: DType) -> NoReturn:
-    """Raise what pandas raises for an answer that does not fit its dtype."""
+    """Raise the error of pandas for an answer that does not fit its dtype."""
     reason = f"{label} of {column_title(column)} does not fit {dtype}"
     if isinstance(dtype, pd.ArrowDtype):
         raise pa.ArrowInvalid(f"overflow: {reason}; ask for a wider dtype=")
@@ -203,17 +203,17 @@ _RANGE = {
     reverse: Operator(combine, (0, 0, 0), _one, name="range of sums", inputs=1)
     for reverse, combine in ((False, _later), (True, _earlier))
 }
-"""State: (sum, least and greatest of the running sums from either end, that of no elements included)."""
+"""State: (sum, least and greatest of the running sums from one end, the empty sum included)."""
 
 
 def _fits(reverse: bool, view: View, before: Any, dtype: np.dtype) -> bool:
-    """Tell whether all running sums of elements below 64 bits stay within a type."""
+    """Return whether all running sums of elements below 64 bits stay within a type."""
     _, least, greatest = kernels.reduce(_RANGE[reverse], view.values, nulls=view.nulls)
     known = np.iinfo(dtype)
     return bool(known.min <= int(before) + int(least) and int(before) + int(greatest) <= known.max)
 
 
 def _cannot_overflow(values: np.ndarray, before: Any, dtype: np.dtype) -> bool:
-    """Tell cheaply that no sum of so many elements of this size leaves the type."""
+    """Return whether no sum can leave the type, by the number and the size of the elements; False may be wrong."""
     size = max(abs(int(values.min())), abs(int(values.max())))
     return bool(abs(int(before)) + len(values) * size <= np.iinfo(dtype).max)

@@ -1,7 +1,6 @@
-"""What a scan by an operator needs to know of the dtypes of its columns, and the columns as a kernel takes them.
+"""Plans of scans by an operator for the dtypes of columns, and the columns as a kernel takes them.
 
-Where a column's library has the method (cumsum, cumprod, cummax, cummin), it is asked for the dtype, so that the
-answer is its own.
+If a column's library has the method (cumsum, cumprod, cummax, cummin), the answer has the dtype of the library's own.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from .operator_traits import (
 FLOAT64 = np.dtype(np.float64)
 
 Bounds = tuple[Any, Any] | None
-"""The least and the greatest number that a sum may be at each step, either of which may be None; None for any."""
+"""The least and the greatest number that a sum may be at each step, either or both None for no bound."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class ScanPlan:
     dtype: DType
     """Dtype of the result, which holds every answer exactly."""
     answers: DType
-    """What users get for it."""
+    """The dtype that users get."""
     layout: Layout
     """Layout of the result."""
     has_nulls: bool
@@ -55,17 +54,17 @@ class ScanPlan:
     op: Operator
     """Operator that writes the answers."""
     traits: OperatorTraits
-    """Of the operator `meant`."""
+    """The traits of the operator `meant`."""
     keeps_nan: bool
     """Whether its state stays NaN once an element was NaN."""
     checks_overflow: bool
     """Whether the library raises, rather than wrapping around, for this dtype."""
     meant: Operator
-    """The operator that was asked for, or what is meant by it for answers of this dtype."""
+    """The given operator, or the one that is used for it for answers of this dtype."""
     zero: Any
-    """The state of zero, which an exclusive scan starts from where that is not the operator's identity; else None."""
+    """The state of zero, from which an exclusive scan starts, if that is not the operator's identity; else None."""
     held_by: np.dtype | None
-    """Integers that must hold each element, as a user asks for them; None if elements are taken as they are."""
+    """The requested integers, which must hold each element; None if elements are taken as they are."""
     is_plain: bool = field(init=False)
     """Whether users get answers of the dtype of the result."""
 
@@ -74,12 +73,12 @@ class ScanPlan:
 
     @property
     def narrows(self) -> bool:
-        """Whether a user asks for Arrow's integers that may not hold an answer."""
+        """Whether the requested dtype is of Arrow's integers, which may not hold an answer."""
         return not self.is_plain and self.library.raises_on_overflow(self.answers)
 
 
 PLANS: BoundedCache[Any, ScanPlan] = BoundedCache()
-"""Plans that have been made, by the library, the operator's token and what else `scan_plan` takes."""
+"""Plans that have been made, by the library, the operator's token and the other arguments of `scan_plan`."""
 
 
 def scan_plan(
@@ -99,11 +98,11 @@ def scan_plan(
     dtypes : tuple of dtypes
         Of the columns.
     requested : dtype, optional
-        What a user asks for.
+        For the answers.
     in_groups : bool
-        Whether rows are in groups, where libraries and kernels take other dtypes.
+        Whether rows are in groups, for which libraries and kernels use other dtypes.
     bounds : pair of numbers, optional
-        What sums are clamped to.
+        Sums are clamped to these.
     """
     key = library, op.token, dtypes, requested, in_groups, bounds
     known = PLANS.get(key)
@@ -125,12 +124,12 @@ def scan_plan(
         layout = library.layout(dtype)
         if layout is None:
             if traits.library_method is not None:
-                library.answer_dtype(traits.library_method, dtype)  # which says why it has none
+                library.answer_dtype(traits.library_method, dtype)  # raises the reason
             raise TypeError(f"dtype {dtype} cannot be scanned; {HINT}")
         layouts.append(layout)
     storages = tuple(x.storage(d) for x, d in zip(layouts, dtypes, strict=True))
     pairs = list(zip(layouts, dtypes, strict=True))
-    own, source = [*pairs, *(p for p in pairs if p[0].nulls == "mask")][-1]  # what holds nulls
+    own, source = [*pairs, *(p for p in pairs if p[0].nulls == "mask")][-1]  # one that has nulls
     times = [d for d in dtypes if not library.is_number(d)]
     nullable = any(s.kind in "fc" for s in storages)
     result: Any
@@ -188,7 +187,7 @@ def scan_plan(
     held_by = None
     looked_at = any(s.kind == "f" for s in storages) or _is_checked(library, answers)
     if asked is not None and is_integer and looked_at:
-        if bounds is not None:  # of sums in 64 bits
+        if bounds is not None:  # sums have 64 bits
             held_by = np.dtype(f"{kernel_dtype.kind}8")
         elif _accumulates(op):
             held_by = layout.storage(answers)
@@ -219,7 +218,7 @@ def scan_plan(
 def combined_plan(library: Library, op: Operator, columns: Sequence[Any]) -> ScanPlan:
     """Return the plan of an operator that combines the rows of each group or window.
 
-    No answer shows that another one has left its integer type: sums and products are of 64 bits, as those of groups.
+    Overflow is not checked, since no answer shows it: sums and products have 64 bits, as those of groups.
     """
     dtypes, method = tuple([c.dtype for c in columns]), traits_of(op).library_method
     wide = None
@@ -240,16 +239,16 @@ def _is_numpy_integer(dtype: Any) -> bool:
 
 
 def _accumulates(op: Operator) -> bool:
-    """Tell whether elements become answers of the dtype before they are combined."""
+    """Return whether elements become answers of the dtype before they are combined."""
     return op.lift is None and op.inputs == 1
 
 
 def _is_checked(library: Library, dtype: Any) -> bool:
-    """Tell whether a dtype is of integers that a library does not let wrap around."""
+    """Return whether a dtype is of integers for which a library raises rather than wrapping around."""
     return library.is_number(dtype) and dtype.kind in "iu" and library.raises_on_overflow(dtype)
 
 
 def _wide(op: Operator, storages: tuple[np.dtype, ...], dtype: Any) -> np.dtype:
-    """Return the integers of 64 bits in which answers of a dtype are computed, so that each can be looked at."""
+    """Return the 64-bit integers in which answers of a dtype are computed, so that each can be checked."""
     found = "" if _accumulates(op) else kernels.signature(op, storages).outputs[0].kind
     return np.dtype(f"{found if found in ('i', 'u') else dtype.kind}8")

@@ -1,6 +1,6 @@
 """Running extremes of values that have an order but no numbers, such as strings: their ranks are scanned.
 
-A column's library numbers its values in their order, those that were before among them. The running maximum of these
+A column's library numbers its values in their order, together with earlier ones. The running maximum of these
 numbers says from which row each answer is taken; for a minimum, the least value has the highest number.
 """
 
@@ -66,9 +66,9 @@ class RankedScan(ValueScan):
         return library.take(array, at, nulls=True)
 
     def _ranks(self, library: Library, column: Column, valid: Any) -> tuple[Any, Any]:
-        """Return numbers that are higher the later a value is met in the order asked for, and a row of each number.
+        """Return numbers that grow with the values, or fall for a minimum, and a row of each number.
 
-        A null has the number -1, and so has its row.
+        Nulls have the number -1 and the row -1.
         """
         xp = library.xp
         codes, _ = library.sort_key(column)

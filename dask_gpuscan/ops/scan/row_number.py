@@ -1,4 +1,4 @@
-"""Row numbers, of the whole collection and within groups: what is handed on is how many rows there were."""
+"""Row numbers, of the whole collection and within groups: the number of rows so far is handed on."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _places_of_one(xp: Any, start: int, count: int, reverse: bool) -> Any:
 
 @dataclass(frozen=True)
 class _Rows(DataFrameCarry):
-    """What both carries share: row counts, added."""
+    """The base of both carries, which hand on the number of rows."""
 
     def check(self, frame: Any) -> None:
         """Any frame has rows."""
@@ -152,7 +152,7 @@ class RowNumber(_Rows):
 
 @dataclass(frozen=True)
 class ResetIndex(_Rows):
-    """Give all partitions one default index that runs on from one to the next."""
+    """Give all partitions one default index that continues from one to the next."""
 
     drop: bool = False
     label = "reset-index"

@@ -22,7 +22,7 @@ class CountSegments:
     """The number of each row's segment within its group, from 0: how many rows before it have a true flag."""
 
     flag: Input
-    """What is true in the last row of a segment; a null is not."""
+    """The flag, which is true in the last row of a segment; a null is not true."""
 
     reverse = False
     label = "segments"

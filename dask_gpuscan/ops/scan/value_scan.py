@@ -1,7 +1,6 @@
-"""Scans of columns whose values no kernel holds, such as strings: what partitions hand on, and what nulls do.
+"""Scans of columns whose values no kernel holds, such as strings: what partitions hand on, and the effect of nulls.
 
-The states are a value of the column, an array with one row a group where they stand for many, and, without `skipna`,
-whether there was a null.
+The states are a value of the column, or an array with one row a group, and, without `skipna`, whether there was a null.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .operator_traits import traits_of
 
 @dataclass(frozen=True)
 class HostScalar:
-    """A row of a column on the host, as its library keeps it, so that it can become a column again."""
+    """A row of a column on the host, in a form from which its library makes a column again."""
 
     library: Library
     row: HostRow | None
@@ -50,19 +49,19 @@ class HostScalar:
 
 @dataclass(frozen=True)
 class Start:
-    """What groups had before their rows: arrays of the column's dtype."""
+    """What groups start from: arrays of the column's dtype."""
 
     initial: Any
-    """What each group starts from, in one row or none."""
+    """The initial value of each group, in one row or none."""
     before: Any
     """The value that each group had before, null where it had none."""
     of_one: bool
-    """Whether that is of one group alone, in one row, or in none if it had no value."""
+    """Whether there is one group alone: `before` then has one row, or none without a value."""
 
 
 @dataclass(frozen=True)
 class ValueScan(ScanBase):
-    """A scan of one column by its values; how they are combined is a subclass's."""
+    """A scan of one column by its values; a subclass combines them."""
 
     @property
     def method(self) -> str:
@@ -72,7 +71,7 @@ class ValueScan(ScanBase):
         return found
 
     def reduced(self, library: Library, column: Column, groups: ReducibleGroups) -> Any:
-        """Return an array of one row a group, null where it has no value; of one group without a value no row."""
+        """Return an array of one row a group, null if it has no value; no row for one group without a value."""
         raise NotImplementedError
 
     def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
@@ -92,16 +91,16 @@ class ValueScan(ScanBase):
         return found
 
     def _check_dtype(self, library: Library, dtype: Any) -> None:
-        """Raise a TypeError if an answer of a column of `dtype` cannot be asked for in another one."""
+        """Raise a TypeError if the requested dtype does not go with a column of `dtype`."""
         if self.options.dtype is not None:
             raise TypeError(f"dtype={self.options.dtype} cannot be asked for a column of {dtype}")
 
     def _start_dtype(self, library: Library, dtype: Any) -> Any:
-        """Return the dtype of what a scan of a column of `dtype` starts from."""
+        """Return the dtype of the initial value of a scan of a column of `dtype`."""
         return dtype
 
     def _initial(self, library: Library, column: Column) -> Any:
-        """What a user's scan starts from, as an array of one row, or of none."""
+        """The initial value of the scan, as an array of one row, or of none."""
         value = self.options.initial_of(column.name)
         dtype = self._start_dtype(library, column.dtype)
         return library.empty(dtype) if value is None else library.one(value, dtype)

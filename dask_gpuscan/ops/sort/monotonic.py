@@ -1,7 +1,7 @@
 """Whether values never decrease, or never increase, over all partitions.
 
-What stands for some rows is whether they are in order, and the first and last of them: neighbours are in order if
-both are and so are their ends, one after the other.
+The table of some rows says whether they are in order, and holds the first and the last of them. Neighbours are in order
+if both are, and the last row of one and the first of the next are.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..core.carry import TreeReduction
 
 @dataclass(frozen=True)
 class Ordered:
-    """What is known of some rows."""
+    """Whether some rows are in order, and their ends."""
 
     is_ordered: bool
     ends: Any
-    """Their first and last one, as a series; no rows of none."""
+    """The first and the last row, as a series; empty without rows."""
     schema: Schema
 
 
@@ -29,7 +29,7 @@ class Ordered:
 class Monotonic(TreeReduction):
     """Whether a series never decreases, or with `decreasing` never increases.
 
-    A null is in no order, but that of a category, which is less than all others, as pandas has it.
+    With a null, neither is true; but nulls of categories are less than all categories, as in pandas.
     """
 
     decreasing: bool = False

@@ -1,4 +1,4 @@
-"""A partition cut into pieces, one for each new partition, and new partitions joined of such pieces."""
+"""A partition cut into pieces, one for each new partition, and new partitions joined from these pieces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PartitionSlices:
     """A partition cut into pieces: each is some adjacent rows, which are not copied."""
 
     rows: Any
-    """Of all pieces."""
+    """The rows of all pieces."""
     bounds: Values
     """Where each piece starts and stops, of shape (pieces, 2), on the host."""
 
@@ -36,7 +36,7 @@ class PartitionSlices:
     def of(rows: Any, bounds: Sequence[Sequence[int]]) -> PartitionSlices:
         return PartitionSlices(rows, np.array(bounds, np.int64).reshape(-1, 2))
 
-    def __reduce__(self) -> Any:  # without what is known of columns
+    def __reduce__(self) -> Any:  # without cached properties
         return PartitionSlices, (self.rows, self.bounds)
 
     def __getitem__(self, number: int) -> Any:
@@ -54,7 +54,7 @@ class PartitionSlices:
                 yield number, PartitionSlices.of(rows, [(0, len(rows))])
 
     def some(self, first: int, last: int) -> list[Any]:
-        """Return the pieces from one to another as rows and bounds: Dask sends those without a copy."""
+        """Return the pieces from one to another as rows and bounds, which Dask sends without a copy."""
         bounds = self.bounds[first:last]
         filled = bounds[bounds[:, 0] < bounds[:, 1]]
         start, stop = (int(filled.min()), int(filled.max())) if len(filled) else (0, 0)
@@ -78,12 +78,12 @@ class PartitionSlices:
 
     @cached_property
     def schema(self) -> Schema:
-        """What all partitions must have in common."""
+        """The names and dtypes, which all partitions must share."""
         return schema_of(self.rows)
 
     @cached_property
     def kind(self) -> Any:
-        """What pieces must have in common to be joined column by column; None if they cannot be."""
+        """A value that pieces must share to be joined column by column; None if they cannot be."""
         index = library_of(self.rows).index(self.rows)
         dtypes = [c.dtype for c in columns_of(self.rows)]
         plain = (
@@ -97,7 +97,7 @@ class PartitionSlices:
 
 
 def are_alike(parts: Sequence[PartitionSlices]) -> bool:
-    """Tell whether pieces of partitions can be joined column by column."""
+    """Return whether pieces of partitions can be joined column by column."""
     first = parts[0].kind
     return first is not None and all(part.kind == first for part in parts[1:])
 
@@ -150,16 +150,16 @@ class Splitter(Protocol):
         """For the names of tasks."""
 
     def pieces(self, frame: Any, count: int) -> PartitionSlices:
-        """Return the rows of a partition that go to each of so many new ones, as they are to be there."""
+        """Return the rows of a partition for each of `count` new ones, as these will hold them."""
 
 
 class Join(Protocol):
-    """What becomes of the pieces that come together."""
+    """A function that joins the pieces of a new partition."""
 
     def __call__(
         self, parts: Sequence[PartitionSlices], number: int, origins: Sequence[int]
     ) -> Any:
-        """Return what is made of the pieces with a number, given which partitions they came from, in order."""
+        """Return the new partition of a number, given its pieces and which partitions they came from, in order."""
 
 
 @dataclass(frozen=True)

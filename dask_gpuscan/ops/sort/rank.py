@@ -1,7 +1,7 @@
 """Ranks: the place of each value among all, or among those of its group, in order.
 
 Rows are sorted, by group first; runs of equal values are found in one pass; ranks of runs are repeated for their rows
-and written where the rows stand.
+and written in the rows' own order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FLOAT64 = np.dtype(np.float64)
 
 @dataclass(frozen=True)
 class Ties:
-    """Runs of equal values in order."""
+    """Runs of equal values, in order of the values."""
 
     start: Values
     """Rows before each in its group."""
@@ -47,7 +47,7 @@ METHODS: dict[str, Callable[[Ties], Values]] = {
     "first": lambda ties: ties.start + 1,
     "dense": lambda ties: ties.number + 1,
 }
-"""The rank of a run's rows, by the name of the method; of its first row, where rows of a run count on."""
+"""The rank of a run's rows, by the name of the method; for "first", that of its first row, from which rows count on."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class SortedRuns:
     heads: Values
     """The first run of each group."""
     runs: Values
-    """How many each has."""
+    """The number of runs of each group."""
     is_left_out: Values | None
     """Whether the last run of each group is of nulls that have no rank."""
 
@@ -80,9 +80,9 @@ class SortedRuns:
         ----------
         xp : module
         groups : array of integers, optional
-            The group of each row; by default all are one.
+            The group of each row; by default all are one group.
         keys, nulls : list
-            Differs between values.
+            Arrays that differ where values differ.
         left_out : array of bool, optional
             Rows that have no rank, the last of their groups.
         """
@@ -102,7 +102,7 @@ class SortedRuns:
         return self.xp.append(first[1:], self.xp.asarray([self.count], INT64)) - first
 
     def sizes(self, method: str) -> Values:
-        """Return what ``pct`` divides by for each group, as far as it is in these rows."""
+        """Return the divisor of ``pct`` for each group, counting these rows only."""
         sizes = self.runs if method == "dense" else self.rows
         if self.is_left_out is None:
             return sizes
@@ -110,7 +110,7 @@ class SortedRuns:
         return sizes - self.xp.where(self.is_left_out, last, 0)
 
     def of_runs(self, of_groups: Values) -> Values:
-        """Repeat what is known of groups for their runs; of one group it is broadcast."""
+        """Repeat values of groups for their runs; that of one group is broadcast."""
         if len(self.heads) == 1:
             return of_groups
         return kernels.run_length_decode(self.runs, [of_groups])[0]
@@ -173,7 +173,7 @@ class RankOptions:
         dtype : dtype
             Of the ranks.
         groups : array of integers, optional
-            The group of each row; by default all are one.
+            The group of each row; by default all are one group.
         no_group : array of bool, optional
             Which rows are in no group, so that their ranks are null.
         """
@@ -218,7 +218,7 @@ class RankOptions:
         if self._takes_ranks(values.dtype, nulls, missing, groups):
             ranks = tied_ranks(keys[-1], self.method, keys[0] if outer else None)
             return kernels.put(ranks / count if self.pct else ranks, order, check=False)
-        if values.dtype.kind == "V":  # of 128 bits, which only codes compare
+        if values.dtype.kind == "V":  # 128 bits, which can only be compared as codes
             keys[-1] = library.dense_group_ids([library.array(column)]).array[order]
         null = None if missing is None else missing[order]
         found = self._runs(xp, keys[0] if outer else None, keys[-1], nulls, null)
@@ -254,7 +254,7 @@ class RankOptions:
         missing: Values | None,
     ) -> SortedRuns:
         left_out = missing if self.nulls == "keep" else None
-        if isinstance(nulls, kernels.Mask):  # it says where rows were null before they were sorted
+        if isinstance(nulls, kernels.Mask):  # the mask is in the order before the sort
             return SortedRuns.of(xp, groups, [values, missing], [None, None], left_out)
         return SortedRuns.of(xp, groups, [values], [nulls], left_out)
 
@@ -273,7 +273,7 @@ class RankOptions:
 
 
 class Ranking(Protocol):
-    """Which columns are ranked, within which groups."""
+    """The columns that are ranked, and the groups that they are ranked in."""
 
     @property
     def kind(self) -> str: ...
@@ -299,10 +299,10 @@ class Ranking(Protocol):
         """Return which rows are in no group; None if all are in one."""
 
     def apply(self, frame: Any) -> Any:
-        """Return the ranks of rows that are no Dask collection."""
+        """Return the ranks of the rows of a frame in memory."""
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
-        """Make arrays of ranks the result."""
+        """Return the result, given arrays of ranks."""
 
 
 @dataclass(frozen=True)
@@ -333,7 +333,7 @@ class RankColumns:
         own = [self.rank.dtype(column) for column in self.columns(frame)]
         if frame.ndim == 1:
             return own
-        # pandas has others in a frame than in a series
+        # pandas has other dtypes for a frame than for a series
         options = {"method": self.rank.method, "pct": self.rank.pct}
         return library_of(frame).rank_dtypes(self._kept(frame), **options)
 
@@ -360,7 +360,7 @@ class RankGroups:
     clustered: bool = False
     dropna: bool = True
     label: str = field(default="rank", repr=False, compare=False)
-    """What messages call it."""
+    """The name for messages."""
     kind = "rank"
 
     def columns(self, frame: Any) -> list[Any]:

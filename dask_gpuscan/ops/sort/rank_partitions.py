@@ -1,9 +1,9 @@
 """Ranks over partitions: rows are cut at splitters, ranked in the buckets between these, and ranks go back.
 
 Only keys and values travel to a bucket, and only ranks travel back. A partition sorts its rows again when its ranks are
-back, so no row needs a number. A bucket does not wait for the others: it says of each rank whether it belongs to the
-first or the last run, or to the first or the last group, which other buckets may share. What to add to such ranks is
-known when all buckets have told how they begin and end.
+back, so no row needs a number. A bucket does not wait for the others: it marks ranks of the first or the last run, and
+of the first or the last group, which other buckets may share. What to add to these ranks is known when all buckets have
+reported their ends.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def rank_rows(frame: Any, groups: Any, ranking: Ranking, column: int) -> Any:
             columns = [groups]
         columns = [*columns, ranking.columns(frame)[column]]
         arrays = [library.array(library.rank_values(c)) for c in columns]
-        # errors name columns as users know them
+        # errors use the users' names of columns
         names: list[str] = []
         for c in columns:
             names.append(unused_name("key" if c.name is None else str(c.name), names))
@@ -71,14 +71,14 @@ def cut(rows: Any, order: Order, found: Splitters, partition: int) -> PartitionS
 
 @dataclass(frozen=True)
 class KeySpan:
-    """Amounts by key of rows in which equal keys are adjacent: those of the first key, and of the last."""
+    """Amounts of the first and of the last key, in rows in which equal keys are adjacent."""
 
     first: Hashable
     last: Hashable
     first_amount: int
     last_amount: int
     is_one: bool
-    """Whether they are the same."""
+    """Whether both are the same key."""
 
     @property
     def reversed(self) -> KeySpan:
@@ -107,15 +107,15 @@ class RankEnds:
     """The first and last group and run of sorted rows."""
 
     run: KeySpan
-    """By keys and value: rows."""
+    """Rows, by keys and value."""
     rows: KeySpan
-    """By keys: rows."""
+    """Rows, by keys."""
     runs: KeySpan
-    """By keys: runs."""
+    """Runs, by keys."""
     sizes: KeySpan
-    """By keys: what ``pct`` divides by."""
+    """Divisors of ``pct``, by keys."""
     counts_runs: bool
-    """Whether the first run, if it goes on from rows before, counts for the size once more."""
+    """Whether the first run, if it continues one before, was counted twice in the sizes."""
 
 
 def ends_of(found: SortedRuns, method: str, keys: tuple[tuple[Hashable, ...], ...]) -> RankEnds:
@@ -133,9 +133,9 @@ def ends_of(found: SortedRuns, method: str, keys: tuple[tuple[Hashable, ...], ..
 
 
 FIRST_RUN, FIRST_GROUP, MIDDLE, LAST_GROUP, LAST_RUN = PARTS = range(5)
-"""Parts of a bucket. The first run is no part of the first group, and the last one is no part of the last group.
+"""Parts of a bucket. The first run does not count to the first group, nor the last run to the last group.
 
-Where the first and the last group are one, it is the first; so with runs.
+If the first and the last group are the same, it is the first group; likewise for runs.
 """
 
 FIRST, LAST = slice(FIRST_RUN, MIDDLE), slice(LAST_GROUP, None)
@@ -144,15 +144,15 @@ EVERY = slice(None)
 
 @dataclass(frozen=True)
 class Completion:
-    """What ranks in buckets become: a row each bucket and a column each part, on the host."""
+    """How to complete the ranks of buckets: a row each bucket and a column each part, on the host."""
 
     added: Values
     sizes: Values
-    """What ``pct`` divides by after that; in the middle, ranks are divided already."""
+    """The divisor of ``pct``, applied after that; in the middle, ranks are divided already."""
 
     @staticmethod
     def of(ends: Sequence[RankEnds | None], method: str) -> Completion:
-        """Find it, given the ends of all buckets, None for those without rows."""
+        """Return it, given the ends of all buckets, None for those without rows."""
         shape = len(ends), len(PARTS)
         start, length, number = ties = np.zeros((3, *shape), INT64)
         sizes = np.ones(shape, INT64)
@@ -169,7 +169,7 @@ class Completion:
             group = EVERY if e.rows.is_one else FIRST
             start[bucket, group] = rows[i]
             number[bucket, group] = runs[i] - shared[i]
-            if method != "first":  # whose rows count on from those before
+            if method != "first":  # for "first", rows count on from those before
                 start[bucket, FIRST_RUN] -= before[i]
             length[bucket, FIRST_RUN] = before[i] + (after[i] if e.run.is_one else 0)
             length[bucket, LAST_RUN] = after[i]
@@ -183,7 +183,7 @@ class Completion:
 
 
 def _less(span: KeySpan, one: bool) -> KeySpan:
-    """Amounts without a run that has been counted before."""
+    """Amounts without a run that was counted before."""
     last = span.last_amount - (one and span.is_one)
     return replace(span, first_amount=span.first_amount - one, last_amount=last)
 
@@ -194,12 +194,12 @@ RANK, PART = "rank", "part"
 """The columns of rows on their way back."""
 
 HALVES_OF_FLOAT32 = 1 << 23
-"""Up to this number, float32 has all halves of integers."""
+"""Up to this number, float32 holds all halves of integers."""
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """The ranks of the rows between two splitters, as far as they are known without other buckets."""
+    """The ranks of the rows between two splitters, counted within the bucket."""
 
     pieces: PartitionSlices
     """Ranks and parts, for each partition in the order in which its rows came."""
@@ -209,7 +209,7 @@ class Bucket:
 
 @dataclass(frozen=True)
 class RankBucket:
-    """Pieces of all partitions become a bucket."""
+    """Joins pieces of all partitions to a bucket."""
 
     rank: RankOptions
     order: Order
@@ -218,7 +218,7 @@ class RankBucket:
     def __call__(
         self, parts: Sequence[PartitionSlices], number: int, origins: Sequence[int]
     ) -> Bucket:
-        """Return the ranks of the pieces with a number."""
+        """Return the bucket of a number."""
         common_schema([part.schema for part in parts])
         lengths = np.zeros(self.partitions, INT64)
         lengths[list(origins)] = [np.diff(part.bounds[number])[0] for part in parts]
@@ -238,7 +238,7 @@ class RankBucket:
         return Bucket(PartitionSlices(found, np.stack([stops - lengths, stops], axis=1)), ends)
 
     def _ranked(self, library: Library, given: Any) -> tuple[RankEnds, Any]:
-        """Return how a bucket begins and ends, and the ranks of its rows where they are."""
+        """Return the ends of a bucket, and the ranks of its rows in their own order."""
         method = self.rank.method
         rows, positions = sorted_rows(given, self.order, self.order.columns(given), new_index=True)
         *groups, values = columns = library.columns(rows)
@@ -276,7 +276,7 @@ def ranked_frame(library: Library, ranks: Values, parts: Values) -> Any:
 
 
 def no_ranks(library: Library) -> Any:
-    """Return no rows of ranks."""
+    """Return a frame of ranks without rows."""
     return ranked_frame(library, library.xp.empty(0, FLOAT64), library.xp.empty(0, np.int8))
 
 
@@ -314,7 +314,7 @@ def complete(
     ranked: Sequence[Any],
     completions: Sequence[Completion],
 ) -> Any:
-    """Return the ranks of a partition, given for each column its rows, their ranks in order, and what these become."""
+    """Return the ranks of a partition, given the rows, the sorted ranks and the completion of each column."""
     library = library_of(frame)
     with library.acquire(frame):
         no_group = ranking.no_group(frame)
@@ -335,7 +335,7 @@ def complete(
 
 
 def _completed(rank: RankOptions, rows: Any, ranked: Any, completion: Completion) -> Values:
-    """Return the ranks of a column where its rows are."""
+    """Return the ranks of a column in the order of its rows."""
     library, order = library_of(rows), order_of(rank, rows)
     xp = library.xp
     with library.acquire(ranked):

@@ -42,9 +42,9 @@ class IndexLevels:
 
     numbers: tuple[int, ...]
     remaining: tuple[int, ...] = ()
-    """Levels that break ties of those, and are given to no user's function."""
+    """Levels that break ties; a user's function does not get them."""
     names = ()
-    """Of columns that are keys: none."""
+    """No column is a key."""
 
     def __len__(self) -> int:
         return len(self.numbers) + len(self.remaining)
@@ -57,14 +57,14 @@ class IndexLevels:
 
 @dataclass(frozen=True)
 class Order:
-    """What rows are ordered by, and which way."""
+    """The keys that rows are ordered by, and the directions."""
 
     keys: By | IndexLevels
     ascending: tuple[bool, ...]
     """One flag a key."""
     nulls_first: bool = False
     key: Callable[[Any], Any] | None = None
-    """A user's function of a key, whose answer is sorted in its stead."""
+    """A user's function of a key; its answer is sorted instead of the key."""
 
     def columns(self, frame: Any) -> list[Column]:
         """Return the keys of a frame or series, as they are sorted.
@@ -72,7 +72,7 @@ class Order:
         Raises
         ------
         ValueError
-            If a user's function does not answer one value a row.
+            If a user's function does not return one value a row.
         """
         found = self.keys.series(frame)
         if self.key is None:
@@ -101,7 +101,7 @@ class Order:
         return kernels.argsort(**self.arguments(columns))
 
     def starts_with_index(self) -> bool:
-        """Tell whether the first key is the first level of the index as it is, from small to large, and nulls last."""
+        """Return whether the first key is the first level of the index as it is, ascending, with nulls last."""
         keys = self.keys
         if isinstance(keys, IndexLevels):
             first = (keys.numbers + keys.remaining)[0] == 0
@@ -115,7 +115,7 @@ class Order:
 
 
 def _mapped(frame: Any, column: Column, key: Callable[[Any], Any], labels: bool) -> Column:
-    """Return what a user's function makes of a key, which it is given as a series, or an index of labels."""
+    """Return the answer of a user's function for a key, which it gets as a series, or as an index for labels."""
     library = library_of(frame)
     array = library.copy(library.array(column))
     if labels:
@@ -137,7 +137,7 @@ def sort_rows(frame: Any, order: Order, ignore_index: bool = False) -> Any:
 def sorted_rows(
     frame: Any, order: Order, keys: Sequence[Column], new_index: bool = False
 ) -> tuple[Any, Values]:
-    """Return the rows of a frame in the order of its keys, and where they were; with a range as index, or their own."""
+    """Return the rows of a frame in the order of its keys, and their places; with a range as index, or their labels."""
     library, arguments = library_of(frame), order.arguments(keys)
     if library.takes_whole_rows(frame):
         positions = kernels.argsort(**arguments)
@@ -155,7 +155,7 @@ def sorted_rows(
 
 
 def _own_keys(flat: FlatFrame, order: Order, keys: Sequence[Values]) -> dict[int, int]:
-    """Return which arrays of a frame are keys, and which: they are not moved a second time."""
+    """Return which arrays of a frame are which keys, so that these are not moved twice."""
     if order.key is not None or isinstance(order.keys, IndexLevels):
         return {}
     known = names_of(flat.frame)
@@ -163,7 +163,7 @@ def _own_keys(flat: FlatFrame, order: Order, keys: Sequence[Values]) -> dict[int
     for k, name in enumerate(order.keys.columns or known):
         column = flat.columns[known.index(name)] if name in known else None
         if column is not None and column.layout is not None:
-            # of complex numbers, the key is their ranks
+            # the key of complex numbers is their ranks
             is_key = flat.arrays[column.start].dtype == keys[k].dtype
             found |= {column.start: k} if is_key else {}
     return found
@@ -179,7 +179,7 @@ class Sample:
     schema: Schema
     keys: Frame
     places: Values
-    """Of these rows among the sorted rows of the partition, on the host."""
+    """Places of these rows among the sorted rows of the partition, on the host."""
     count: int
     """Rows of the partition."""
 
@@ -195,13 +195,13 @@ class Splitters:
 
     keys: Frame
     partitions: Values
-    """Which partitions they came from."""
+    """The partitions that they came from."""
     places: Values
-    """Where they are among the sorted rows of those."""
+    """Their places among the sorted rows of these."""
 
 
 def sample(frame: Any, order: Order, partitions: int) -> Sample:
-    """Return a sample of the keys of a partition, one of so many."""
+    """Return a sample of the keys of a partition, one of `partitions`."""
     library = library_of(frame)
     with library.acquire(frame):
         columns = order.columns(frame)
@@ -243,7 +243,7 @@ def splitters(samples: Sequence[Sample], order: Order) -> Splitters:
 
 
 def _check_categories(columns: Sequence[Sequence[Column]], schema: Schema) -> None:
-    """Raise unless the categories of keys are the same in all partitions, as their order is that of the keys."""
+    """Raise an error unless keys have the same categories in all partitions, because these define the order."""
     for name, (first, *others) in zip(schema.names, zip(*columns, strict=True), strict=True):
         known = getattr(first.dtype, "categories", None)
         if known is not None and any(not known.equals(o.dtype.categories) for o in others):
@@ -270,8 +270,8 @@ def _bounds(
 ) -> list[int]:
     """Return how many rows of a partition come before each splitter.
 
-    Rows with the keys of a splitter come before it if they do so in their partitions' order. Splitters are looked for
-    among some rows at even distances, and then among all rows between those that are next to them.
+    Rows with the keys of a splitter come before it if they do so in the order of partitions. A splitter is looked up
+    among some rows at even distances, and then among all rows between the two nearest ones.
     """
     count, many = len(positions), len(found.partitions)
     if not count or not many:
@@ -288,12 +288,12 @@ def _bounds(
         before = xp.where(inner > 0, rows[xp.maximum(inner - 1, 0)] + 1, 0)
     lower, upper = np.asarray(before.tolist(), np.int64).reshape(2, many)
     outer = np.where(found.partitions > partition, upper, lower)
-    own = np.clip(found.places, lower, upper)  # where it is, unless other rows were read this time
+    own = np.clip(found.places, lower, upper)  # its place, unless other rows were read this time
     return np.where(found.partitions == partition, own, outer).tolist()  # type: ignore[no-any-return]
 
 
 def _ranks(columns: list[Column], rows: Values, order: Order, found: Splitters) -> Values:
-    """Return how many of some sorted rows are less than each splitter, and then, how many are not greater."""
+    """Return how many of some sorted rows are less than each splitter, and how many are not greater."""
     library = library_of(columns[0])
     xp, many, joined = library.xp, len(found.partitions), []
     for column, splitter in zip(columns, library.columns(found.keys), strict=True):

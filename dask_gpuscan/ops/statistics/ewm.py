@@ -1,9 +1,9 @@
 """Exponentially weighted statistics, as operators over float64 whose functions capture the decay.
 
 A row's decay is ``1 - alpha``, or one where `ignore_na` passes over a null. So that a weight never vanishes in a gap, a
-state has no decay behind its last value: `lead` is the decay up to its first value, and `trail` that behind its last.
-What stands between the values of two states is ``trail * lead``. NaN and infinite values count as missing:
-``x - x`` is not zero.
+state is not decayed behind its last value: `lead` is the decay up to its first value, and `trail` that behind its last.
+The decay between the values of two states is ``trail * lead``. NaN and infinite values, for which ``x - x`` is not
+zero, count as missing.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Decay:
     halflife : float, optional
         In units of the times that are a second input; without, rows are evenly spaced.
     as_pandas : bool, default False
-        Whether a mean that is not adjusted weighs a value after a gap as pandas does where alpha is a half: by what
-        is left of one, rather than by alpha.
+        Whether a mean that is not adjusted weighs a value after a gap as pandas does if alpha is a half: by one less
+        the decay, rather than by alpha.
     """
 
     alpha: float
@@ -128,7 +128,7 @@ def _adjusted_mean_of_times(decay: Decay) -> Operator:
 # --- means, not adjusted: state (lead, first value, slope, last value, distance of the mean from it, trail) --------
 #
 # After each value x, the mean is ``k * mean + (1 - k) * x`` with ``k = gap / (gap + alpha)``; the gap is the decay
-# since the value before. The slope is what a mean before the first value counts; below zero, there is no value.
+# since the value before. The slope is the weight of a mean before the first value; below zero, there is no value.
 
 _UNSEEN = -1.0
 
@@ -138,7 +138,7 @@ def _recurred(s: Any) -> Any:
 
 
 def _onto(a: Any, b: Any, k: Any) -> Any:
-    """The state of two stretches that both have values; the mean of the first counts `k` times in that of both."""
+    """The state of two stretches that both have values; the mean of the first has the weight `k` in that of both."""
     return (
         a[0],
         a[1],
@@ -151,7 +151,7 @@ def _onto(a: Any, b: Any, k: Any) -> Any:
 
 def _recurrence(decay: Decay) -> Operator:
     kept, null = 1.0 - decay.alpha, decay.of_null
-    # as pandas has it, k is the gap itself
+    # in pandas, k is the gap itself
     share, rest = (0.0, 1.0) if decay.as_pandas and decay.alpha == 0.5 else (1.0, decay.alpha)
 
     def lift(x: Any) -> Any:

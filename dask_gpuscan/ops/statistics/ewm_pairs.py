@@ -89,11 +89,11 @@ _UNSEEN = -1.0
 
 
 def _shares(mine: Any, theirs: Any, gap: Any, alpha: Any) -> Any:
-    """What the pairs of two stretches weigh, given the weights of their first pairs.
+    """Return the weights of the pairs of two stretches, given the weights of their first pairs.
 
-    Returned are the factor of the weights of the first stretch, the weight of the second's first pair, and, for
-    that pair after the pairs before it and for the second's other pairs after both, how far the mean moves
-    towards them and what the product of the distances weighs.
+    They are the factor of the weights of the first stretch, the weight of the second's first pair, and, for that pair
+    after all pairs before it and then for the second's other pairs, how far the mean moves towards them, and the weight
+    of the product of the distances.
     """
     share = gap / (gap + alpha)
     k = theirs * share

@@ -1,4 +1,4 @@
-"""Statistics of groups: the operators that reduce values to states, and the functions that make states answers."""
+"""Statistics of groups: the operators that reduce values to states, and the functions from states to answers."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def itself(numbers: Any, s: States) -> Any:
 
 
 def if_seen(numbers: Any, s: States) -> Any:
-    """Return the first field, null where the second says that there was no value."""
+    """Return the first field, null where the second one is False: there was no value."""
     return s[0], ~s[1]
 
 
@@ -100,14 +100,14 @@ def if_counted(numbers: Any, s: States) -> Any:
 
 
 def corrected(numbers: Any, total: Any, error: Any) -> Any:
-    """Return sums of groups with what they have lost, which infinite ones have not; none of them is -0.0."""
+    """Return sums of groups with their rounding errors, except infinite ones; no sum is -0.0."""
     found = numbers.asarray(total + error)
     numbers.copyto(found, numbers.asarray(total), where=found != found)
     return found
 
 
 def total(numbers: Any, s: States) -> Any:
-    """Return the sums, given them or, of floating-point numbers, the states of `compensated.SUM`; none is null."""
+    """Return the sums, given these, or for floating-point numbers the states of `compensated.SUM`; none is null."""
     return (corrected(numbers, *s) if len(s) > 1 else s[0]), None
 
 
@@ -169,13 +169,13 @@ class Reduction:
     finish : callable
         ``finish(numbers, states) -> (values, missing)``. Raises an OverflowError for answers that do not fit.
     of : {"values", "valid", "rows"}
-        What is reduced: values, whether there is a value, or rows.
+        The input: values, whether there is a value, or rows.
     wide : bool
         Whether states have the dtype of the answer; floating-point states are always float64.
     of_floats : pair of operators, optional
         The operators for answers of float64, with states of several fields, and of float32.
     over_nan : Operator, optional
-        Of an extreme: the operator that skips NaN, for columns in which NaN is not a null, such as Arrow's. States
+        For an extreme: the operator that skips NaN, for columns in which NaN is not null, such as Arrow's. States
         then also say whether there was a value (`seeing`).
     nan_field : int, optional
         The field of its states that is NaN once an element was NaN; only where every NaN shows.
@@ -186,13 +186,13 @@ class Reduction:
     compares : bool
         Whether it compares values alone, so that columns of any dtype are reduced.
     by_library : bool
-        Whether the library may reduce columns that kernels do not, and its own answers again.
+        Whether the library's method may reduce columns that kernels do not, and also its own answers.
     null_if_none : bool
         Whether some libraries answer null for groups without values.
     times, checked_times : Reduction, optional
-        The reduction of times, and of those times for which the library raises if an answer does not fit.
+        The reduction of times, and of times for which the library raises if an answer does not fit.
     dtype_of : str, optional
-        The library's reduction whose dtype it has, if that is not its own name's.
+        The library's reduction that has its dtype, if that is not `name`.
     ddof : int, optional
         Degrees of freedom, of those that take them.
     lowers : bool

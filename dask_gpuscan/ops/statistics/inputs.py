@@ -1,4 +1,4 @@
-"""What operators of statistics take of columns: arrays of float64, observations, and how many of these they need."""
+"""The inputs of statistics: arrays of float64 from columns, observations, and how many of these are needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...kernels import Operator
 from ...kernels.scan import aggregating
 
 Inputs = tuple[tuple[int, str], ...]
-"""For each input of an operator, the number of a column and what is taken of it, a key of `READ`."""
+"""For each input of an operator, the number of a column and a key of `READ`."""
 
 
 def _values(column: Any) -> Any:
@@ -40,7 +40,7 @@ def cast_to_answer(name: str, column: Any, dtype: DType | None = None) -> Any:
         Of the statistic.
     column : Column
     dtype : dtype, optional
-        Of the answer, if it is not that of groups.
+        Of the answer, if it is not the one of groups.
 
     Raises
     ------
@@ -65,7 +65,7 @@ READ: dict[str, Callable[[Any], Any]] = {
     "validity": _validity,  # 1.0, or 0.0 where they are null
     "times": _times,  # in the unit of the column
 }
-"""What gives an operator float64 of a column."""
+"""The functions that read float64 from a column."""
 
 
 def read(columns: Sequence[Any], inputs: Inputs) -> tuple[Any, ...]:
@@ -78,14 +78,14 @@ _FINITE = Operator(lambda a, b: a + b, 0.0, lambda x: x - x, name="finite")
 
 
 def all_finite(arrays: tuple[Any, ...], inputs: Inputs) -> Callable[[], bool]:
-    """Begin to ask whether all values are finite, and every row counts for `min_periods`; what is returned waits."""
+    """Begin to check that all values are finite, so that every row counts for `min_periods`; the answer waits."""
     pairs = zip(arrays, inputs, strict=True)
     reads = [aggregating(_FINITE, a)[1] for a, (_, what) in pairs if what == "values"]
     return lambda: sum([float(read()) for read in reads]) == 0.0
 
 
 def may_have_nulls(columns: Sequence[Any]) -> bool:
-    """Tell whether rows may be null, as far as is known without a look at values."""
+    """Return whether rows may be null, without reading values."""
     for column in columns:
         library = library_of(column)
         layout = library.layout(column.dtype)
@@ -97,7 +97,7 @@ def may_have_nulls(columns: Sequence[Any]) -> bool:
 def observed(arrays: tuple[Any, ...], inputs: Inputs) -> Any:
     """Return which rows count for `min_periods`, as an array of bool: those whose values are finite.
 
-    If no input is values, all rows do.
+    If no input is read as values, all rows count.
     """
     values = [a for a, (_, what) in zip(arrays, inputs, strict=True) if what == "values"]
     seen = abs(values[0]) < np.inf if values else arrays[0] == arrays[0]
@@ -107,17 +107,17 @@ def observed(arrays: tuple[Any, ...], inputs: Inputs) -> Any:
 
 
 def needs_none(reproducible: bool = False) -> int:
-    """Return that any number of observations has an answer."""
+    """Return 0: any number of observations has an answer."""
     return 0
 
 
 def needs_one(reproducible: bool = False) -> int:
-    """Return that one observation has an answer."""
+    """Return 1: one observation has an answer."""
     return 1
 
 
 def needs_more(ddof: int = 1) -> int:
-    """Return how many observations have an answer: more than the degrees of freedom that are taken off."""
+    """Return how many observations have an answer: one more than `ddof`, at least one."""
     return max(ddof + 1, 1)
 
 
@@ -130,7 +130,7 @@ def check_number(label: str, column: Any) -> None:
 
 
 def holds_integers(column: Any) -> bool:
-    """Tell whether a column holds integers or bool, of which a float64 would hold only some.
+    """Return whether a column holds integers or bool, not all of which float64 holds.
 
     NumPy's bool are numbers in windows, as in pandas.
     """
@@ -141,7 +141,7 @@ def holds_integers(column: Any) -> bool:
 
 
 def check_columns(label: str, columns: Sequence[Any], inputs: Inputs) -> None:
-    """Check that columns are what the inputs of an operator are read from."""
+    """Check that the inputs of an operator can be read from columns."""
     for k, what in inputs:
         if what == "values":
             check_number(label, columns[k])

@@ -1,8 +1,8 @@
-"""The statistics, one row each: how groups and windows compute it, and what it is of no values.
+"""The statistics, one row each: how groups and windows compute it, and its answer for no values.
 
-Definitions of one statistic that differ in rounding stand in its row, with a line that says why. A column that kernels
+Definitions of one statistic that differ in rounding are in its row, with a line that says why. A column that kernels
 do not reduce, such as one of strings, is reduced by the library's own method of the same name, if the row says so
-(`by_library`). Groups whose values must be in order are reduced in `groupby.sorted_values`.
+(`by_library`). Reductions that need values in order are in `groupby.sorted_values`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Statistic:
     weighted_enough : int, optional
         How many observations always have a weighted answer; by default, it depends on their values.
     in_order : callable, optional
-        ``in_order(**options)`` returns what is asked of the values of rolling and expanding windows in order.
+        ``in_order(**options)`` returns the order statistic of rolling and expanding windows.
     """
 
     name: str
@@ -235,10 +235,10 @@ WINDOWS = {row.name: row.windows for row in _ROWS if row.windows is not None}
 """How rolling and expanding windows are reduced."""
 
 WEIGHTED = {row.name: row.weighted for row in _ROWS if row.weighted is not None}
-"""What makes the operators of ``ewm``, of a `Decay` and, of var, std and cov, ``bias``."""
+"""The functions that make the operators of ``ewm``, from a `Decay` and, for var, std and cov, ``bias``."""
 
 ORDER_STATISTICS = {row.name: row.in_order for row in _ROWS if row.in_order is not None}
-"""What makes the order statistics of rolling and expanding windows, of their options."""
+"""The functions that make the order statistics of rolling and expanding windows from options."""
 
 ROWS = Reduction("rows", COUNT, itself, "rows", library_has=False)
 """How the rows of groups of a frame are counted; no column is read."""
@@ -258,8 +258,7 @@ def window_operator(name: str, **options: Any) -> Operator:
     Returns
     -------
     Operator
-        Over the inputs that `inputs.read` makes of columns. Of no rows it answers 0.0 for sum and count, NaN
-        for all others.
+        Over the inputs that `inputs.read` returns. For no rows it answers 0.0 for sum and count, NaN for all others.
 
     Notes
     -----

@@ -1,7 +1,7 @@
 """Statistics of the rows in a window, as operators over float64.
 
-NaN and infinite values count as missing, as in pandas. An answer does not depend on `min_periods`: who uses an
-operator counts the observations in each window and writes nulls where there are too few.
+NaN and infinite values count as missing, as in pandas. An answer does not depend on `min_periods`: users of an
+operator count the observations in each window and write nulls where there are too few.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .inputs import VALUES, Inputs
 
 INFINITE = float("inf")
 
-# Elements are lifted field by field, and ``x - x == 0.0``, which no NaN and no infinite value is, stands where it is
-# needed: with a tuple that is chosen as a whole, or a helper that tells, a scan takes up to twice as long.
+# Elements are lifted field by field, each with its own test ``x - x == 0.0``, which is false for NaN and infinite
+# values: with one choice between whole tuples, or a helper for the test, a scan takes up to twice as long.
 
 
 # --- extremes, the first and the last --------------------------------------------------------------------
@@ -127,7 +127,7 @@ def _sem_combine(a: Any, b: Any) -> Any:
 
 # --- two inputs: state (count, both means, what these have lost, sum of products of distances, of corr also squares) --
 
-# A mean has what rounding lost beside it, so that distances from it are as good as those from a mean near zero.
+# A mean comes with its rounding error, so that distances from it are as exact as those from a mean near zero.
 
 
 def _pair_lift(x: Any, y: Any) -> Any:
@@ -240,16 +240,16 @@ class WindowStatistic:
     make : callable
         Returns the operator, given the options.
     inputs : Inputs
-        What the operator takes of the columns.
+        How the operator's inputs are read from columns.
     enough : callable, optional
         Returns, given the options, how many observations always have an answer; by default, it depends on
         their values.
     counts : bool
         Whether the first field of states is the number of observations; not with ``reproducible``.
     uncounted : Operator, optional
-        A faster operator, without options, of windows that all have an observation.
+        A faster operator, without options, for windows that all have an observation.
     picks : Operator, optional
-        What picks the answer among integers, exactly, where it is one of the values.
+        If the answer is one of the values, the operator that picks it among integers, exactly.
     """
 
     make: Callable[..., Operator]

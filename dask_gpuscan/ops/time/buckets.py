@@ -1,8 +1,8 @@
-"""Buckets of time: which bucket a time is in, and the labels of buckets, as pandas' resampling has them.
+"""Buckets of time: which bucket a time is in, and the labels of buckets, as in resampling by pandas.
 
-Buckets are numbered from 0, which is that of the first time of all. Arithmetic finds those of one width. Those of
-a calendar (months, business days, days of a time zone) are found by their edges, which pandas makes of the first and
-last time.
+Buckets are numbered from 0, the bucket of the first time of all. Those of one width are found by arithmetic. Those of
+a calendar (months, business days, days of a time zone) are found by their edges, which pandas makes from the first and
+the last time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..core.groups import INT64
 from .time_column import TimeColumn, decrease, numbers_of, times_at, zone_of
 
 _WHOLE_DAYS = ("BME", "ME", "BQE", "QE", "BYE", "YE", "W")
-"""Rules whose edges, where buckets are closed on the right, are the ends of days rather than their starts."""
+"""Rules whose edges are the ends of days rather than their starts, if buckets are closed on the right."""
 
 _FEW = 16
 """Rows a bucket from which on looking for edges among times takes less than dividing each of them."""
@@ -40,7 +40,7 @@ _CALENDAR_DAYS = pd.__version__.startswith("3.0.")
 
 @dataclass(frozen=True)
 class Span:
-    """The first and the last time of some rows, as their column stores them; None of no rows."""
+    """The first and the last time of some rows, as their column stores them; None without rows."""
 
     first: Scalar | None = None
     last: Scalar | None = None
@@ -53,7 +53,7 @@ class Span:
 
 
 def span_of(frame: Any, time_column: TimeColumn) -> Span:
-    """Return the first and the last time of rows in order; nulls are passed over, and refused where they are."""
+    """Return the first and the last time of rows in order; nulls are passed over: their partition refuses them."""
     library, column, times = (
         library_of(frame),
         time_column.column(frame),
@@ -66,7 +66,7 @@ def span_of(frame: Any, time_column: TimeColumn) -> Span:
 
 
 class SpanCarry(DataFrameCarry):
-    """What carries have in common that need to know the first and the last time of the rows before."""
+    """The base of carries that need the first and the last time of the rows before."""
 
     if TYPE_CHECKING:
 
@@ -100,7 +100,7 @@ def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None) -> 
         pair = times[at].item(), times[at + 1].item()
     if pair is not None:
         raise ValueError(
-            f"resample: times must not decrease, those of {time_column.title} do, where "
+            f"resample: times must not decrease, but in {time_column.title} "
             f"{decrease(column, *pair)}; sort by them first, with "
             f"gpuscan.sort_{'index' if time_column.on is None else 'values'}"
         )
@@ -117,7 +117,7 @@ class Buckets:
     origin: Any
     offset: pd.Timedelta | None
     dtype: DType
-    """Of the times."""
+    """The dtype of the times."""
     unit: str
 
     @property
@@ -138,7 +138,7 @@ class Buckets:
         return int(fixed_width(self.freq) // pd.Timedelta(1, self.unit))
 
     def plain(self) -> Buckets:
-        """Return these buckets without what pandas says has no effect on them."""
+        """Return these buckets without an origin and an offset, if pandas says that these have no effect."""
         # in pandas 2 a day is a Tick
         is_span = self.is_fixed and not (_CALENDAR_DAYS and isinstance(self.freq, Day))
         has_effect = is_span or isinstance(self.freq, Tick)
@@ -154,7 +154,7 @@ class Buckets:
 
     @property
     def begins_empty(self) -> bool:
-        """Whether pandas may put an empty bucket before the first: before that of a time after the start of a day."""
+        """Whether pandas may put an empty bucket first: if the first time is after the start of a day."""
         return not self.is_fixed and self.closed == "right" and not self._ends_days
 
     @property
@@ -183,7 +183,7 @@ class Buckets:
         index = self._times(first, last)
         options = {"closed": self.closed, "origin": self.origin, "offset": self.offset}
         rows = pd.Series([0, 0], index=index)
-        with suppress(Exception):  # pytz's own of pandas 2
+        with suppress(Exception):  # pandas 2 raises errors of pytz
             return rows.resample(self.freq, label=label, **options).size().index
         return self._labels_by_clock(index, label)
 
@@ -217,12 +217,12 @@ class Buckets:
 
     @lru_cache(maxsize=256)  # noqa: B019 (of buckets, which are few and small)
     def _left_edge(self, first: int) -> int:
-        """Return the left edge of the first bucket, of those of one width."""
+        """Return the left edge of the first bucket, for buckets of one width."""
         origin = int(self._origins(first, lambda first: self._day_starts([first])[0]))
         return origin + (first - (self.closed == "right") - origin) // self.width * self.width
 
     def _start(self, first: int) -> int:
-        """Return the first moment that is in the first bucket, of those of one width."""
+        """Return the first moment that is in the first bucket, for buckets of one width."""
         return self._left_edge(first) + (self.closed == "right")
 
     # --- buckets by number -------------------------------------------------------------------------
@@ -298,11 +298,11 @@ class Buckets:
         return days.tz_localize(self.zone, ambiguous=first, nonexistent="shift_forward")
 
     def _origins(self, firsts: Any, day_starts: Callable[[Any], Any]) -> Any:
-        """Return from where buckets of one width are counted, given the first times, and what gives starts of days."""
+        """Return the times from which buckets of one width are counted, given first times and a function for days."""
         moment = pd.Timedelta(1, self.unit)
         offset = 0 if self.offset is None else self.offset // moment
         origin = self.origin
-        if origin == "epoch":  # that of the zone's own clock
+        if origin == "epoch":  # by the clock of the zone
             origin = pd.Timestamp("1970-01-01", tz=self.zone)
         if isinstance(origin, pd.Timestamp):
             return int(origin.as_unit(self.unit).asm8.view(INT64)) + offset
@@ -317,7 +317,7 @@ class Buckets:
         return stored(self._localized(self._times(*times).tz_localize(None).normalize()))
 
     def between(self, library: Library, labels: Values) -> Values | None:
-        """Return the labels of all units from the first to the last of some; None of buckets of one width."""
+        """Return the labels of all units from the first to the last of some; None for buckets of one width."""
         if self.is_fixed or not len(labels):
             return None
         ends = self._times(int(labels.min()), int(labels.max())).tz_localize(None).normalize()
@@ -331,7 +331,7 @@ class Buckets:
         return (last - self._start(first)) // self.width + 1
 
     def check_memory(self, rows: int, first: int, last: int, columns: int = 1) -> None:
-        """Raise a MemoryError if so many buckets, of times from the first to the last, do not fit the memory."""
+        """Raise a MemoryError if `rows` buckets, of times from the first to the last, do not fit into memory."""
         try:
             check_memory(rows, 8 * (columns + 2), available)
         except MemoryError as error:
@@ -358,14 +358,14 @@ class Buckets:
 
 
 def fixed_width(freq: Any) -> pd.Timedelta:
-    """Return how wide buckets of one width are."""
+    """Return the width of the buckets of a rule."""
     return pd.Timedelta(freq.n, "D") if isinstance(freq, Day) else pd.Timedelta(freq)
 
 
 def without_broken_rule(labels: pd.DatetimeIndex) -> pd.DatetimeIndex:
-    """Return labels without their rule where it leads nowhere from the last one.
+    """Return labels without their rule if the label that follows the last one does not exist.
 
-    pandas asks where it leads before it joins indexes, and raises where clocks skip that midnight or show it twice.
+    pandas computes that label before it joins indexes, and raises if clocks skip that midnight or show it twice.
     """
     with suppress(Exception):  # pytz's own of pandas 2
         _ = labels[-1:] + labels.freq

@@ -1,4 +1,4 @@
-"""Rows at the edges of buckets: the nearer one of two, those that are near enough, and new ones between other rows."""
+"""Rows at the edges of buckets: the nearer of two rows, rows that are near enough, and new rows between others."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def nearer_rows(
     time : name
         The column of the times of the rows.
     dtypes : sequence of dtype
-        Of the answer's columns, or what becomes of these where an edge has no row.
+        Of the answer's columns, before nulls for edges without a row change them.
     """
     library = library_of(before)
     edges = stored_numbers(_edges(before))
@@ -90,7 +90,7 @@ def near_enough(frame: Any, names: Sequence[Hashable], number: Hashable, limit: 
 
 
 class FillEdges(Shift):
-    """What stands for the value of a row where an edge has none."""
+    """The value for edges without a row."""
 
     label = "asfreq"
 
@@ -122,11 +122,11 @@ class InsertEdges(SpanCarry):
 
     time_column: TimeColumn
     edges: Buckets
-    """Whose labels are the edges."""
+    """Their labels are the edges."""
     names: tuple[Hashable, ...]
     """The columns that are kept."""
     in_parts: bool
-    """Whether dtypes hold null, whether there are new rows or not."""
+    """Whether dtypes must hold null, even if there are no new rows."""
     ends: bool = False
     """Whether nothing follows."""
 

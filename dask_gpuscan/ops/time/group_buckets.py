@@ -1,4 +1,4 @@
-"""Buckets of time within groups: the label of a bucket is one more key, and buckets without rows are put in later.
+"""Buckets of time within groups: the label of a bucket is one more key, and empty buckets are added later.
 
 The first and the last bucket of a group are those of its own rows. A partition of groups that are reduced hands on its
 last key and label, so that the buckets between these and the next ones are written, too.
@@ -46,7 +46,7 @@ def append_labels(
     ----------
     frame : frame
     seen : frame
-        What `seen_times` says of these rows, null in rows that are in no group.
+        The answers of `seen_times` for these rows, null in rows that are in no group.
     time_column : TimeColumn
     buckets : Buckets
     label : str
@@ -65,7 +65,7 @@ def append_labels(
         at = int(late.argmax())
         pair = latest_times[at].item(), times[at].item()
         raise ValueError(
-            f"resample: times must not decrease within a group, those of {time_column.title} do, where "
+            f"resample: times must not decrease within a group, but in {time_column.title} "
             f"{decrease(time_column.column(frame), *pair)}; sort by them first"
         )
     firsts = stored_numbers(column_of(seen, FIRST)) if buckets.depends_on_first else None
@@ -83,18 +83,18 @@ class LastBucket:
 
 @dataclass(frozen=True)
 class FillBuckets(DataFrameCarry):
-    """Reduced groups whose last key is the label of a bucket, with those of their buckets that have no rows."""
+    """Adds empty buckets to reduced groups whose last key is the label of a bucket."""
 
     spec: GroupBySpec
-    """What the groups were reduced by."""
+    """The parts that the groups were reduced by."""
     like: Any
     """The frame that was reduced, without rows."""
     time_column: TimeColumn
     buckets: Buckets
     may_be_empty: bool
-    """Whether dtypes are those of answers with nulls, whether there are nulls or not."""
+    """Whether dtypes are those of answers with nulls, even if there are no nulls."""
     dropped: int = 0
-    """How many of the keys, the first ones, are no levels of the answer's index."""
+    """How many of the first keys are not levels of the answer's index."""
 
     label = "resample-fill"
 
@@ -146,7 +146,7 @@ class FillBuckets(DataFrameCarry):
     ) -> tuple[Values, Values]:
         """Return the row of each bucket, from 1, and its label.
 
-        Of a bucket without rows, the number of the row behind it is returned, less than 0.
+        For an empty bucket, the number of the row behind it is returned, as a negative number.
         """
         xp = library.xp
         if not len(labels):

@@ -1,4 +1,4 @@
-"""The edges of buckets of groups and the rows that they are met with, as frames without an index of their own."""
+"""The edges of buckets of groups and the rows that they are matched with, as frames with a default index."""
 
 from __future__ import annotations
 

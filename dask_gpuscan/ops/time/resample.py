@@ -1,7 +1,7 @@
 """Reductions of buckets of time: rows are numbered by bucket, and buckets are groups whose rows are adjacent.
 
 The first carry hands on the first time of all, from which buckets are counted. The second one reduces buckets, and
-writes those without rows too, from the one that was open before a partition to the one that it leaves open.
+writes empty ones too, from the bucket that was open before a partition to the one that it leaves open.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class NumberBuckets(SpanCarry):
     names: tuple[Hashable, ...]
     """The columns that are kept."""
     number: Hashable
-    """Name of the one more."""
+    """Name of the new column."""
     label = "resample-buckets"
     keeps_index = True
 
@@ -58,15 +58,15 @@ def with_empty(
     Parameters
     ----------
     part : Part
-        What the buckets are reduced by.
+        It reduces the buckets.
     columns : sequence of columns
-        What it reduces; they may have no rows.
+        Its columns; they may have no rows.
     array : array
         The answers of the buckets that have rows.
     rows : array of int64
         Which answer is each bucket's, -1 for a bucket without rows.
     may_be_empty : bool
-        Whether dtypes are those of answers with nulls, whether there are nulls or not.
+        Whether dtypes are those of answers with nulls, even if there are no nulls.
     """
     library = library_of(columns[0])
     has_empty = len(array) < len(rows)
@@ -85,7 +85,7 @@ def with_empty(
 
 @dataclass(frozen=True)
 class OpenBucket:
-    """Some rows, as what follows needs to know them: their open bucket, and their first and last time."""
+    """What later rows need to know of some rows: their open bucket, and their first and last time."""
 
     open: Open
     span: Span
@@ -100,7 +100,7 @@ class ResampleReduce(AdjacentReduce):
     like: Any
     """The frame or series that is resampled, without rows."""
     may_be_empty: bool
-    """Whether dtypes are those of answers with nulls, whether there are nulls or not."""
+    """Whether dtypes are those of answers with nulls, even if there are no nulls."""
 
     def aggregate(self, partition: Any) -> Any:
         with library_of(partition).acquire(partition):

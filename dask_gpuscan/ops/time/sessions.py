@@ -1,7 +1,7 @@
 """Gaps between the times of neighbouring rows, counted within groups: the scan under session numbers.
 
-One scan of pairs of neighbours counts the gaps, restarts at the first rows of groups and finds out whether any time is
-late. Times are plain numbers here, and so is the gap. This module must never know what a session is, nor which
+One scan of pairs of neighbours counts the gaps, restarts at the first rows of groups and finds out whether times
+decrease. Times are plain numbers here, and so is the gap. This module must never know what a session is, nor which
 partition it works on.
 """
 
@@ -37,8 +37,8 @@ NUMBER = "session"
 """Name of the session numbers."""
 
 _HEAD, _LATE, _GAP = 1, 2, 4
-"""Parts of a state, which is an integer: whether the first row of a group was met, whether a time that is earlier than
-the one before it, and the number of gaps since the last head."""
+"""Parts of a state, which is an integer: whether the first row of a group was met, whether a time was earlier than the
+one before it, and the number of gaps since the last head."""
 _MET = _HEAD | _LATE
 
 
@@ -46,7 +46,7 @@ _MET = _HEAD | _LATE
 def _counter(gap: np.uint64 | np.float64, of_groups: bool) -> Operator:
     """Return the operator on a time and the next whose answer is the number of gaps so far.
 
-    Of groups it takes head flags first.
+    For groups, it takes head flags first.
     """
     wide = _wide if isinstance(gap, np.floating) else _wide_whole
 
@@ -61,7 +61,7 @@ def _counter(gap: np.uint64 | np.float64, of_groups: bool) -> Operator:
 
 
 def _wide_whole(before: Any, after: Any, gap: Any) -> Any:
-    return np.uint64(after - before) > gap  # which any difference fits into
+    return np.uint64(after - before) > gap  # 64 unsigned bits hold any difference
 
 
 def _wide(before: Any, after: Any, gap: Any) -> Any:
@@ -80,7 +80,7 @@ def _number(state: Any) -> Any:
 class CountGaps:
     """The number of gaps before each row within its group: differences of times that are larger than `gap`.
 
-    Its columns are the times and then the keys, which tell which rows belong to no group.
+    Its columns are the times, and then the keys, which show the rows in no group.
     """
 
     time: Hashable
@@ -179,7 +179,7 @@ class CountGaps:
         return np.float64(self.gap) if times.dtype.kind == "f" else np.uint64(self.gap)
 
     def _scan(self, times: Any, heads: Any, before: int = 0) -> tuple[Any, int]:
-        """Count the gaps before each row since the last head, after `before` of them, and tell what was met."""
+        """Return the number of gaps before each row since the last head, from `before` on, and the flags met."""
         previous = np.empty_like(times)
         previous[:1], previous[1:] = times[:1], times[:-1]
         pairs = (previous, times) if heads is None else (heads, previous, times)
@@ -190,7 +190,7 @@ class CountGaps:
     def _join(self, begins: Any, ends: Any, gaps: Any, heads: Any) -> Any:
         """Count the gaps within and between stretches of rows, from each head on.
 
-        Arrays' own methods do it: there are few stretches, and no kernel is compiled for them.
+        Methods of arrays do it: there are few stretches, and no kernel is compiled for them.
         """
         apart = begins[1:] - ends[:-1]
         apart = apart if apart.dtype.kind == "f" else apart.view(np.uint64)
@@ -200,7 +200,7 @@ class CountGaps:
         return so_far - (so_far - gaps)[heads][heads.cumsum() - 1]
 
     def _refuse(self, columns: Sequence[Any], rows: Any) -> None:
-        """Raise if any of the rows, which are earlier than those before them, belongs to a group."""
+        """Raise an error if any of these rows, which are earlier than the ones before, belongs to a group."""
         null = any_null(columns[1:])
         late = rows if null is None else rows[~null[rows]]
         if len(late):
@@ -217,7 +217,7 @@ def last_times(states: States) -> Any:
 
 
 def _late(ends: Any, begins: Any, heads: Any) -> Any:
-    """Tell which rows but the first begin before the end of the one before, in the same group."""
+    """Return which rows, from the second on, begin before the end of the one before in the same group."""
     late = begins[1:] < ends[:-1]
     return late if heads is None else late & ~heads[1:]
 

@@ -49,18 +49,18 @@ class ShiftLabels:
         return labels.shift(self.periods, self.freq)
 
     def keeps_gaps(self, frame: Any) -> bool:
-        """Tell whether all labels move equally far, so that those of two partitions stay apart."""
+        """Return whether all labels move equally far, so that those of two partitions stay apart."""
         zoned = getattr(_host_index(frame), "tz", None) is not None
         return isinstance(self.freq, (Tick, pd.Timedelta)) or (
             isinstance(self.freq, Day) and not zoned
         )
 
     def moved(self, label: Any) -> Any:
-        """Return one label moved likewise."""
+        """Return one label moved in the same way."""
         return self._shifted(pd.Index([label]))[0]
 
 
 def _host_index(frame: Any) -> Any:
-    """Return the index of a frame as one of pandas: rules of calendars are found there."""
+    """Return the index of a frame as one of pandas, which has the rules of calendars."""
     index = library_of(frame).index(frame)
     return index.to_pandas() if hasattr(index, "to_pandas") else index

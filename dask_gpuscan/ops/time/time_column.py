@@ -36,7 +36,7 @@ class TimeColumn:
 
     @property
     def title(self) -> str:
-        """How messages name it."""
+        """Its name in messages."""
         return "the index" if self.on is None else f"column {self.on!r}"
 
     def check(self, frame: Any) -> None:
@@ -51,7 +51,7 @@ class TimeColumn:
             )
 
     def numbers(self, frame: Any) -> Values:
-        """Return the times of a frame's rows as int64, in their own unit; of nulls, any number."""
+        """Return the times of a frame's rows as int64, in their own unit; any number for nulls."""
         return numbers_of(self.column(frame))
 
     def times(self, frame: Any) -> Values:
@@ -81,7 +81,7 @@ def times_at(dtype: DType, unit: str, *stored: int) -> pd.DatetimeIndex:
 
 
 def decrease(column: Column, later: int, earlier: int) -> str:
-    """Return what says that of two times of a column the second one, an earlier one, comes after the first."""
+    """Return the text that an earlier time of a column comes after a later one."""
     one, other = (time_in(column, time) for time in (later, earlier))
     return f"{other} comes after {one}"
 
@@ -94,12 +94,12 @@ def time_in(column: Column, stored: Any) -> Any:
 
 
 def numbers_of(times: Column) -> Values:
-    """Return a column of times as int64, in their own unit; of nulls, any number."""
+    """Return a column of times as int64, in their own unit; any number for nulls."""
     return stored_numbers(times).astype(INT64, copy=False)
 
 
 def times_of(column: Any, stored: Any) -> Any:
-    """Return an array of times as a column has them, of numbers that stand for these."""
+    """Return an array of times of the dtype of a column, made from numbers."""
     library = library_of(column)
     layout = library.layout(column.dtype)
     assert layout is not None

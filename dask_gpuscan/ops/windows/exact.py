@@ -1,7 +1,7 @@
-"""Windows of times and decimals: sums, means and values that are picked, as integers, which are exact.
+"""Windows of times and decimals: sums, means and picked values, exact because they are computed with integers.
 
-Windows of any kind combine integers of 64 bits by an operator: who has them says how (`Combine`). Decimals are taken as
-digits of base 2 ** 32, whose sums make up those of the decimals, and by their ranks where one is picked.
+Windows of any kind combine integers of 64 bits by an operator, with a function of the caller (`Combine`). Decimals are
+taken as digits of base 2 ** 32, whose sums are digits of the sum, and by their ranks if one is picked.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ Combine = Callable[..., Any]
 
 
 def holds_times(column: Any) -> bool:
-    """Tell whether a column holds dates or durations of fixed width."""
+    """Return whether a column holds dates or durations of fixed width."""
     return column.dtype.kind in "mM" and library_of(column).moved_layout(column.dtype) is not None
 
 
 def holds_decimals(column: Any) -> bool:
-    """Tell whether a column holds decimals that Python's integers stand for."""
+    """Return whether a column holds decimals that are computed as Python's integers."""
     host = library_of(column).host_values
     return host is not None and host.holds_decimals(column.dtype)
 
 
 def exact_window(name: str, column: Any) -> ExactMean | DecimalWindow | None:
-    """Return what computes a statistic of times or decimals exactly; None for other columns and statistics."""
+    """Return the exact computation of a statistic of times or decimals; None for other columns and statistics."""
     if name == "mean" and holds_times(column):
         return ExactMean()
     picks = name in WINDOWS and WINDOWS[name].picks is not None
@@ -53,7 +53,7 @@ def exact_window(name: str, column: Any) -> ExactMean | DecimalWindow | None:
 
 
 def exact_operator(op: Operator, column: Any) -> DecimalWindow | None:
-    """Return what combines decimals by an operator exactly; None for other columns and operators."""
+    """Return the exact combination of decimals by an operator; None for other columns and operators."""
     name = traits_of(op).statistic
     return DecimalWindow(name) if name is not None and holds_decimals(column) else None
 
@@ -87,7 +87,7 @@ def mean_array(column: Any, states: tuple[Values, ...], least: int) -> Array:
 
 @dataclass(frozen=True)
 class DecimalWindow:
-    """A sum, a mean or a picked one of decimals."""
+    """A sum or a mean of decimals, or a picked one."""
 
     name: str
 
@@ -124,7 +124,7 @@ class DecimalWindow:
 def decimal_answers(
     window: DecimalWindow, column: Any, sums: np.ndarray, counts: np.ndarray, least: int
 ) -> Array:
-    """Return sums of decimals, or means of which halves in the last digit are rounded away from zero."""
+    """Return sums of decimals, or means, in which halves in the last digit are rounded away from zero."""
     host = library_of(column).host_values
     assert host is not None
     if window.name == "mean":
@@ -159,7 +159,7 @@ def median_of_times(column: Any, windows: Windows, least: int) -> Array:
         at[missing] = 0
         ends.append(found[at.astype(INT64)] if len(found) else xp.zeros(len(at), INT64))
     low, high = (end.astype(INT64) for end in ends)
-    apart = (high - low).view(np.uint64)  # which may need 64 bits without a sign
+    apart = (high - low).view(np.uint64)  # may need 64 unsigned bits
     middle = low + (apart >> np.uint64(1)).view(np.int64)
     middle += (middle < 0) & (apart & np.uint64(1)).astype(np.bool_)
     values = middle.astype(stored.dtype, copy=False)

@@ -1,4 +1,4 @@
-"""All rows so far of times and decimals: statistics as integers, which are exact; those of other columns are floats'.
+"""Windows of all rows so far of times and decimals: exact statistics, by integers; other columns take floats.
 
 The states are those of the statistic, then the number of values.
 """
@@ -44,7 +44,7 @@ class ExpandingExact(PlannedOperation):
     name : str
         One of `EXACT`.
     floats : operation
-        What is done to other columns.
+        The operation on other columns.
     min_periods : int
     """
 
@@ -117,7 +117,7 @@ class _MeansOfTimes:
 
 @dataclass(frozen=True)
 class _Decimals:
-    """The states are a sum, of all digits that there are, or an extreme, and the number of values."""
+    """The states are a sum, with all digits, or an extreme, and the number of values."""
 
     name: str
     min_periods: int

@@ -1,6 +1,6 @@
 """Windows of all rows so far, or of those so far in each group: scans by the operators of statistics.
 
-Rows with too few observations are null. A statistic that picks one of the values picks it among integers, so that it
+Rows with too few observations are null. A statistic that picks one of the values picks among integers, so that it
 is exact.
 """
 
@@ -28,7 +28,7 @@ from .exact import holds_times
 _ADD = BUILT_IN["add"]
 
 HEAD = 1024
-"""Rows that are looked at to find from where on answers are numbers."""
+"""Rows that are looked at to find the first answer that is a number."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class ExpandingStatistic(PlannedOperation):
     op : Operator
     min_periods : int
     inputs : Inputs
-        What the operator takes of the columns.
+        How the operator's inputs are read from columns.
     of_none : float, optional
         The operator's answer for no observations; by default null.
     enough : int, optional
         How many observations always have a number as their answer; by default, that depends on their values.
     at_nulls : bool, default True
-        Whether a row that is no observation has the answer of those so far; else it is null.
+        Whether a row that is not an observation has the answer so far; else it is null.
     """
 
     label: str
@@ -65,7 +65,7 @@ class ExpandingStatistic(PlannedOperation):
 
     @property
     def _counts(self) -> bool:
-        """Whether observations are counted; a null for none of them is the operator's own answer."""
+        """Whether observations must be counted; the operator itself answers null for none."""
         return self.min_periods > (1 if self.of_none is None else 0)
 
     def dtype(self, columns: Sequence[Any]) -> Any:
@@ -73,7 +73,7 @@ class ExpandingStatistic(PlannedOperation):
         return np.dtype(np.float64)
 
     def _observations(self, arrays: tuple[Any, ...]) -> Any:
-        """One in each row that is an observation."""
+        """1 in each row that is an observation, else 0."""
         return observed(arrays, self.inputs).astype(np.int64)
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
@@ -130,9 +130,9 @@ class ExpandingStatistic(PlannedOperation):
     def _numbers(
         self, library: Library, arrays: tuple[Any, ...], is_first: bool
     ) -> Callable[[], slice | None] | None:
-        """Begin to look from which row on answers are numbers, before the scan, which this does not wait for.
+        """Begin to look for the first row whose answer is a number, before the scan, and without waiting for it.
 
-        What is returned answers None if the first rows do not decide. `is_first` says whether no rows come before.
+        The returned function returns None if the first rows do not decide. `is_first` says whether no rows come before.
         """
         enough, count = self.enough, len(arrays[0])
         if enough is None or self._counts:
@@ -149,7 +149,7 @@ class ExpandingStatistic(PlannedOperation):
         return found
 
     def _observed_in(self, arrays: tuple[Any, ...], count: int) -> tuple[int, int]:
-        """Count observations up to `min_periods`; also the rows that come before there are enough."""
+        """Return the number of observations, up to `min_periods`, and the number of rows before there are enough."""
         length, done, chunk = len(arrays[0]), 0, 64
         while count < self.min_periods and done < length:
             pieces = tuple([a[done : done + chunk] for a in arrays])
@@ -173,7 +173,7 @@ class ExpandingPick(PlannedOperation):
     name : str
         A key of `WINDOWS` whose row has an operator that picks.
     floats : ExpandingStatistic
-        What is done to other columns.
+        The operation on other columns.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The halo of a partition: the rows of its neighbours that its windows reach.
 
 A partition hands on its last rows, or with `reverse` its first; two neighbours join theirs and cut them to as many
-again, so that a window may be longer than any partition. Over groups, each has rows of its own.
+again, so that a window may be longer than any partition. With groups, each group has rows of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..groupby.hashed import NumberedRows
 from ..time.time_column import TimeColumn, times_of
 
 SMALL = 1024
-"""Rows of halos that are like other aggregates; those of a window go to each worker that has a partition of it."""
+"""Rows up to which halos are sent like other aggregates, all those of a window to each worker that has part of it."""
 
 _ADD = BUILT_IN["add"]
 
@@ -36,28 +36,28 @@ class WindowExtent(Protocol):
 
     @property
     def rows(self) -> int | None:
-        """Over how many rows at most; None if values tell."""
+        """The most rows that windows reach; None if that depends on values."""
 
     @property
     def time_column(self) -> TimeColumn | None:
-        """Where the times are by which it is measured; None if rows are counted."""
+        """Where the times are, if it is measured in time; None if rows are counted."""
 
     def looks(self, reverse: bool) -> bool:
-        """Tell whether it reaches any rows back, or with `reverse` ahead."""
+        """Return whether it reaches any rows back, or with `reverse` ahead."""
 
     def to(self, reverse: bool) -> int:
         """How far back, or with `reverse` ahead."""
 
     def near(self, count: int, times: Values | None, reverse: bool) -> tuple[int, int]:
-        """Return which of so many rows may be reached from behind them, or with `reverse` from before: from, to."""
+        """Return the range of `count` rows that may be reached from behind them, or with `reverse` from before."""
 
     def settled(self, count: int, times: Values | None) -> int:
-        """Return how many of the first of so many rows reach no row behind them."""
+        """Return how many of the first of `count` rows reach no row behind all of these."""
 
     def near_in_groups(
         self, groups: Groups, ones: Values, times: Values | None, reverse: bool
     ) -> Values:
-        """Tell which rows may be reached, each group having rows of its own; the first row is next to the border.
+        """Return which rows windows may reach within their groups; the first row is next to the border.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class WindowExtent(Protocol):
 
 @dataclass(frozen=True)
 class RowExtent:
-    """Windows reach so many rows back and ahead, which are not negative."""
+    """Windows reach a number of rows back and ahead, not negative."""
 
     before: int
     after: int = 0
@@ -103,9 +103,9 @@ class RowExtent:
 
 @dataclass(frozen=True)
 class TimeExtent:
-    """Windows reach so far back and ahead, in the unit of the times: rows of the same time are 0 away.
+    """Windows reach a duration back and ahead, in the unit of the times: rows of the same time are 0 away.
 
-    If `after` is None, they end with their rows.
+    If `after` is None, windows end with their rows.
     """
 
     time_column: TimeColumn
@@ -151,14 +151,14 @@ class RowArrays:
     count: int
     columns: list[Array]
     keys: list[Array] | None = None
-    """What tells groups apart; None if there are none."""
+    """Arrays that identify groups; None if there are none."""
     times: Values | None = None
     clustered: bool = False
-    """Whether equal keys are adjacent, so that one group alone goes on over a border."""
+    """Whether equal keys are adjacent, so that only one group continues over a border."""
     packed: bool = False
-    """Whether columns and keys are as they are sent to other workers."""
+    """Whether columns and keys are in the form in which they are sent to other workers."""
     whole: bool = False
-    """Whether no row beyond is reached, even if it has the key of the one group: that would be another group's."""
+    """Whether the one group ends here, so that no row beyond is reached, even one with the same key."""
 
     @property
     def fits(self) -> bool:
@@ -173,7 +173,7 @@ class RowArrays:
         return vars(self.pack())
 
     def pack(self) -> RowArrays:
-        """Return these rows as they are sent to other workers: where a GPU's can be, in the memory of the host."""
+        """Return these rows in the form in which they are sent to other workers: a GPU's on the host, if possible."""
         return self if self.packed else self._each(self.library.packed, packed=True)
 
     def unpack(self) -> RowArrays:
@@ -235,7 +235,7 @@ def joined(parts: Sequence[RowArrays]) -> RowArrays:
 
 
 def near(rows: RowArrays, extent: WindowExtent, reverse: bool) -> tuple[int, int] | Values:
-    """Return which rows may be reached over a border of partitions: from one to another, or in groups positions."""
+    """Return the rows that may be reached over a border of partitions: as a range, or in groups as positions."""
     if rows.keys is None or rows.clustered:
         found = extent.near(rows.count, rows.times, reverse)
         return found if rows.keys is None else _open_group(rows, *found, reverse)
@@ -249,7 +249,7 @@ def near(rows: RowArrays, extent: WindowExtent, reverse: bool) -> tuple[int, int
 
 
 def _open_group(rows: RowArrays, start: int, stop: int, reverse: bool) -> tuple[int, int]:
-    """Return which of some rows are in the group of the last, or with `reverse` of the first; keys are adjacent."""
+    """Return the range of some rows that are in the group of the last one, or with `reverse` of the first."""
     library = rows.library
     keys = [library.as_column(library.slice_array(k, start, stop)) for k in rows.keys or []]
     found = key_arrays(keys)
@@ -266,7 +266,7 @@ class Reaching(Protocol):
     def extent(self) -> WindowExtent: ...
     @property
     def clustered(self) -> bool:
-        """Whether the rows of a group are adjacent, as they are where all are one."""
+        """Whether the rows of a group are adjacent, as they are if all rows are one group."""
 
     def rows_of(self, partition: Any) -> RowArrays:
         """Return the rows of a partition, not copied."""
@@ -288,9 +288,9 @@ class Halo(Summary):
 
     @property
     def window(self) -> int | None:
-        """How many partitions look back at the same halos, if these may be large; few hold as many rows as are needed.
+        """How many partitions look back at the same halos, if these may be large: few partitions hold all needed rows.
 
-        Halos of the rows of one group are small where windows are of few rows.
+        Halos of one group are small if windows have few rows.
         """
         rows = self.carry.extent.rows
         return None if self.carry.clustered and rows is not None and rows <= SMALL else 4
@@ -315,13 +315,13 @@ class Halo(Summary):
 
     def _cut(self, rows: RowArrays, whole: bool = False) -> RowArrays:
         found = near(rows, self.carry.extent, self.reverse)
-        # rows that are left out are of other groups, or too far
+        # rows that are left out are in other groups, or too far
         if rows.clustered and rows.keys is not None:
             whole |= found != (0, rows.count)
         halo = replace(rows.take(found), whole=whole)
         if self.window:
             return halo
-        return halo.pack()  # here, rather than in the thread that also sends all messages
+        return halo.pack()  # not in the thread that also sends all messages
 
 
 def joined_columns(library: Library, columns: Sequence[Column]) -> Column:

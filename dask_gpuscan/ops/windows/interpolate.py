@@ -22,7 +22,7 @@ from ..scan.overflow import check_exact
 from ..statistics.groups import FLOAT64
 
 NOWHERE = 2**61
-"""Stands for the place of a value that is not there."""
+"""The place of a value that does not exist."""
 
 _FAR = 2**60
 """More rows than there are."""
@@ -32,7 +32,7 @@ _REACHED: dict[str, Callable[[Any, Any], Any]] = {
     "backward": lambda since, until: until,
     "both": lambda since, until: since | until,
 }
-"""Which nulls are filled, by the direction: whether a value is near enough before, and behind."""
+"""Which nulls are filled, by the direction, given whether a value is near enough before, and behind."""
 
 DIRECTIONS = tuple(_REACHED)
 
@@ -41,12 +41,12 @@ _AREAS: dict[str | None, Callable[[Any, Any], Any]] = {
     "inside": lambda filled, between: filled & between,
     "outside": lambda filled, between: filled & ~between,
 }
-"""Which of these are left, by the area: whether there are values on both sides."""
+"""Which of these remain, by the area, given whether there are values on both sides."""
 
 AREAS = tuple(_AREAS)
 
 BY_INDEX = ("index", "values", "time")
-"""The methods that take the index for distances; all of them are one."""
+"""The methods that measure distances by the index; all mean the same."""
 
 METHODS = ("linear", *BY_INDEX, "pad")
 
@@ -67,11 +67,11 @@ class Nearest:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is known of the partitions on one side."""
+    """The nearest values in the partitions on one side."""
 
     columns: tuple[Nearest, ...]
     last: Any
-    """The last index value, as a number; None of no rows, or where the index does not count."""
+    """The last index value, as a number; None without rows, or if the index does not count."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def index_numbers(frame: Any) -> Values:
 
 
 def exact_times(column: Any) -> bool:
-    """Tell whether a column holds times of Arrow: pandas, which interpolates only its own, rounds these as floats."""
+    """Return whether a column holds times of Arrow: exact, as pandas interpolates only its own, rounded as floats."""
     library = library_of(column)
     layout = library.layout(column.dtype)
     return column.dtype.kind in "mM" and layout is not None and not layout.nan_is_null
@@ -153,9 +153,9 @@ def exact_times(column: Any) -> bool:
 def time_on_line(
     xp: Any, x: Values, left: tuple[Values, Values], right: tuple[Values, Values]
 ) -> Values:
-    """Return the times, rounded down, that are at places on lines between two each, by integers.
+    """Return the times at places on lines between pairs of times, rounded down, by integers.
 
-    Differences of times may not fit 64 bits. So each time is divided by itself, and what wraps around comes back.
+    Differences of times may not fit 64 bits. So each time is divided separately, and sums that wrap around wrap back.
     """
     step, apart = x - left[0], xp.maximum(right[0] - left[0], 1)
     whole = right[1] // apart - left[1] // apart
@@ -290,7 +290,7 @@ class Interpolate(OverlapCarry):
         return self.converted(column, rows, found, rows[~filled])
 
     def reached(self, since: Values, until: Values) -> Values:
-        """Return which nulls are filled, given how many rows each is behind a value and before one."""
+        """Return which nulls are filled, given how many rows each is behind a value, and before one."""
         most = min(self.limit or _FAR, _FAR)
         filled = _REACHED[self.direction](since <= most, until <= most)
         return _AREAS[self.area](filled, (since < _FAR) & (until < _FAR))
@@ -304,7 +304,7 @@ class Interpolate(OverlapCarry):
         before: Nearest,
         after: Nearest,
     ) -> Values:
-        """Return what is in some rows on the lines between known ones; behind the last of these, what is there."""
+        """Return the values of some rows on the lines between known ones; behind the last known one, its value."""
         library, count = library_of(column), len(column)
         xp, values = library.xp, stored_numbers(column)[known]
         ends = [(before.x, before.value), (after.x, after.value), (after.x, after.far)]
@@ -333,7 +333,7 @@ class Interpolate(OverlapCarry):
     def converted(
         self, column: Any, rows: Values | None, found: Values | None, null: Values | None
     ) -> Any:
-        """Return a column in the dtype of the answer, with what is found in some rows, and null in others."""
+        """Return a column in the dtype of the answer, with found values in some rows, and null in others."""
         library, dtype = library_of(column), self.dtype(column)
         if rows is None and dtype == column.dtype:
             return library.copy(library.array(column))
@@ -357,9 +357,9 @@ class Interpolate(OverlapCarry):
         return layout.wrap(out, missing, dtype)
 
     def _padded(self, column: Any, rows: Values, taken: Values, before: Nearest) -> Any:
-        """Return a column whose nulls in `rows` are taken from other rows, below 0 from the one before all.
+        """Return a column whose nulls in `rows` are taken from other rows, negative for the value before all rows.
 
-        A null that stays one is its own: of objects, there are several.
+        A null that stays null is the same one: there are several nulls among objects.
         """
         library = library_of(column)
         xp, array = library.xp, library.array(column)
@@ -372,6 +372,6 @@ class Interpolate(OverlapCarry):
 
 
 def _between(xp: Any, left: list[Any], values: Values, right: list[Any]) -> Values:
-    """Return numbers with some of the host before and behind them."""
+    """Return numbers with others from the host before and behind them."""
     parts = [xp.asarray(left, values.dtype), values, xp.asarray(right, values.dtype)]
     return xp.concatenate(parts) if left or right else values

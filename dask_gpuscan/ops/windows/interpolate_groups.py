@@ -1,4 +1,4 @@
-"""Nulls of groups filled from the values around them, which a fill forward and a fill backward bring to each row."""
+"""Nulls of groups filled from the values around them, which two fills, forward and backward, bring to each row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .interpolate import NOWHERE, Interpolate, exact_times, time_on_line
 
 
 def append_places(frame: Any, names: Sequence[Hashable], number: Hashable) -> Any:
-    """Return a frame with one more column for each name: the number of the row in its group, null where it is null."""
+    """Return a frame with one more column for each name: the row's number in its group, null where that column is."""
     library = library_of(frame)
     columns, numbers = [column_of(frame, name) for name in names], column_of(frame, number)
     for column in columns:
@@ -39,7 +39,7 @@ def interpolate_rows(
     fill: Interpolate,
     null_keys: bool,
 ) -> Any:
-    """Return columns whose nulls are on lines between the values around them.
+    """Return columns whose nulls are replaced by points on lines between the values around them.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def interpolate_rows(
     number : name
         The column of the number of each row in its group, null in rows that are in no group.
     places : sequence
-        The columns of the numbers of rows that have values, one a name.
+        The columns that number rows with values, one a name.
     fill : Interpolate
         Which nulls are filled.
     null_keys : bool
@@ -100,8 +100,8 @@ def _filled(
 def _on_line(
     xp: Any, x: Values, left: tuple[Values, Values], right: tuple[Values, Values]
 ) -> Values:
-    """Return what is at places on lines between two values each, with the rounding of `numpy.interp`."""
-    with np.errstate(invalid="ignore"):  # of infinities
+    """Return the values at places on lines between two values each, with the rounding of `numpy.interp`."""
+    with np.errstate(invalid="ignore"):  # infinities
         slope = (right[1] - left[1]) / (right[0] - left[0])
         found = slope * (x - left[0]) + left[1]
         found = xp.where(xp.isnan(found), slope * (x - right[0]) + right[1], found)

@@ -66,7 +66,10 @@ class RollingOrder(Windowed):
 
 
 def _apart(column: Any, floats: Values) -> Values:
-    """Return numbers that compare as the integers of a column do, where floats may be equal; NaN stays where it is."""
+    """Return numbers that compare like the integers of a column, even if different ones are equal as floats.
+
+    NaN stays where it is.
+    """
     integers = stored_numbers(column)
     if integers.dtype.itemsize < 8 or are_exact(integers):
         return floats

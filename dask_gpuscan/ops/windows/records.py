@@ -19,12 +19,12 @@ def masked_columns(frame: Any, names: Sequence[Hashable]) -> Any:
 
 
 def labels_of_records(frame: Any, before: Any, largest: bool) -> Any:
-    """Return a frame or series with the labels of records in place of their values, and null in place of others.
+    """Return a frame or series with the labels of records instead of their values, and null instead of others.
 
     Parameters
     ----------
     frame : frame or series
-        Columns that `before` has not stay as they are.
+        Columns that `before` does not have stay as they are.
     before : frame or series
         The largest value, or the smallest one, before each row; null where there is none.
     largest : bool

@@ -43,14 +43,14 @@ _ADD = BUILT_IN["add"]
 
 
 class Shape(Protocol):
-    """Which rows the windows of rows have."""
+    """Which rows are in the window of each row."""
 
     @property
     def extent(self) -> WindowExtent: ...
 
     @property
     def until_row(self) -> RowWindows | None:
-        """The windows, if each is the rows up to its own, so that only those before may be of another group."""
+        """The windows, if each ends with its own row, so that only rows before may be of another group; else None."""
 
     @property
     def has_row(self) -> bool:
@@ -67,7 +67,7 @@ class RowShape:
     Parameters
     ----------
     before, after : int
-        How many rows before each row and behind it; negative ones leave rows out.
+        How many rows before each row and behind it; negative numbers leave rows out.
     """
 
     before: int
@@ -79,7 +79,7 @@ class RowShape:
 
     @property
     def of_group(self) -> RowWindows:
-        """The windows, of rows of one group."""
+        """The windows in rows of one group."""
         return RowWindows(self.before, self.after)
 
     @property
@@ -173,7 +173,7 @@ class Windowed(PlannedOperation):
 
 @dataclass(frozen=True)
 class RollingStatistic(Windowed):
-    """A statistic of the rows in each window: of float64, but for picked integers, times and decimals, which are exact.
+    """A statistic of the rows in each window, in float64; picked integers, times and decimals stay so, and are exact.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ class RollingStatistic(Windowed):
             counted = _counted(op, statistic.inputs, self.min_periods, counts)
             return rows.floats(rolling_by_code(counted, codes.array, values, codes.groups, own))
         if rows.groups is not None and self.shape.until_row is not None:
-            # a window that would reach into the group before begins at the head that is in it
+            # a window that would reach into the group before begins at the head of its group
             counted = _counted_from_heads(op, statistic.inputs, self.min_periods, counts)
             inputs = rows.groups.heads, *inputs
             return rows.floats(kernels.rolling(counted, inputs, self.shape.until_row))
@@ -244,7 +244,7 @@ class RollingStatistic(Windowed):
 def _counted(op: Operator, inputs: Inputs, least: int, counts: bool) -> Operator:
     """Return the operator of a statistic that is null for fewer observations than `least`.
 
-    Its state begins with the number of observations; that of `op` does so already if it `counts`.
+    Its state begins with the number of observations; with `counts`, that of `op` does so already.
     """
     combine, is_tuple = op.combine, isinstance(op.identity, tuple)
     lower: Any = op.lower
@@ -285,7 +285,7 @@ def _counted(op: Operator, inputs: Inputs, least: int, counts: bool) -> Operator
 
 @lru_cache(maxsize=64)
 def _counted_from_heads(op: Operator, inputs: Inputs, least: int, counts: bool) -> Operator:
-    """Return the operator of `_counted` that begins anew at heads of groups, which are its first input."""
+    """Return the operator of `_counted` that begins anew at heads of groups; flags for these are its first input."""
     return segmented(_counted(op, inputs, least, counts))
 
 
@@ -371,7 +371,7 @@ class ExactWindow(Windowed):
 
 @dataclass(frozen=True)
 class RollingColumns(ColumnOverlap):
-    """An operation over windows of each column, beside a column that stays as it is.
+    """An operation over windows of each column, except for one column that stays as it is.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Rows moved along, and what changed since: shift, diff and pct_change.
+"""Values of rows at a distance, and changes since then: shift, diff and pct_change.
 
-Rows that are one group are the library's own call; rows in groups are gathered from where they stood.
+For rows that are one group, the library's own method is called; rows in groups are gathered.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .halo import RowExtent
 from .surroundings import WindowRows
 
 REFUSALS = TypeError, ValueError, NotImplementedError, RuntimeError, ArithmeticError
-"""What libraries raise for values and dtypes that they have no answer for."""
+"""The errors that libraries raise for values and dtypes that they have no answer for."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Shift(PlannedOperation):
         return library.as_column(shifted)
 
     def _given(self, column: Any) -> tuple[Any, ...]:
-        """Return the fill value as a library is given it; raises a TypeError for a number that a column cannot hold."""
+        """Return the fill value for the library; raises a TypeError for a number that a column cannot hold."""
         library, dtype = library_of(column), column.dtype
         if not self.fill or not library.is_number(dtype):
             return self.fill
@@ -96,7 +96,7 @@ class Shift(PlannedOperation):
             array, periods = library.array(column), _within(self.periods, rows.length)
             given = self._given(column)
             with naming(self.label, columns):
-                shifted = (  # the library's own may share the memory of rows that stay where they are
+                shifted = (  # the library's answer may share the memory of rows that do not move
                     library.shift(array, periods, *given) if periods else library.copy(array)
                 )
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
@@ -137,7 +137,7 @@ class Difference(PlannedOperation):
 
     @property
     def _unfilled(self) -> dict[str, None]:
-        """What asks for the changes between rows as they are; pandas 2 would fill nulls first."""
+        """The option against filling nulls first, as pandas 2 would."""
         return {"fill_method": None} if self.relative else {}
 
     def takes_group_ids(self, codes: GroupIds) -> bool:
@@ -153,7 +153,7 @@ class Difference(PlannedOperation):
     def _dtype(self, column: Any, in_groups: bool) -> DType:
         if self.relative and column.dtype == np.bool_:
             raise TypeError(f"{_title(self, column)} is not defined; {HINT}")
-        # cuDF cannot divide nullable numbers by nothing but zeros
+        # cuDF cannot divide nullable numbers if all divisors are zero
         rows = filled(column, 2, 1 if self.relative else 0)
         library, periods = library_of(column), self.periods and 1
         try:
@@ -196,13 +196,13 @@ class Difference(PlannedOperation):
 
 
 def _within(periods: int, rows: int) -> int:
-    """Return a distance of at most all rows, beyond which no row has another one: cuDF counts in 32 bits."""
+    """Return a distance of at most the number of rows, which has the same answer: cuDF counts in 32 bits."""
     most = max(rows, 1)
     return max(-most, min(periods, most))
 
 
 def filled(column: Any, count: int, number: int = 0) -> Array:
-    """Return an array of the dtype of a column, of one number where it has numbers, else of nulls."""
+    """Return an array of the dtype of a column, of one number if the column has numbers, else of nulls."""
     library: Library = library_of(column)
     layout = library.layout(column.dtype)
     if layout is not None:
@@ -212,7 +212,7 @@ def filled(column: Any, count: int, number: int = 0) -> Array:
 
 
 def _as_number(fill: Any, dtype: np.dtype) -> Any:
-    """Return a number as one of a dtype, of floats a rounded one; None if the dtype does not hold it."""
+    """Return a number in a dtype, rounded for floats; None if the dtype does not hold it."""
     is_bool = isinstance(fill, (bool, np.bool_))
     if is_bool != (dtype.kind == "b") or not isinstance(fill, (Number, np.bool_)):
         return None

@@ -1,7 +1,7 @@
-"""Operations that look at the rows around each row: what they see, and the carries that bring it to them.
+"""Operations that look at the rows around each row: the rows that they see, and the carries that bring these.
 
 An operation is written once. It sees rows of a partition between those of its halos, in one group or in groups that
-are brought together, and says what it answers for them.
+are brought together, and returns the answers for them.
 """
 
 from __future__ import annotations
@@ -53,24 +53,24 @@ class AdjacentRows:
 
 @dataclass(frozen=True)
 class WindowRows:
-    """The rows that an operation sees, and for which of them it answers."""
+    """The rows that an operation sees, and those for which answers are wanted."""
 
     library: Library
     length: int
     first: int
-    """The first row that is asked for."""
+    """The first wanted row."""
     count: int
-    """How many rows are asked for, from there on."""
+    """The number of wanted rows, from there on."""
     groups: AdjacentRows | None = None
-    """Of the rows, where these are brought together."""
+    """The groups of the rows, if these are brought together."""
     times: Values | None = None
-    """Of the rows, where windows are of time."""
+    """The times of the rows, if windows are of time."""
     group_ids: GroupIds | None = None
-    """Of the groups of rows that are not brought together."""
+    """The groups of rows that are not brought together."""
     ungrouped: Values | None = None
     """Which rows are in no group; None if none is."""
     order: Values | None = None
-    """Which rows these were before they were brought together; None if they lie as they did."""
+    """The positions of these rows before they were brought together; None if they were not moved."""
 
     @property
     def is_one_group(self) -> bool:
@@ -79,13 +79,13 @@ class WindowRows:
 
     @property
     def wanted(self) -> slice:
-        """The rows that are asked for."""
+        """The rows for which answers are wanted."""
         return slice(self.first, self.first + self.count)
 
     def before(self, periods: int) -> Values:
-        """Return the row of its group so many rows before each, or behind it, and -1 where there is none.
+        """Return the row `periods` rows before each row in its group, and -1 where there is none.
 
-        There are groups, and `periods` is not 0. It is found once for all columns.
+        There must be groups, and `periods` must not be 0. The rows are found once for all columns.
         """
         found = self._before.get(periods)
         if found is None:
@@ -111,7 +111,7 @@ class WindowRows:
         )
 
     def returned(self, array: Array) -> Array:
-        """Return answers where the rows were."""
+        """Return answers in the order that the rows had."""
         return array if self.order is None else put_back(self.library, array, self.order)
 
     def floats(self, answers: Values, numbers: slice | None = None) -> Array:
@@ -132,21 +132,21 @@ class NeighbourOperation(ColumnOperation, Protocol):
         """Return the operation for columns of these dtypes and that of its answer; raises what the user should see."""
 
     def takes_group_ids(self, codes: GroupIds) -> bool:
-        """Tell whether rows of these groups need not be brought together."""
+        """Return whether rows of these groups need not be brought together."""
 
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
-        """Array of the answers for the rows that are asked for, where these were; columns have all rows."""
+        """Array of the answers for the wanted rows, in the order that these had; columns have all rows."""
 
 
 class NeighbourCarry(OverlapCarry):
-    """What carries of such operations have in common: which halos they need."""
+    """The base of carries of these operations: the halos that they need."""
 
     clustered = True
-    """Whether rows of a group are adjacent; where there are no groups, all rows are one."""
+    """Whether rows of a group are adjacent; without groups, all rows are one group."""
 
     @property
     def extent(self) -> WindowExtent:
-        """How far operations look: all equally far."""
+        """How far operations look; it is the same for all."""
         raise NotImplementedError
 
     def rows_of(self, partition: Any) -> RowArrays:
@@ -244,7 +244,7 @@ class NamedOverlap(NamedColumns, FrameOverlap):
 
 
 class Edges:
-    """The rows of a partition between those of its halos; operations take its columns one after another."""
+    """The rows of a partition between those of its halos; operations take the columns one after another."""
 
     def __init__(
         self,
@@ -259,10 +259,10 @@ class Edges:
         self.after = after.unpack() if after is not None and after.count else None
 
     def answers(self, operation: NeighbourOperation, own: Sequence[Any]) -> Any:
-        """Return what an operation answers for the rows of the partition, given its columns.
+        """Return the answers of an operation for the rows of the partition, given its columns.
 
-        Where windows are of rows, only rows near the borders see other rows than their own: of many rows these are
-        done apart, so that no more is copied.
+        If windows have a number of rows, only rows near the borders see the halos: in a long partition these are
+        computed separately, so that no other rows are copied.
         """
         library, count, extent = self.library, self.count, operation.extent
         before, after = self._columns(self.before, own), self._columns(self.after, own)
@@ -307,7 +307,7 @@ class Edges:
 
 @dataclass(frozen=True)
 class GroupOverlap(GroupBySpec, NeighbourCarry):
-    """Operations on rows in groups, which all look equally far.
+    """Operations on rows in groups, which all look the same distance.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
 
     @property
     def times(self) -> list[Hashable]:
-        """The name of the column of times, if windows are of time and the index has none."""
+        """The name of the column of times, if windows are of time and times are not in the index."""
         time_column = self.extent.time_column
         return [] if time_column is None or time_column.on is None else [time_column.on]
 
@@ -383,7 +383,7 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
 
 
 class _Arranged:
-    """Rows with those of each group together, unless operations take codes; `null` tells which are in no group."""
+    """Rows brought together by group, unless operations take codes; `null` marks rows in no group."""
 
     def __init__(self, carry: GroupOverlap, partition: Any, seen: RowArrays) -> None:
         assert seen.keys is not None
@@ -413,6 +413,6 @@ class _Arranged:
         )
 
     def column(self, array: Array, name: Hashable) -> Any:
-        """Return a column with its rows as they are arranged."""
+        """Return a column with its rows in this arrangement."""
         library, order = self.rows.library, self.rows.order
         return library.as_column(array if order is None else library.take(array, order), name)

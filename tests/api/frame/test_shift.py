@@ -458,7 +458,7 @@ def test_labels_of_streams_are_shifted():
         ),
         ({"freq": "nope"}, ValueError, "freq must be a duration"),
         ({"freq": 3.5}, ValueError, "freq must be a duration"),
-        ({"freq": "D", "fill_value": 3}, ValueError, "fill_value goes without freq"),
+        ({"freq": "D", "fill_value": 3}, ValueError, "fill_value must not be given with freq"),
         ({"freq": "D", "periods": "a"}, TypeError, "periods must be an integer"),
     ],
 )

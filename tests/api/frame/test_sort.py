@@ -236,7 +236,7 @@ def test_ordered_dictionaries_of_arrow_that_differ():
         pd.concat([*parts, other]),
         dd.from_map(lambda part: part, [*parts, other], meta=other[:0]),
     ):
-        with pytest.raises(ValueError, match="dictionaries that are ordered are in two orders"):
+        with pytest.raises(ValueError, match="ordered dictionaries have different orders"):
             dask.compute(d.gpuscan.sort_values("x"))
 
 

@@ -56,7 +56,7 @@ def test_bad_arguments():
     for each in (frame, partitioned(frame, [0.5])):
         with pytest.raises(TypeError, match="n must be an integer"):
             each.gpuscan.nlargest(1.0, "x")
-        with pytest.raises(TypeError, match="columns must name those of the DataFrame"):
+        with pytest.raises(TypeError, match="columns must name the columns of the DataFrame"):
             each.gpuscan.nlargest(1)
         with pytest.raises(TypeError, match="columns is for DataFrames"):
             each.x.gpuscan.nlargest(1, "x")

@@ -163,7 +163,7 @@ def test_pipe():
     groups = FRAME.gpuscan.groupby("k")["y"]
     same(groups.pipe(lambda g, by: g.max() - by, by=1), FRAME.groupby("k")["y"].max() - 1)
     same(groups.pipe((lambda by, g: g.max() - by, "g"), 1), FRAME.groupby("k")["y"].max() - 1)
-    with pytest.raises(ValueError, match="'g' is the argument of the groups"):
+    with pytest.raises(ValueError, match="'g' is the argument for the groups"):
         groups.pipe((lambda g: g, "g"), g=3)
 
 

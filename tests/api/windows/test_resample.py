@@ -388,7 +388,7 @@ def test_more_edges_than_memory_holds():
 def test_late_times_are_told(zone):
     days = pd.to_datetime(["2026-01-03", "2026-01-04", "2026-01-02", "2026-01-05"])
     frame = pd.DataFrame({"k": 1, "t": days.tz_localize(zone), "x": 1})
-    which = r"where 2026-01-02 00:00:00\S* comes after 2026-01-04 00:00:00\S*; sort"
+    which = r"2026-01-02 00:00:00\S* comes after 2026-01-04 00:00:00\S*; sort"
     lazy = dd.concat([dd.from_pandas(frame[i : i + 2], npartitions=1) for i in (0, 2)])
     for rows, where in (
         (frame, ""),
@@ -397,11 +397,11 @@ def test_late_times_are_told(zone):
         (stream([frame[:1], frame[1:2], frame[2:]]), "batch 2: "),
         (stream([frame[:1], frame[1:]]), "batch 1: "),
     ):
-        with pytest.raises(ValueError, match=f"^{where}resample: .* of column 't' do, {which}"):
+        with pytest.raises(ValueError, match=f"^{where}resample: .*, but in column 't' {which}"):
             computed(rows.gpuscan.resample("D", on="t")["x"].sum())
-        with pytest.raises(ValueError, match=f"within a group, those of column 't' do, {which}"):
+        with pytest.raises(ValueError, match=f"within a group, but in column 't' {which}"):
             computed(rows.gpuscan.groupby("k").resample("D", on="t")["x"].sum())
-    with pytest.raises(ValueError, match=f"those of column 't' do, {which}"):
+    with pytest.raises(ValueError, match=f"but in column 't' {which}"):
         frame.gpuscan.resample("D", on="t")["x"].interpolate()
 
 

@@ -83,7 +83,7 @@ def test_pairs_that_do_not_match():
     df = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
     windows = df.gpuscan.expanding()
     for several in (df.set_index("a", append=True), pd.concat({"a": df}, axis=1)):
-        with pytest.raises(ValueError, match="must have one level where all pairs"):
+        with pytest.raises(ValueError, match="must have one level for statistics of all pairs"):
             several.gpuscan.rolling(2).cov()
     with pytest.raises(TypeError, match="other must be a Series or DataFrame"):
         windows.cov(np.zeros(len(df)))

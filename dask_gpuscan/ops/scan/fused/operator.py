@@ -1,6 +1,6 @@
 """One operator of several, whose state is their states side by side.
 
-Each is a `Lane`. A lane may be told which rows are left out and which are missing, may answer with the state before
+Each is a `Lane`. A lane may take flags for rows that are left out or missing, may answer with the state before
 each row rather than after it, and may write nulls itself. The texts that are evaluated here are made of counts alone;
 functions of operators and of users are captured.
 """
@@ -53,12 +53,12 @@ class Lane:
 
 
 def captured(text: str, **values: Any) -> Any:
-    """Evaluate a text of this package in which these names stand for values."""
+    """Evaluate a text of this package with these names and values."""
     return eval(f"lambda {', '.join(values)}: {text}")(*values.values())
 
 
 def listed(letter: str, count: int) -> str:
-    """Return so many names, with commas between them."""
+    """Return `count` names, with commas between them."""
     return ", ".join(f"{letter}{i}" for i in range(count))
 
 
@@ -71,12 +71,12 @@ def _pick(flag, a, b):  # type: ignore[no-untyped-def]
 
 
 def _cast(dtype: np.dtype) -> Function:
-    """Return what makes a number one of a dtype."""
+    """Return a function that casts a number to a dtype."""
     return _truth if dtype.kind == "b" else dtype.type
 
 
 def _typed(dtypes: Sequence[np.dtype]) -> Function:
-    """Return what gives the fields of a tuple these dtypes."""
+    """Return a function that casts the fields of a tuple to these dtypes."""
     parts = "".join(f"k{i}(r[{i}]), " for i in range(len(dtypes)))
     made: Function = captured(
         f"lambda r: ({parts})", **{f"k{i}": _cast(d) for i, d in enumerate(dtypes)}
@@ -85,7 +85,7 @@ def _typed(dtypes: Sequence[np.dtype]) -> Function:
 
 
 def _identity(of: Lane) -> Function:
-    """Return what returns the identity of a lane."""
+    """Return a function that returns the identity of a lane."""
     numbers = {f"i{k}": part for k, part in enumerate(of.identity)}
     made: Function = captured(
         f"lambda: t(({''.join(f'{n}, ' for n in numbers)}))", t=_typed(of.dtypes), **numbers
@@ -94,7 +94,7 @@ def _identity(of: Lane) -> Function:
 
 
 def lane(op: Operator, inputs: Sequence[np.dtype], answer: np.dtype) -> Lane:
-    """Return an operator of inputs of these dtypes, with answers of one, as a lane."""
+    """Return an operator as a lane, for inputs of these dtypes and answers of one dtype."""
     types = kernels.signature(op, inputs, answer)
     elements = listed("x", op.inputs)
     whole = "(c(a[0], b[0]),)" if types.scalar_state else "c(a, b)"
@@ -117,18 +117,18 @@ def lane(op: Operator, inputs: Sequence[np.dtype], answer: np.dtype) -> Lane:
 
 @dataclass(frozen=True)
 class Marks:
-    """What a lane does about rows that are left out or missing.
+    """How a lane treats rows that are left out or missing.
 
     Parameters
     ----------
     exclusive : bool
         Whether an answer is that of the state before its row.
     nulls : {"", "in band", "mask"}
-        Whether answers may be null, and whether a null is a value or is told in one more answer.
+        Whether answers may be null, and whether a null is a value or a flag in one more answer.
     seen : bool
         Whether answers are null before the first element.
     skipna : bool
-        Whether a missing row is null alone; else all answers from there on are.
+        Whether only missing rows are null; else all answers from the first one on are.
     """
 
     exclusive: bool = False
@@ -140,8 +140,8 @@ class Marks:
 def marked(of: Lane, marks: Marks, answer: np.dtype) -> Lane:
     """Return a lane whose lift first takes whether a row is kept, and whether it is missing.
 
-    Its state is that of `_passing`; for exclusive answers also, before it, that of all rows but the last. The last
-    field tells of the last row: 0 if there is none, 2 if its answer is null, else 1.
+    Its state is that of `_passing`; for exclusive answers, that of all rows but the last comes before it. The last
+    field describes the last row: 0 if there is none, 2 if its answer is null, else 1.
     """
     inner = _passing(of, marks)
     w, elements = inner.width, listed("x", of.elements)
@@ -190,8 +190,8 @@ def marked(of: Lane, marks: Marks, answer: np.dtype) -> Lane:
 def _passing(of: Lane, marks: Marks) -> Lane:
     """Return a lane that passes over rows that are left out or missing.
 
-    Its state is that of the lane and, where they are asked for, whether there was an element, and whether a row that is
-    kept was missing.
+    Its state is that of the lane and, if `marks` need them, whether there was an element, and whether a kept row was
+    missing.
     """
     n, more = of.width, marks.seen + (not marks.skipna)
     flags = "".join(f", a[{k}] | b[{k}]" for k in range(n, n + more))
@@ -227,7 +227,7 @@ def fused_operator(
     elements : sequence of str
         The names of its inputs.
     calls : sequence of str
-        What each lane lifts, in terms of these and of `functions`.
+        The call that lifts each lane, in terms of these names and of `functions`.
     """
     ends = np.cumsum([each.width for each in lanes]).tolist()
     own = [f"{end - each.width}:{end}" for each, end in zip(lanes, ends, strict=True)]

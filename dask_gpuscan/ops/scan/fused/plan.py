@@ -1,4 +1,4 @@
-"""Which scans one kernel does together: what each of several needs to know of dtypes, and the operator of all.
+"""The choice of scans that one kernel does together, the dtypes that each needs, and the operator of all.
 
 Scans that need more than an operator's functions, such as products of floating-point numbers, are done one by one.
 """
@@ -30,7 +30,7 @@ from .operator import Lane, Marks, fused_operator, lane, marked
 from .scan import Answer, FusedScan, OfOneColumn, Read, ScanOf
 
 WIDEST = 64
-"""Bytes of the states of scans that are done together: what GPUs take in all ways of scanning groups."""
+"""Most bytes of the states of scans that are done together: GPUs take these in all ways of scanning groups."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Entry:
         Of its column in the answer.
     op : Operator
     of : tuple of Input
-        What it scans: one, or as many as the operator has inputs.
+        Its inputs: as many as the operator has.
     options : ScanArguments
         Its own, in the direction of all.
     """
@@ -65,7 +65,7 @@ class Planned:
 
     entry: Entry
     place: int
-    """Of its column in the answer."""
+    """The place of its column in the answer."""
     inputs: tuple[Compiled, ...]
     plan: ScanPlan
     lane: Lane
@@ -77,7 +77,7 @@ class Planned:
 
     @property
     def column(self) -> Input | None:
-        """The column that is scanned as it is, if that is all."""
+        """The column that is scanned, if the one input is a plain column."""
         (of, *more) = self.entry.of
         return of if isinstance(of, PlainColumn) and not more else None
 
@@ -93,7 +93,7 @@ def fused_parts(
     Raises
     ------
     TypeError, ValueError
-        For what cannot be scanned, naming the entry.
+        For an entry that cannot be scanned, naming it.
     """
     inputs = [of for entry in entries for of in entry.of] + ([] if where is None else [where])
     names = dict.fromkeys(name for of in inputs for name in of.columns)
@@ -111,7 +111,7 @@ def fused_parts(
 Parts = tuple[Part[GroupScan], ...]
 
 PARTS: BoundedCache[Any, Parts] = BoundedCache()
-"""What `fused_parts` has returned, by all that it depends on."""
+"""The answers of `fused_parts`, by all that they depend on."""
 
 
 def _parts(
@@ -140,7 +140,7 @@ def _parts(
 
 @contextmanager
 def entitled(title: str) -> Iterator[None]:
-    """While something of a scan of several is checked: let errors say of what."""
+    """Begin the message of an error in the block with a title."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -164,7 +164,7 @@ def _planned(
     where: Input | None,
     in_groups: bool,
 ) -> Planned | Part[GroupScan]:
-    """Return an entry as it is done with others, or the part that does it alone."""
+    """Return an entry planned to be done with others, or the part that does it alone."""
     op, options = entry.op, entry.options
     inputs = tuple([compiled(of, columns) for of in entry.of])
     library = library_of(columns[entry.of[0].columns[0]])
@@ -271,7 +271,7 @@ def _fused(planned: list[Planned], columns: Columns, rows: Compiled | None) -> P
     functions: dict[str, Any] = {"nan": _is_nan, "nat": _is_nat}
 
     def written(found: Compiled) -> tuple[str, list[str]]:
-        """Write the value of an input, and where it is null by the masks of what it is computed of."""
+        """Write the value of an input, and where the masks of its columns make it null."""
         at = [inputs.index(of) for of in found.reads]
         value = ", ".join(f"x{i}" for i in at)
         if found.function is not None:
@@ -303,7 +303,7 @@ def _fused(planned: list[Planned], columns: Columns, rows: Compiled | None) -> P
 
 
 def _valued(planned: Sequence[Planned]) -> tuple[tuple[int, int] | None, ...]:
-    """Return the fields of each entry's state, in the state of all, if without a value its answer is null."""
+    """Return the place of each entry's state in the state of all, if its answer is null without a value; else None."""
     ends = accumulate(one.lane.width for one in planned)
     return tuple(
         (end - one.lane.width, end)

@@ -1,7 +1,7 @@
-"""Several scans in one pass: each by its own operator, of a column or of what is computed of columns.
+"""Several scans in one pass: each by its own operator, of a column or of values computed from columns.
 
-All that one kernel can do becomes one operator (`operator`); its states are handed on as those of any scan. What
-needs more than an operator's functions, such as products of floating-point numbers, is a scan of its own.
+All scans that one kernel can do become one operator (`operator`), whose states are handed on as those of any scan. A
+scan that needs more than an operator's functions, such as a product of floating-point numbers, is done alone.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from ..kernel_scan import Inputs
 
 @dataclass(frozen=True)
 class ScanOf:
-    """A scan of what is computed of columns, in the rows that are kept."""
+    """A scan of values computed from columns, in the rows that are kept."""
 
     scan: Scan
     of: tuple[Input, ...]
     names: tuple[Hashable, ...]
-    """Of the columns that it is given."""
+    """The names of the columns that it is given."""
     where: Input | None = None
 
     needs = Needs.STATES
@@ -63,7 +63,7 @@ class ScanOf:
         return self.scan.reverse
 
     def _inputs(self, columns: Sequence[Any]) -> tuple[list[Any], Any]:
-        """Return what is scanned, and which rows are kept; in others it is what changes no state."""
+        """Return the inputs, and which rows are kept; the values of other rows change no state."""
         named = dict(zip(self.names, columns, strict=True))
         found = [evaluated(of, named) for of in self.of]
         if self.where is None:
@@ -85,7 +85,7 @@ class ScanOf:
         return self.scan.combine(states)
 
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
-        """Arrays of states, of which those of equal keys become one."""
+        """Arrays of states; those of equal keys become one."""
         return self.scan.merge(library, states, groups)
 
     def last(self, columns: Sequence[Any], states: States) -> Any:
@@ -100,7 +100,7 @@ class ScanOf:
 
 
 def _filled(column: Any, keep: Any, neutral: Any) -> Any:
-    """Return a column with what changes no state where rows are not kept."""
+    """Return a column with values that change no state where rows are not kept."""
     library = library_of(column)
     layout = library.layout(column.dtype)
     if layout is None:
@@ -127,9 +127,9 @@ class Answer:
     """A column of an answer, and whether an array of bool behind its own says where it is null."""
 
     dtype: DType
-    """What holds every answer exactly."""
+    """A dtype that holds every answer exactly."""
     shown: DType
-    """What users get for it."""
+    """The dtype that users get."""
     masked: bool
 
 
@@ -139,7 +139,7 @@ class FusedScan:
 
     op: Operator
     names: tuple[Hashable, ...]
-    """Of the columns that it is given."""
+    """The names of the columns that it is given."""
     reads: tuple[Read, ...]
     answers: tuple[Answer, ...]
     reverse: bool = False
@@ -169,7 +169,7 @@ class FusedScan:
         return states[0] if len(states) == 1 else folded(self.op, list(states))
 
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
-        """Arrays of states, of which those of equal keys become one."""
+        """Arrays of states; those of equal keys become one."""
         return merged(self.op, states, groups)
 
     def last(self, columns: Sequence[Any], states: States) -> list[Any]:
@@ -191,7 +191,7 @@ class FusedScan:
 
     def _wrapped(self, columns: Sequence[Any], answer: Answer, out: Any, missing: Any) -> Any:
         library = library_of(columns[0])
-        # that of another library, whose integers may be null, where a state has moved
+        # a state may come from another library, whose integers may be null
         dtype = answer.dtype if missing is None else library.masked(answer.dtype)
         layout = library.layout(dtype)
         if layout is None:
@@ -205,7 +205,7 @@ class FusedScan:
 
 @dataclass(frozen=True)
 class OfOneColumn(FusedScan):
-    """Scans of one column, whose nulls are the kernel's to pass over: they are null in all answers or in none."""
+    """Scans of one column, in which the kernel passes over nulls: these are null in all answers or in none."""
 
     exclusive: Exclusive = False
     has_nulls: bool = True
@@ -213,7 +213,7 @@ class OfOneColumn(FusedScan):
     keeps_nan: bool = False
     """Whether a state shows that a NaN was among the elements."""
     valued: tuple[tuple[int, int] | None, ...] = field(default=(), repr=False)
-    """For each answer that is null until there is a value, the part of the state that is the identity's until then."""
+    """For each answer that is null before the first value, the part of the state that is the identity until then."""
 
     def _views(self, columns: Sequence[Any]) -> list[Any]:
         library = library_of(columns[0])
@@ -227,7 +227,7 @@ class OfOneColumn(FusedScan):
         return groups.reduce(self.op, inputs.values, nulls=inputs.nulls)
 
     def last(self, columns: Sequence[Any], states: States) -> list[Any]:
-        """Arrays of the answers after all rows of each group, of which nulls change none."""
+        """Arrays of the answers after all rows of each group; nulls change none of them."""
         outs = lowered(library_of(columns[0]), self.op, states)
         identity, found = fields_of(self.op.identity), []
         for answer, out, own in zip(self.answers, outs, self.valued, strict=True):
@@ -274,7 +274,7 @@ class OfOneColumn(FusedScan):
         ]
 
     def _marks(self, inputs: Inputs, groups: Groups) -> bool:
-        """Tell whether the kernel writes the nulls of answers."""
+        """Return whether the kernel writes the nulls of answers."""
         return (
             self.has_nulls
             and isinstance(inputs.nulls, InBand)
