@@ -159,7 +159,7 @@ class Keys:
 
 
 def are_factorized(series: Sequence[Column]) -> bool:
-    """Return whether some keys, such as text, are factorized before kernels see them, which takes long."""
+    """Return whether some keys, such as text, must be factorized for kernels, which takes long."""
     return None in [library_of(c).moved_layout(c.dtype) for c in series]
 
 

@@ -95,7 +95,7 @@ def names_of(frame: Any) -> list[Any]:
 
 
 def check_names(names: Iterable[Hashable]) -> None:
-    """Raise a ValueError for a column, or a series, that is named <NA>: it is neither equal to a name nor unequal."""
+    """Raise a ValueError for a column, or a series, that is named <NA>, as that can be compared with no name."""
     for name in names:
         if name is pd.NA:
             raise ValueError(
@@ -127,7 +127,7 @@ def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
     if frame.ndim == 1:
         return frame
     names, known = list(names), library_of(frame).names(frame)
-    # a list of flags would be a mask of rows, and pandas is slow to look texts up
+    # a list of names that are bool would be a mask of rows, and pandas is slow to look texts up
     are_flags = bool(names) and set(FLAG).issuperset(map(type, names))
     has_all = len(set(known)) == len(known) and set(names).issubset(known)
     of_pandas = isinstance(frame, pd.DataFrame)

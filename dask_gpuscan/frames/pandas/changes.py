@@ -137,7 +137,7 @@ class PandasChanges:
             return with_nulls(changed, _rest(shifted, len(array)))
         dtype = _changes_of(values.dtype)
         found = kernels.shift(values, periods, dtype.type("nan"), subtract=True, exact=True)
-        if found is None:  # which is an error
+        if found is None:  # one does not fit: raise the error that names it
             now, earlier = values[shifted.to], values[shifted.of]
             _subtract(now, earlier, np.empty(len(now), dtype))
         return found

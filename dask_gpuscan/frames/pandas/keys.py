@@ -304,12 +304,12 @@ WIDE_NUMBERS = tuple(map(np.dtype, ("int64", "uint64", "float64")))
 """The dtypes of columns whose reductions have the same dtypes in pandas as here, whatever their values."""
 
 FLOAT32, WIDENED = np.dtype(np.float32), frozenset(("mean", "var", "std", "sem"))
-"""One more such dtype, but for these methods, which kernels answer in float64 and pandas in float32."""
+"""One more such dtype, except for these methods: kernels answer in float64 and pandas in float32."""
 
 PLAIN = pd.DataFrame, pd.Series
 
 ROUNDED = frozenset(("sum", "mean"))
-"""The methods of which pandas makes up for rounding errors."""
+"""The methods in which pandas corrects rounding errors."""
 
 MANY = 1 << 16
 """Rows from which on groups by fixed-width keys are reduced by kernels rather than by pandas, however sparse they are.

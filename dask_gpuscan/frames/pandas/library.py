@@ -127,7 +127,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         index, one = frame.index, frame.ndim == 1
         check_names([frame.name] if one else labels_in(frame.columns).names)
         dtypes = [index.dtype, *([frame.dtype] if one else every_dtype(frame))]
-        # those of NumPy say it themselves
+        # dtypes of NumPy have `isnative`
         if not [d for d in dtypes if not (getattr(d, "isnative", False) or is_native(d))]:
             return frame
         arrays = [as_native(bare(self.array(c)), column_title(c)) for c in columns_of(frame)]

@@ -34,7 +34,7 @@ OF_DECIMALS: dict[str, Callable[[Any], DType]] = {
 """The dtypes of reductions of decimals, by those of the column."""
 
 AVERAGES = frozenset(("mean", "median", "quantile"))
-"""Methods whose answers lie between elements: of dates without a time, they are times."""
+"""Methods whose answers lie between elements: for dates without a time, they are times."""
 
 _TIMES: DType = pd.ArrowDtype(pa.timestamp("us"))
 

@@ -38,7 +38,7 @@ class Texts:
         return cls(begins, np.frombuffer(data or b"", np.uint8), null)
 
     def ids(self) -> GroupIds:
-        """Return the numbers of the texts, in no order, that of nulls above all others; some may have no row."""
+        """Return the numbers of the texts, in no order, with the highest for nulls; some numbers may have no row."""
         codes, groups = hash_texts(self.offsets, self.data)
         if self.null is None:
             return GroupIds(codes, groups)

@@ -31,9 +31,9 @@ class RightRows:
     right_end: Scalar | None = None
     """The number of the last row that was read."""
     source: Reached | None = None
-    """How many rows of its source were read, how many of these the left side of the same source has not reached,
-    whether they ended; of each step that computes the right side its name, options and what it has seen; and the files
-    that were read, with how many rows of the last one."""
+    """How many rows of its source were read, how many of these the left side of the same source has not reached, and
+    whether the source has ended; the name, the options and the state of each step that computes the right side; the
+    files that were read, and how many rows of the last one."""
 
 
 def merged_in_turn(

@@ -100,7 +100,7 @@ class NumberedRows:
 
     @property
     def are_few(self) -> bool:
-        """Whether there is room for the states of all groups: then no row is moved, which takes longer."""
+        """Whether there is room for the states of all groups, so that no row need be moved, which takes longer."""
         most = max_groups(self.ids.array)
         return most is None or self.ids.groups <= most
 

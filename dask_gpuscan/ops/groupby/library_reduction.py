@@ -310,7 +310,7 @@ def _asked(
     ask: Callable[[Any], Any],
     chosen: Any = ...,
 ) -> Any:
-    """Ask the library's groups of these columns, or what is chosen of the groups; return None where it refuses."""
+    """Return what `ask` returns for the library's groups of these columns, or of the `chosen` ones; None if refused."""
     if obj.ndim == 2 and not set(FLAG).isdisjoint(map(type, (*by.columns, *names))):
         return None  # pandas takes a list of True and False for a mask of rows
     key = by.columns[0] if len(by.columns) == 1 else list(by.columns)

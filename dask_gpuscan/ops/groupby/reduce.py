@@ -74,7 +74,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         return answer
 
     def _carried(self, dtype: np.dtype) -> bool:
-        """Return whether states are those of a carry operator, as plain states of many elements may overflow."""
+        """Return whether states are those of a carry operator, because plain states of many elements may overflow."""
         return carry_operator(self.reduction.op, dtype) is not self.reduction.op
 
     def _inputs(
@@ -139,7 +139,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         op, values, nulls, dtype = self._inputs(columns, views)
         if not groups.is_one:
             return groups.reduce(op, values, nulls=nulls, dtype=dtype)
-        # the operator carries states already, and is its own carry operator
+        # the operator combines carried states already, and is its own carry operator
         _, wait = aggregating(op, values, nulls=nulls, dtype=dtype)
         return lambda: fields_of(wait())
 

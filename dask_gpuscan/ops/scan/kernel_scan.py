@@ -138,7 +138,7 @@ class KernelScan(Planned, ScanBase):
             if not np.isscalar(part):
                 raise TypeError(f"initial must be a scalar or a state, found {shown(value)}")
         if self.bounds is not None:
-            value = (0, value, value)  # whatever was before
+            value = (0, value, value)  # clamps all that came before to the value
         state = user_state(plan.op, value, plan.storages, plan.kernel_dtype, "initial")
         return self.plans.store("initial", state)
 
@@ -473,7 +473,7 @@ def _writes_nulls(plan: ScanPlan, nulls: kernels.Nulls) -> bool:
 
 
 def _flag(flag: Any) -> Any:
-    """A flag as a state on the host, or an array of flags as it is."""
+    """A flag as a state on the host; an array of flags unchanged."""
     return flag if flag is None or is_array(flag) else np.bool_(flag)
 
 

@@ -138,7 +138,7 @@ def sum_of_times(numbers: Any, s: States) -> Any:
 
 
 def product(numbers: Any, s: States) -> Any:
-    """Return the products, given them or the states of their carry operator."""
+    """Return the products, given these or the states of their carry operator."""
     return (carry_in_from(BUILT_IN["multiply"], s, FLOAT64) if len(s) > 1 else s[0]), None
 
 

@@ -139,7 +139,7 @@ def decimal_answers(
 
 
 def median_of_times(column: Any, windows: Windows, least: int) -> Array:
-    """Return the medians of times in windows, rounded towards zero: between the two in the middle."""
+    """Return the medians of times in windows; between the two in the middle, rounded towards zero."""
     # cuDF has means of durations, and no medians
     library, column = (
         library_of(column),

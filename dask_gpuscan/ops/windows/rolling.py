@@ -57,7 +57,7 @@ class Shape(Protocol):
         """Whether each window has its own row."""
 
     def windows(self, rows: WindowRows) -> Windows:
-        """Return the windows of the rows that are asked for."""
+        """Return the windows of the wanted rows."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class TimeShape:
             return BoundWindows(starts[wanted], None, after=rows.first)
         if self.ahead is None:  # rows of the same time are left out, too
             stops = window_starts(times, 0, starts=first)
-        else:  # the same from behind
+        else:  # the same, looked up from behind
             ends = None if last is None else xp.ascontiguousarray(rows.length - last[::-1])
             behind = window_starts(-times[::-1], self.ahead, starts=ends)
             stops = rows.length - behind[::-1]
@@ -142,7 +142,7 @@ class TimeShape:
 
 
 def filled(shape: Shape, windows: Windows, rows: WindowRows, least: int) -> slice | None:
-    """Return which windows, of the rows that are asked for, have so many rows at least; None if bounds say so."""
+    """Return the range of the wanted rows whose windows have at least `least` rows; None if windows are bounds."""
     if least <= shape.has_row:
         return slice(0, rows.count)
     if isinstance(windows, BoundWindows):
@@ -156,7 +156,7 @@ def filled(shape: Shape, windows: Windows, rows: WindowRows, least: int) -> slic
 
 
 class Windowed(PlannedOperation):
-    """What operations over windows have in common."""
+    """The base of operations over windows."""
 
     shape: Shape
     min_periods: int

@@ -32,7 +32,7 @@ REFUSALS = TypeError, ValueError, NotImplementedError, RuntimeError, ArithmeticE
 
 @dataclass(frozen=True)
 class Shift(PlannedOperation):
-    """Each row's value so many rows before, in its group; for a negative number, behind.
+    """The value `periods` rows before each row, in its group; for a negative number, behind it.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Shift(PlannedOperation):
 
 @dataclass(frozen=True)
 class Difference(PlannedOperation):
-    """Each row's value less that of so many rows before, in its group; or with `relative` the change by it.
+    """Each row's value minus that `periods` rows before, in its group; with `relative`, divided by that value.
 
     Parameters
     ----------
