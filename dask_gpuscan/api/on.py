@@ -20,6 +20,7 @@ from .xarray.accessor import XarrayGpuscan
 if TYPE_CHECKING:
     import dask.dataframe as dd
 
+    from ..engines.stream.stream import Stream
     from .types import CudfFrame, CudfSeries
 
     OnSeries: TypeAlias = Gpuscan[pd.Series, pd.Series, pd.DataFrame, bool]
@@ -42,6 +43,8 @@ def on(obj: pd.DataFrame) -> OnFrame: ...
 def on(obj: CudfSeries) -> OnCudfSeries: ...
 @overload
 def on(obj: CudfFrame) -> OnCudfFrame: ...
+@overload
+def on(obj: Stream) -> Gpuscan[Stream, Any, Any, Any]: ...
 @overload
 def on(obj: Dimensioned) -> XarrayGpuscan[Dimensioned]: ...
 @overload

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dask_gpuscan import (
     Gpuscan,
+    Stream,
     bitwise_or,
     box_filter,
     cumsum,
@@ -18,6 +19,7 @@ from dask_gpuscan import (
     operator,
     rle_decode,
     scan,
+    stream,
     summed_area_table,
     window_sum,
 )
@@ -138,6 +140,16 @@ def of_dask(s: dd.Series, df: dd.DataFrame) -> None:
     assert_type(on(df).ewm(span=3).std(), dd.DataFrame)
     assert_type(on(df).partition("x > 1"), tuple[dd.DataFrame, dd.DataFrame])
     assert_type(cumsum(s), dd.Series)
+
+
+def of_streams(days: list[pd.DataFrame]) -> None:
+    rows = stream(days)
+    assert_type(rows.gpuscan.cumsum(), Stream)
+    assert_type(rows[["x"]].gpuscan.ffill().gpuscan.filter("x > 1"), Stream)
+    assert_type(on(rows).shift(1).compute(), Any)
+    rows.gpuscan.groupby("k")["x"].sum().to_dict()
+    rows.gpuscan.cumsums()  # error
+    rows.gpuscan.cumsum(exclusiv=True)  # error
 
 
 def of_arrays(x: "np.ndarray[tuple[int], np.dtype[np.int32]]") -> None:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...frames.keys import is_name
 from ...frames.messages import ColumnError, check_flags, column_title
@@ -19,6 +19,9 @@ from .sinks.methods import WriteMethods
 from .sources.source import Source, Start
 from .states.state import State
 from .steps import Each, EachWaiting, Input, Step
+
+if TYPE_CHECKING:
+    from ...api.accessor import Gpuscan
 
 
 class Stream(RowMethods, WriteMethods):
@@ -70,6 +73,12 @@ class Stream(RowMethods, WriteMethods):
 
     _accessor: ClassVar[Any]
     """What is registered."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def gpuscan(self) -> Gpuscan[Stream, Any, Any, Any]:
+            """The methods of frames."""
 
     @property
     def _frame_methods(self) -> Any:
