@@ -23,7 +23,7 @@ help:
 	@echo 'make fuzz         cases at random for as long as it is told: MINUTES=30, SEED=7, FUZZ="frames predicates"'
 	@echo 'make simulate     each method in schedules at random, its tasks lost, late, run twice: MINUTES=30, SEED=7'
 	@echo 'make threads      each method called by 16 threads at once, with no kernel compiled yet: METHODS="Gpuscan.cumsum"'
-	@echo 'make routes       the files that a warm call enters, for seven calls'
+	@echo 'make routes       the files and the calls of a warm call, for seven calls'
 	@echo 'make aarch64      calls with compiled kernels for Linux on ARM, by QEMU'
 	@echo 'make check        formatting, lint rules, imports, types'
 	@echo 'make format       apply the formatting and the lint fixes that are safe'

@@ -1,13 +1,14 @@
-"""Which files of the project a warm call on a Dask frame of three partitions enters: `make routes` prints them.
+"""Where a warm call goes, on one frame and on three partitions: `make routes` prints its files and numbers of calls.
 
-A call is made once before it is watched, so that what is compiled and cached is; it is built and computed in this
-thread. Its number of files is the price of reading it: `tests/test_routes.py` holds each call to its own.
+A call is made twice before it is watched, so that what is compiled and cached is; it is built and computed in this
+thread. Its files are the price of reading it, its calls that of few rows: `tests/test_routes.py` holds each to its own.
 """
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import dask
 import dask.dataframe as dd
@@ -30,31 +31,59 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def frame() -> Any:
-    """Return a frame of three partitions, and of two columns, of few keys and of numbers."""
+ENGINES = {"eager": 1, "dask": 3}
+"""The engines, and the partitions of a frame; one is a frame of pandas."""
+
+
+class Route(NamedTuple):
+    """Where a call goes.
+
+    Attributes
+    ----------
+    files : list of str
+        Those that it enters, in the order in which it first enters them.
+    calls : int
+        Of functions of the project.
+    between : int
+        Those from another file.
+    """
+
+    files: list[str]
+    calls: int
+    between: int
+
+
+def frame(engine: str) -> Any:
+    """Return a frame of two columns, of few keys and of numbers."""
     rng = np.random.default_rng(7)
     df = pd.DataFrame({"k": rng.integers(0, 9, 3_000), "x": rng.random(3_000)})
-    return dd.from_pandas(df, npartitions=3)
+    return df if engine == "eager" else dd.from_pandas(df, npartitions=ENGINES[engine])
 
 
-def route(call: Callable[[Any], Any], ddf: Any) -> list[str]:
-    """Return the files that a warm call of a frame enters, in the order in which it first enters them."""
+def route(call: Callable[[Any], Any], data: Any) -> Route:
+    """Return where a warm call of a frame goes."""
     files = dict[str, None]()
+    calls = between = 0
 
     def enter(stack: Any, event: str, _: object) -> None:
-        if event == "call":
-            files[stack.f_code.co_filename] = None
+        nonlocal calls, between
+        file = _named(stack.f_code.co_filename) if event == "call" else None
+        if file is not None:
+            files[file] = None
+            calls += 1
+            between += stack.f_back is None or _named(stack.f_back.f_code.co_filename) != file
 
     with dask.config.set(scheduler="synchronous"):
-        for warm in (False, True):
+        for warm in (False, False, True):
             sys.setprofile(enter if warm else None)
             try:
-                dask.compute(call(ddf))
+                dask.compute(call(data))
             finally:
                 sys.setprofile(None)
-    return [name for name in map(_named, files) if name]
+    return Route(list(files), calls, between)
 
 
+@cache
 def _named(file: str) -> str | None:
     path = Path(file)
     for root in ROOTS:
@@ -65,10 +94,13 @@ def _named(file: str) -> str | None:
 
 def main() -> None:
     """Print each call with its files."""
-    ddf = frame()
-    for name, call in CALLS.items():
-        files = route(call, ddf)
-        print(f"{name}: {len(files)} files", *files, sep="\n    ")
+    for name in CALLS:
+        for engine in ENGINES:
+            files, calls, between = route(CALLS[name], frame(engine))
+            print(
+                f"{name}, {engine}: {len(files)} files, {calls} calls, {between} from another file"
+            )
+        print("", *files, sep="\n    ")
 
 
 if __name__ == "__main__":
