@@ -6,6 +6,7 @@ import sys
 from contextlib import ExitStack
 from functools import cache
 from importlib import import_module
+from itertools import compress
 from pathlib import Path
 
 import dask
@@ -21,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for helpers/
 from dask_gpuscan.kernels.cpu.core import launch
 from helpers.backends import Backend, Cuda, has_cuda
 from helpers.thresholds import copy_threshold
+from helpers.turns import is_due
 
 # One folder of compiled kernels for all workers, subprocesses and runs; entries are found by content.
 KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
@@ -46,8 +48,16 @@ if has_cuda():
     BACKENDS.append(pytest.param(Cuda(), id="cuda", marks=pytest.mark.gpu))
 
 
-def pytest_collection_modifyitems(items):
-    """Start with the longest tests, and then those of many examples, so that all cores have work until the end."""
+def pytest_collection_modifyitems(config, items):
+    """Start with the longest tests, and then those of many examples, so that all cores have work until the end.
+
+    Leave out tests that are not due today, unless some are asked for by their names.
+    """
+    if not config.option.keyword and not any("::" in each for each in config.args):
+        marks = [item.get_closest_marker("turns") for item in items]
+        due = [m is None or is_due(i.nodeid, *m.args) for i, m in zip(items, marks, strict=True)]
+        config.hook.pytest_deselected(items=[*compress(items, [not each for each in due])])
+        items[:] = compress(items, due)
     items.sort(key=lambda item: ("slow" not in item.keywords, not hasattr(item.obj, "hypothesis")))
 
 

@@ -198,6 +198,7 @@ def test_differences_are_written_out() -> None:
     assert made == text, "run docs/tools/differences.py"
 
 
+@pytest.mark.turns(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("library", differences.LIBRARIES)
 def test_differences_are_true(library: str) -> None:

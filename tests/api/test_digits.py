@@ -188,6 +188,7 @@ def exact_sums(grouped: bool) -> dict[str, list[Exact]]:
     }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("clustered", [False, True])
 def test_sums_of_groups(way, clustered):

@@ -87,6 +87,7 @@ def check(call, data, partitions):
     return True
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("partitions", [1, 3])
 @pytest.mark.parametrize("of_strings", [True, False])
 @pytest.mark.parametrize("label", LABELS)

@@ -104,6 +104,7 @@ def check(lazy):
         assert described(part) == expected
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("method", UNGROUPED)
 def test_partitions_are_what_the_meta_says(backend, method):
     for at in CUTS:
@@ -120,12 +121,14 @@ def check_one_by_one(lazy):
         assert each.head(3, npartitions=-1).to_csv() == pd.concat(whole).head(3).to_csv()
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("method", UNGROUPED)
 def test_partitions_one_by_one(method):
     rows = partitioned(frame, CUTS[1])
     check_one_by_one(UNGROUPED[method](lambda c: (rows if c is None else rows[c]).gpuscan))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("method", GROUPED)
 def test_partitions_of_groups_one_by_one(method):
     rows = partitioned(frame, CUTS[0])
@@ -133,6 +136,7 @@ def test_partitions_of_groups_one_by_one(method):
 
 
 # where rows are clustered, each dtype of keys is one more kernel for each method: a few methods are asked with all keys
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     ("method", "by", "clustered"),
     [

@@ -118,7 +118,7 @@ def test_every_method_refuses_or_answers_for_all_rows(kind):
     asked = [
         name for name in calls.CALLS if differ & asked_for(name)
     ]  # others are given what matches
-    for name in share(asked, 4, list(KINDS).index(kind)):
+    for name in share(asked, 8, list(KINDS).index(kind)):
         call = calls.CALLS[name]
         found = answer(call, lazy)
         if isinstance(found, ValueError) and REFUSED.match(str(found)):

@@ -39,6 +39,7 @@ def raised(call, frame):
     return None
 
 
+@pytest.mark.turns(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("receiver", RECEIVERS)
 @pytest.mark.parametrize("values", VALUES)

@@ -50,6 +50,7 @@ def answers(backend, frame, ask):
         yield each is whole, backend.to_pandas(found)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("clustered", [True, None])
 @pytest.mark.parametrize("dtype", METHODS)
 def test_groups_of_narrow_numbers(backend, dtype, clustered):
@@ -248,6 +249,7 @@ def of_groups_and_windows(rows, op):
 OWN = dask_gpuscan.operator(lambda a, b: a + b, identity=0, name="total")
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     "op", [dask_gpuscan.add, dask_gpuscan.multiply, OWN], ids=lambda op: op.name
 )
@@ -300,6 +302,7 @@ SCANS = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize(("dtype", "asked", "values"), ASKED)
 def test_arrow_integers_that_are_asked_for_hold_all_that_they_answer(

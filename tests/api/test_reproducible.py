@@ -104,6 +104,7 @@ FEW = (
 )
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", CALLS if MANY or has_cuda() else FEW)
 def test_neither_partitions_nor_backends_change_bits(backend, name):
     call, plain = CALLS[name]

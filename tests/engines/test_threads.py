@@ -12,6 +12,7 @@ from helpers.threads import THREADS, complaints
 SAMPLE = ("Gpuscan.cumsum", "GroupBy.cumsum", "Gpuscan.sort_values", "Gpuscan.filter", "array scan")
 
 
+@pytest.mark.turns(2)
 @pytest.mark.slow
 def test_methods_on_a_cold_cache():
     done = python("-m", "helpers.threads", *SAMPLE, folder=Path(__file__).parents[1])

@@ -193,6 +193,7 @@ def test_segments(backend, drawn, data):
         same_bits(backend.to_numpy(own[0]), keys[0][0][expected])
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float64", "uint8", INT128])
 @pytest.mark.parametrize("spread", ["whole", "few", "heavy", "ends"])
 def test_many_rows(backend, dtype, spread):
@@ -210,6 +211,7 @@ def test_many_rows(backend, dtype, spread):
     same_bits(backend.to_numpy(sort(backend.array(values))), values[expected])
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", *TIMES, "int16"])
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("nulls_first", [False, True])

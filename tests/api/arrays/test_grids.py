@@ -65,6 +65,7 @@ def test_nan_is_a_number(backend):
             np.testing.assert_array_equal(backend.to_numpy(lazy.compute()), expected)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     ("dtype", "asked", "answer"),
     [

@@ -104,6 +104,7 @@ def one_by_one(frame, scans, where=None, by=None, **options):
     return answer
 
 
+@pytest.mark.turns(2)
 @few
 @given(df=tables(), at=cuts())
 @pytest.mark.parametrize(

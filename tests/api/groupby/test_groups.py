@@ -224,6 +224,7 @@ def test_large_integers_among_objects_stay_what_they_are(clustered, method):
         assert list(map(repr, found)) == list(map(repr, expected))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("clustered", [True, False])
 @pytest.mark.parametrize("dtype", list(OF_ANY), ids=str)
 @pytest.mark.parametrize("method", ["sum", "min", "max", "mean", "std", "first", "last", "count"])

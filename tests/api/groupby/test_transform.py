@@ -37,6 +37,7 @@ def agree(backend, frame, ask, clustered=False):
 REDUCTIONS = ("sum", "mean", "std", "count", "size", "first", "median", "nunique", "max")
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("by", ["k", ["k", "j"]])
 @pytest.mark.parametrize("name", REDUCTIONS)

@@ -40,6 +40,7 @@ def measured(rule, zone, seed):
     return frame
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("rule", STEPS)
 def test_as_pandas(backend, rule, method):
@@ -174,6 +175,7 @@ INTERPOLATED = [
 ]
 
 
+@pytest.mark.turns(2)
 @since("pandas", "3", "it takes rows at edges only")
 @pytest.mark.parametrize("options", INTERPOLATED, ids=str)
 @pytest.mark.parametrize("rule", FEW)

@@ -73,6 +73,7 @@ def agree(backend, found, expected, none=None):
     )
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
 @pytest.mark.parametrize("rule", RULES)
 def test_as_pandas(backend, rule, zone):
@@ -103,6 +104,7 @@ CALENDARS = {
 }  # fmt: skip
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     ("rule", "zone"),
     [*((rule, None) for rule in CALENDARS), ("2MS", "Europe/Berlin"), ("2ME", "Europe/Berlin")],
@@ -320,6 +322,7 @@ def distinct(frame):
     return frame[~frame.reset_index().duplicated(["k", "t"]).to_numpy()]
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("rule", ["7h", "D", "ME"])
 @pytest.mark.parametrize(("name", "options"), EDGES, ids=str)
 def test_rows_at_edges(backend, name, options, rule):

@@ -139,6 +139,7 @@ MIDNIGHTS = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("rule", ["15min", "D", "2D", "W-SUN", "2W", "MS", "ME", "SME", "B"])
 @pytest.mark.parametrize("zone", MIDNIGHTS)
 def test_midnights_of_changed_clocks(zone, rule):

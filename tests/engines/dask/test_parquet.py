@@ -51,6 +51,7 @@ def sync():
         yield
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", support_matrix.CALLS)
 def test_every_method(name, whole, lazy):
     call = support_matrix.CALLS[name]

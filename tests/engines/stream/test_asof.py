@@ -169,6 +169,7 @@ EDGES = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", EDGES)
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_rows_at_edges_of_buckets_go_on(name: str, size: int, tmp_path: Path) -> None:

@@ -92,6 +92,7 @@ def same(found: pd.DataFrame, expected: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(found, expected, check_column_type=False, rtol=1e-12)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("by", [["k"], ["k", "c"]], ids=str)
 @pytest.mark.parametrize("name", NAMES)
 def test_totals_of_groups_are_the_last_answers(name: str, by: list[str], tmp_path: Path) -> None:
@@ -124,6 +125,7 @@ ALL: dict[str, Method] = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", ALL)
 def test_totals_of_all_rows_are_the_last_answers(name: str, tmp_path: Path) -> None:
     answers, state = ended(ALL[name])
@@ -149,6 +151,7 @@ DTYPES: dict[str, Method] = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", DTYPES)
 def test_dtypes_of_keys_and_values(name: str, tmp_path: Path) -> None:
     values = DTYPES[name](pd.Series(_numbers))
@@ -169,6 +172,7 @@ NONE_YET = ["maximum", "minimum", "first", "last", "welford"]
 """Operators that have no answer before the first value."""
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", [*NONE_YET, "fused"])
 @pytest.mark.parametrize(
     "dtype", ["float32", "float64", "Int64", "Float64", "int64[pyarrow]", "double[pyarrow]"]
