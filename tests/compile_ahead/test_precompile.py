@@ -180,11 +180,17 @@ def test_an_interrupt_ends_all_processes_at_once(tmp_path, monkeypatch):
         while len(list(tmp_path.iterdir())) < 2:
             time.sleep(0.05)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        while not heard.wait(
+            20
+        ):  # one that comes while a lock is about to be waited for is not heard
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
+    heard = threading.Event()
     other = threading.Thread(target=interrupt)
     other.start()
     with pytest.raises(KeyboardInterrupt):
         precompile(["shift", "cumsum", "cummax"], "float64", "cpu", processes=2)
+    heard.set()
     other.join()
     for path in tmp_path.iterdir():
         with pytest.raises(ProcessLookupError):

@@ -124,7 +124,9 @@ def test_workflows_run_targets_that_there_are(jobs: dict) -> None:
     targets = {*named, *re.findall(r"(?m)^make ([\w-]+)$", "\n".join(commands))}
     assert {"check", "test", "test-oldest", "docs", "dist"} <= targets
     for target in targets:
-        subprocess.run(["make", "--dry-run", *target.split()], cwd=ROOT, check=True, capture_output=True)
+        subprocess.run(
+            ["make", "--dry-run", *target.split()], cwd=ROOT, check=True, capture_output=True
+        )
 
 
 def steps() -> list[str]:
