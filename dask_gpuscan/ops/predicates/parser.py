@@ -40,6 +40,11 @@ _TOKEN = re.compile(
 
 _TOO_WIDE = f"holds an integer of more than {WIDEST} bits"
 
+_OF_USE = re.compile("never closed|unmatched|does not match|literal|leading zeros|too many")
+"""Messages of Python that are true of predicates, too."""
+
+_BRACKETS = frozenset("()[]{},")
+
 _WRITTEN = {"&": " and ", "|": " or "}
 
 _BACKQUOTES = "no name; a column of this name takes backquotes"
@@ -139,7 +144,7 @@ class Parsed:
         if kind == "blank":
             word = " " if self._tokens else ""
         elif kind == "operator":
-            word = _WRITTEN.get(word, word)
+            word = _WRITTEN.get(word, word) if self._tokens else _WRITTEN.get(word, word).lstrip()
         elif kind == "name" and keyword.iskeyword(word):
             word = f" {word}" if self._tokens else word
         elif kind != "number":
@@ -154,12 +159,39 @@ class Parsed:
         except SyntaxError as error:
             if error.msg.startswith("Exceeds the limit"):
                 raise self.error(_TOO_WIDE) from None
-            reason = error.msg.removeprefix("invalid syntax").lstrip(". ") or _ACCEPTED
-            found = self._tokens[error.offset - 1 : error.offset] if error.offset else []
-            place = found[0].start() if found else len(self.text)
-            raise self._refusal(found[0][0] if found else "", place, reason) from None
+            raise self._unexpected(error.msg, (error.offset or len(source) + 1) - 1) from None
         except (RecursionError, MemoryError):  # of the parser, whose stack is bounded
             raise self.error("is nested too deeply") from None
+
+    def _unexpected(self, message: str, place: int) -> ValueError:
+        """Return the error for a place in what Python sees, with its message where that is of use here, too."""
+        tokens = self._tokens
+        if "meant '=='" in message:
+            signs = [token[0] if token.lastgroup == "operator" else "" for token in tokens]
+            beside = set("=<>!")
+            for i in range(place, len(signs)):
+                if signs[i] == "=" and not beside & {
+                    *signs[max(i - 1, 0) : i],
+                    *signs[i + 1 : i + 2],
+                }:
+                    place = i
+                    break
+        if place >= len(tokens):
+            return self._refusal("", len(self.text), "where an operand is missing")
+        token = tokens[place]
+        if _OF_USE.search(message):
+            reason = message
+        elif "forgot a comma" in message:
+            reason = "where two operands follow each other"
+        elif token.lastgroup == "operator" and token[0] not in _BRACKETS:
+            reason = "an operator where an operand is expected"
+        elif "'else'" not in message and not (
+            token.lastgroup in ("operator", "blank") or keyword.iskeyword(token[0])
+        ):
+            reason = "an operand where an operator is expected"
+        else:
+            reason = _ACCEPTED
+        return self._refusal(token[0], token.start(), reason)
 
     def source(self, node: ast.expr) -> str:
         """Show how a node is written."""
