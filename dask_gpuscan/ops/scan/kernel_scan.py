@@ -262,8 +262,10 @@ class KernelScan(Planned, ScanBase):
             identity = plan.op.identity_for(*plan.storages)
             nothing = at_identity(fields_of(state), identity) | (values != values)
             missing = nothing if missing is None else missing | nothing
-        values = values.astype(plan.kernel_dtype, copy=False)
-        return wrapped(plan, values, missing if plan.has_nulls else None, columns)
+        missing = missing if plan.has_nulls else None
+        # nulls are written to a copy: the states go on
+        values = values.astype(plan.kernel_dtype, copy=missing is not None)
+        return wrapped(plan, values, missing, columns)
 
     # --- the scan itself --------------------------------------------------------------------------
 

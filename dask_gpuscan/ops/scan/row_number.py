@@ -59,7 +59,9 @@ class CountRows:
 
     def last(self, columns: Sequence[Any], states: States) -> Any:
         """Array of the number of the last row of each group, given arrays of states."""
-        return library_of(columns[0]).from_integers(states[0] - 1)
+        library = library_of(columns[0])
+        counts = library.xp.asarray(states[0], INT64).reshape(-1)  # of one group it is a number
+        return library.from_integers(counts - 1)
 
 
 @dataclass(frozen=True)

@@ -612,6 +612,54 @@ def test_kills(days: Days) -> None:
     days.check(1, 2, 9, 10)
 
 
+WRITES = ("new", "put", "sync", "sync_folder", "move", "remove", "make_folder", "remove_folder")
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_interrupts(days: Days, monkeypatch: pytest.MonkeyPatch, after: bool) -> None:
+    """A run is interrupted before, or after, each of its calls that write, in turn, and cleans up; the next goes on."""
+    calls = itertools.count()
+
+    def interrupted(call: Any) -> Any:
+        def run(*given: Any, **options: Any) -> Any:
+            is_last = next(calls) == number
+            if is_last and not after:
+                raise KeyboardInterrupt
+            done = call(*given, **options)
+            if is_last:
+                raise KeyboardInterrupt
+            return done
+
+        return run
+
+    days.run()
+    for name in WRITES:
+        monkeypatch.setattr(stores.LocalStore, name, interrupted(getattr(stores.LocalStore, name)))
+    for number in itertools.count():
+        days.put(2, day(2, seed=number))
+        calls = itertools.count()
+        try:
+            days.run(changed="redo")
+        except KeyboardInterrupt:
+            continue
+        break
+    assert number > 20
+    days.check(1, 2, 9)
+
+
+def test_an_interrupt_leaves_no_lock(days: Days, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    days.run()
+    with monkeypatch.context() as patch:
+        patch.setattr(stores.os.path, "samestat", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            days.run()
+    days.run()
+    days.check(1, 2, 9)
+
+
 def test_a_file_that_grows_while_it_is_read(days: Days) -> None:
     def meanwhile(batch: Any) -> Any:
         if batch["day"].eq(2).any():

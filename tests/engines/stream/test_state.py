@@ -28,6 +28,34 @@ def state_of(method: Any = totals, frame: Any = FRAME) -> Any:
     return out.state
 
 
+@pytest.mark.parametrize("dtype", ["float64", "Float64", "double[pyarrow]"])
+@pytest.mark.parametrize("method", ["cumsum", "cummax", "cummin", "ffill", "shift", "cumcount"])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_what_is_listed_changes_no_state(method: str, dtype: str, clustered: bool) -> None:
+    frame = pd.DataFrame({"k": [0, 1, 1, 1, 2], "x": [4.0, np.nan, 8.0, np.nan, 1.0]})
+    frame = frame.astype({"x": dtype})
+
+    def of(rows: pd.DataFrame, state: Any = None) -> Any:
+        stream = dask_gpuscan.stream([rows], ends=False, state=state)
+        return getattr(stream.gpuscan.groupby("k", clustered=clustered), method)()
+
+    for cut in range(1, len(frame)):
+        first = of(frame[:cut])
+        first.compute()
+        state = first.state
+        expected = of(frame[cut:], state).compute()
+        state.keys()
+        for table in state.to_pandas().values():
+            for i in range(table.shape[1] if len(table) else 0):
+                table.iloc[0, i] = 5
+        state.to_arrow()
+        pd.testing.assert_series_equal(*_as_series(of(frame[cut:], state).compute(), expected))
+
+
+def _as_series(*answers: Any) -> list[pd.Series]:
+    return [one.iloc[:, 0] if one.ndim > 1 else one for one in answers]
+
+
 def test_a_file_is_read_by_pyarrow(tmp_path: Path) -> None:
     state = state_of()
     state.save(tmp_path / "state.arrow")

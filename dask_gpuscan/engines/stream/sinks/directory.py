@@ -47,6 +47,7 @@ class Directory:
         self.aside = self.beside
         """Where files are until they are whole: not in the directory, as some readers look everywhere in it."""
         self.manifest: Manifest | None = None
+        self.pending: Manifest | None = None  # takes its place: either may be there
         """What the directory holds; None if nothing was committed."""
         self.before = set[str]()
         """The names of files of ours that were there."""
@@ -124,10 +125,11 @@ class Directory:
     def _remove_staged(self) -> None:
         """Remove files of ours that no manifest names; without one, as it may be put back, those of this run."""
         known, staged = {NAME, "lock"}, set[str]()
-        if self.manifest is not None:
-            known |= {one.name for one in (self.manifest.state, *self.manifest.checkpoints)}
-            staged = {one.staged for one in self.manifest.parts}
-        else:
+        for manifest in (self.manifest, self.pending):
+            if manifest is not None:
+                known |= {one.name for one in (manifest.state, *manifest.checkpoints)}
+                staged |= {one.staged for one in manifest.parts}
+        if self.manifest is None:
             known |= self.before
         for folder in (self.beside, self.own):
             for name in self.store.names(folder):
@@ -292,8 +294,9 @@ class Directory:
         staged = f"{self.aside}/new-{token()}{SUFFIX}"
         store.put(staged, content)
         store.sync(staged)
+        self.pending = manifest
         store.move(staged, f"{self.own}/{NAME}")
-        self.manifest = manifest
+        self.manifest, self.pending = manifest, None
         store.sync_folder(self.own)
         self.finish(manifest)
         in_place = tuple([replace(one, staged="") for one in manifest.parts])

@@ -122,23 +122,23 @@ class LocalStore:
                 continue
             try:
                 _lock(handle)
-                there = os.stat(path)
-            except FileNotFoundError:  # removed by the one that had it
+                try:
+                    if _is_there(handle, path):
+                        yield
+                        return
+                finally:
+                    _unlock(handle)  # a process that was forked meanwhile has the file open, too
+            finally:
                 os.close(handle)
-                continue
-            except BaseException:
-                os.close(handle)
-                raise
-            if os.path.samestat(there, os.fstat(handle)):
-                break
-            os.close(handle)
-        else:
-            raise BlockingIOError(errno.EWOULDBLOCK, "the file is locked")
-        try:
-            yield
-        finally:
-            _unlock(handle)  # a process that was forked meanwhile has the file open, too
-            os.close(handle)
+        raise BlockingIOError(errno.EWOULDBLOCK, "the file is locked")
+
+
+def _is_there(handle: int, path: str) -> bool:
+    """Return whether an open file has this path still: the one that had its lock may have removed it."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(handle))
+    except FileNotFoundError:
+        return False
 
 
 def _lock(handle: int) -> None:

@@ -159,7 +159,8 @@ class State:
         1    b     2
         """
         found = [(title, one.listed()) for title, one in self._of_pandas()._titled()]
-        return {title: table for title, table in found if table is not None}
+        # the state goes on with the memory of the tables
+        return {title: table.copy() for title, table in found if table is not None}
 
     def to_arrow(self) -> dict[str, pa.Table]:
         """Return what `to_pandas` returns, as tables of Arrow."""
