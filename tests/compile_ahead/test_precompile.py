@@ -4,9 +4,10 @@ import io
 import logging
 import os
 import signal
+import subprocess
 import sys
-import threading
 import time
+from contextlib import suppress
 
 import dask.dataframe as dd
 import numpy as np
@@ -171,27 +172,32 @@ def test_a_process_that_dies_is_replaced_once(cache, tmp_path, monkeypatch, deat
             precompile(["shift"], "float64", "cpu", processes=1)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a thread cannot be interrupted there")
-def test_an_interrupt_ends_all_processes_at_once(tmp_path, monkeypatch):
+INTERRUPTED = """
+import sys
+from dask_gpuscan import precompile
+from dask_gpuscan.compile_ahead import processes
+
+processes.SERVE = sys.argv[1]
+precompile(["shift", "cumsum", "cummax"], "float64", "cpu", processes=2)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="interrupts are other signals there")
+def test_an_interrupt_ends_all_processes_at_once(tmp_path):
     waits = f"import os, time; open(os.path.join({str(tmp_path)!r}, str(os.getpid())), 'w'); time.sleep(600)"
-    monkeypatch.setattr(precompile_processes, "SERVE", waits)
-
-    def interrupt():
-        while len(list(tmp_path.iterdir())) < 2:
-            time.sleep(0.05)
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-        while not heard.wait(
-            20
-        ):  # one that comes while a lock is about to be waited for is not heard
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-
-    heard = threading.Event()
-    other = threading.Thread(target=interrupt)
-    other.start()
-    with pytest.raises(KeyboardInterrupt):
-        precompile(["shift", "cumsum", "cummax"], "float64", "cpu", processes=2)
-    heard.set()
-    other.join()
+    program = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, waits], stderr=subprocess.PIPE, text=True
+    )
+    while len(list(tmp_path.iterdir())) < 2:
+        assert program.poll() is None
+        time.sleep(0.05)
+    while (
+        program.poll() is None
+    ):  # one that comes while a lock is about to be waited for is not heard
+        program.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            program.wait(20)
+    assert program.stderr.read().rstrip().endswith("KeyboardInterrupt")
     for path in tmp_path.iterdir():
         with pytest.raises(ProcessLookupError):
             os.kill(int(path.name), 0)
