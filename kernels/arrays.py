@@ -24,6 +24,9 @@ INT128 = np.dtype([("low", np.uint64), ("high", np.int64)], align=True)
 DTYPE: Callable[[Any], Any] = attrgetter("dtype")
 """Returns the dtype of an array or a column."""
 
+SHAPE: Callable[[Any], Any] = attrgetter("shape")
+"""Returns the shape of an array."""
+
 
 class Array(Protocol):
     """The attributes of arrays that kernels use, of NumPy and of CuPy alike."""

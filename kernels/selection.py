@@ -12,6 +12,7 @@ import numpy as np
 
 from .arrays import (
     FIXED_WIDTH,
+    SHAPE,
     Array,
     brief,
     check_columns,
@@ -94,7 +95,7 @@ class Predicate:
         ]
         if not arrays:
             raise TypeError("a predicate must read at least one array")
-        if len(arrays) > 1 or arrays[0].ndim != 1:
+        if len({*map(SHAPE, arrays)}) > 1 or arrays[0].ndim != 1:
             check_one_length("inputs of a predicate", arrays)
         for null in nulls:
             if isinstance(null, Mask):
@@ -338,6 +339,6 @@ def check_keep(keep: Selection, arrays: Sequence[Array]) -> list[Array]:
         found = f"an array of {keep.dtype}" if is_array(keep) else type(keep).__name__
         raise TypeError(f"keep must be an array of bool or a Predicate, found {found}")
     every = [*deciding, *arrays]
-    if len(every) > 1 or every[0].ndim != 1:
+    if len({*map(SHAPE, every)}) > 1 or every[0].ndim != 1:
         check_one_length("arrays and what decides on them", every)
     return every

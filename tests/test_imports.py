@@ -28,9 +28,16 @@ def _modules() -> Iterator[tuple[str, Path]]:
 
 
 def _imported(module: str, path: Path) -> Iterator[str]:
-    """Name what a module imports, wherever it does so: `a.b.c` for ``from a.b import c``."""
+    """Name what a module imports, wherever it does so: `a.b.c` for ``from a.b import c``.
+
+    What checkers alone read is left out.
+    """
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
