@@ -43,7 +43,9 @@ _TOO_WIDE = f"holds an integer of more than {WIDEST} bits"
 _OF_USE = re.compile("never closed|unmatched|does not match|literal|leading zeros|too many")
 """Messages of Python that are true of predicates, too."""
 
-_BRACKETS = frozenset("()[]{},")
+_ASSIGNMENT = re.compile("(?<![=<>!])=(?!=)")
+
+_PUNCTUATION = frozenset("()[]{},") | {""}
 
 _WRITTEN = {"&": " and ", "|": " or "}
 
@@ -159,38 +161,28 @@ class Parsed:
         except SyntaxError as error:
             if error.msg.startswith("Exceeds the limit"):
                 raise self.error(_TOO_WIDE) from None
-            raise self._unexpected(error.msg, (error.offset or len(source) + 1) - 1) from None
+            place = (error.offset or len(source) + 1) - 1
+            raise self._unexpected(error.msg, source, place) from None
         except (RecursionError, MemoryError):  # of the parser, whose stack is bounded
             raise self.error("is nested too deeply") from None
 
-    def _unexpected(self, message: str, place: int) -> ValueError:
+    def _unexpected(self, message: str, source: str, place: int) -> ValueError:
         """Return the error for a place in what Python sees, with its message where that is of use here, too."""
-        tokens = self._tokens
-        if "meant '=='" in message:
-            signs = [token[0] if token.lastgroup == "operator" else "" for token in tokens]
-            beside = set("=<>!")
-            for i in range(place, len(signs)):
-                if signs[i] == "=" and not beside & {
-                    *signs[max(i - 1, 0) : i],
-                    *signs[i + 1 : i + 2],
-                }:
-                    place = i
-                    break
-        if place >= len(tokens):
+        if "meant '=='" in message and (sign := _ASSIGNMENT.search(source, place)):
+            place = sign.start()
+        if place >= len(source):
             return self._refusal("", len(self.text), "where an operand is missing")
-        token = tokens[place]
+        token = self._tokens[place]
         if _OF_USE.search(message):
             reason = message
         elif "forgot a comma" in message:
             reason = "where two operands follow each other"
-        elif token.lastgroup == "operator" and token[0] not in _BRACKETS:
-            reason = "an operator where an operand is expected"
-        elif "'else'" not in message and not (
-            token.lastgroup in ("operator", "blank") or keyword.iskeyword(token[0])
-        ):
-            reason = "an operand where an operator is expected"
-        else:
+        elif "'else'" in message or token[0].strip() in _PUNCTUATION | {*keyword.kwlist}:
             reason = _ACCEPTED
+        elif token.lastgroup == "operator":
+            reason = "an operator where an operand is expected"
+        else:
+            reason = "an operand where an operator is expected"
         return self._refusal(token[0], token.start(), reason)
 
     def source(self, node: ast.expr) -> str:
