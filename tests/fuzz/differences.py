@@ -22,7 +22,7 @@ class Difference:
 
     reason: str
     holds: Callable[[Any, bool], bool]
-    """Tell whether it is so for a case, and for its partitions or else for the whole."""
+    """Return whether it is so for a case, and for its partitions or else for the whole."""
     instead: Callable[[Any, Any, Any], Any]
     """Return what is expected, given the answer of pandas, the case, and the answer of ours."""
 
@@ -36,7 +36,7 @@ def _is_scan(case: Any) -> bool:
 
 
 def _is_by_rows(case: Any) -> bool:
-    """Tell whether answers have the index of the frame."""
+    """Return whether answers have the index of the frame."""
     return _is_scan(case) or case.method.name in (
         "shift",
         "diff",
@@ -53,7 +53,7 @@ def _is_masked(dtype: Any) -> bool:
 
 
 def _may_be_null(case: Any) -> bool:
-    """Tell whether answers may be null before it is known whether any is."""
+    """Return whether answers may be null before it is known whether any is."""
     if case.kind == "buckets":
         return case.method.name in PICKS
     moves = case.method.name in ("shift", "diff")
@@ -163,7 +163,7 @@ def _in_their_order(expected: Any, case: Any, found: Any) -> Any:
 
 
 def _is_ranked_alone(case: Any, name: str) -> bool:
-    """Tell whether frames of pandas rank a column otherwise than series: floats beside integers round these."""
+    """Return whether frames of pandas rank a column otherwise than series: floats beside integers round these."""
     dtype = case.on.frame[name].dtype
     is_integer = isinstance(dtype, np.dtype) and dtype.kind in "iu"
     return is_integer or bool(getattr(dtype, "ordered", False))

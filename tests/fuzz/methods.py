@@ -58,12 +58,12 @@ EXACT = ("min", "max", "any", "all", "count", "first", "last", "nunique")
 
 
 def is_arrow_float(dtype: Any) -> bool:
-    """Tell whether pandas takes 0.0 and -0.0 of a dtype for two values where it looks for equal ones."""
+    """Return whether pandas takes 0.0 and -0.0 of a dtype for two values where it looks for equal ones."""
     return str(dtype) in ("float[pyarrow]", "double[pyarrow]")
 
 
 def _heads(frame: pd.DataFrame) -> np.ndarray:
-    """Tell where runs begin: NaN equals NaN and a null a null."""
+    """Return where runs begin: NaN equals NaN and a null a null."""
     codes = [
         pd.factorize(
             column + 0.0 if is_arrow_float(column.dtype) else column, use_na_sentinel=False

@@ -23,7 +23,7 @@ class Backend:
     name: str = "cpu"
 
     def holds(self, dtype: Any) -> bool:
-        """Tell whether there are arrays of this dtype."""
+        """Return whether there are arrays of this dtype."""
         return True
 
     def array(self, values: Any) -> Any:
@@ -100,7 +100,7 @@ def _is_held_by_cudf(dtype: Any) -> bool:
 
 
 def has_cuda() -> bool:
-    """Tell whether CuPy and a device are there."""
+    """Return whether CuPy and a device are there."""
     try:
         import cupy
 

@@ -10,7 +10,7 @@ from packaging.version import Version
 
 @cache  # asked by every comparison of frames, and the answer lies in a file
 def older(library: str, first: str) -> bool:
-    """Tell whether the library is older than the first version that does as a test says."""
+    """Return whether the library is older than the first version that does as a test says."""
     return Version(version(library)) < Version(first)
 
 

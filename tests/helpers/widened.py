@@ -50,7 +50,7 @@ def _widened(dtype: Any, method: str) -> Any:
 
 
 def can_be_null(dtype: Any) -> bool:
-    """Tell whether pandas has a null of this dtype."""
+    """Return whether pandas has a null of this dtype."""
     return not (isinstance(dtype, np.dtype) and dtype.kind in "biu")
 
 

@@ -237,7 +237,7 @@ narrow = choose
 
 
 def is_column(obj: Stream, name: Hashable, series: Stream) -> bool:
-    """Tell whether a column of a stream and another stream are the same column of one stream."""
+    """Return whether a column of a stream and another stream are the same column of one stream."""
     (of, own), (of_other, other) = obj[name].origin(), series.origin()
     return of is of_other and own == other
 

@@ -14,7 +14,7 @@ from ...kernels.messages import shown
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path is a URL, such as ``s3://bucket/name``."""
+    """Return whether a path is a URL, such as ``s3://bucket/name``."""
     return isinstance(path, str) and "://" in path
 
 

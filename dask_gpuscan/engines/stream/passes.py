@@ -188,7 +188,7 @@ def _given(batch: Any, output: Stream) -> Any:
 
 
 def keeps_something(node: Stream) -> bool:
-    """Tell whether what computes a stream depends on rows before."""
+    """Return whether what computes a stream depends on rows before."""
     return type(node._step) not in (Each, type(None))
 
 

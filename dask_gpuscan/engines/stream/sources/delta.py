@@ -54,7 +54,7 @@ def deltalake() -> Any:
 
 
 def is_delta(source: Any) -> bool:
-    """Tell whether a source is a `DeltaTable`, or the local folder of one."""
+    """Return whether a source is a `DeltaTable`, or the local folder of one."""
     if isinstance(source, (str, os.PathLike)):
         return os.path.isdir(os.path.join(source, LOG))
     kind = type(source)

@@ -354,7 +354,7 @@ def _moved(fragment: Fragment) -> ChangedSourceError:
 
 
 def is_parquet(file: pa.NativeFile, path: str) -> bool:
-    """Tell whether a file is one of Parquet; raises a ValueError for one that is not of Arrow IPC either."""
+    """Return whether a file is one of Parquet; raises a ValueError for one that is not of Arrow IPC either."""
     head = file.read_at(min(6, file.size()), 0)
     if head[:4] == IPC_STREAM:
         raise ValueError(

@@ -12,7 +12,7 @@ from .table_files import DataFile, TableFiles
 
 
 def is_iceberg(source: Any) -> bool:
-    """Tell whether a source is a table of `pyiceberg`."""
+    """Return whether a source is a table of `pyiceberg`."""
     kind = type(source)
     return hasattr(kind, "current_snapshot") and kind.__module__.startswith("pyiceberg")
 

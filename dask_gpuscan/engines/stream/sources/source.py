@@ -31,7 +31,7 @@ class Format:
     """How the batches of a source are read as frames, and what answers become."""
 
     accepts: Callable[[Any], bool]
-    """Tell whether a batch is of the source's kind."""
+    """Return whether a batch is of the source's kind."""
     read: Callable[[Any], Any]
     """Return a batch as a frame."""
     answer: Callable[[str, Any], Any]

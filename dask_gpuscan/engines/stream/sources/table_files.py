@@ -50,7 +50,7 @@ class Rewrite:
     """Paths."""
 
     def has(self, path: str) -> bool:
-        """Tell whether a file was rewritten."""
+        """Return whether a file was rewritten."""
         return any(file.path == path for file in self.old)
 
 

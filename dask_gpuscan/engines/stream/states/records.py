@@ -22,7 +22,7 @@ from ....ops.kept import RECORDS
 
 
 def is_record(value: Any) -> bool:
-    """Tell whether a value is a record."""
+    """Return whether a value is a record."""
     return RECORDS.get(type(value).__name__) is type(value)
 
 
@@ -79,7 +79,7 @@ def checked(found: Any) -> Any:
 
 
 def _is_reached(value: tuple[Any, ...]) -> bool:
-    """Tell whether a value says how far a side of a merge was read, as a stream's step does."""
+    """Return whether a value says how far a side of a merge was read, as a stream's step does."""
     rows, ahead, ended, steps, files, part = value
     is_part = part == -1 or (is_count(part) and bool(files))
     known = {tuple(map(type, one)) for one in files} <= {(str, int, int, int, int, str, str)}
@@ -103,7 +103,7 @@ def check_arrays(arrays: Sequence[Any], length: int | None, what: str) -> None:
 
 
 def is_count(value: Any) -> bool:
-    """Tell whether a value is a number of rows."""
+    """Return whether a value is a number of rows."""
     return type(value) is int and 0 <= value < 2**63
 
 

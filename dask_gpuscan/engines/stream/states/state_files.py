@@ -127,7 +127,7 @@ def _messages(reader: pa.MessageReader) -> Iterator[pa.Message]:
 
 
 def _is_compressed(message: pa.Message) -> bool:
-    """Tell whether the buffers of a batch are compressed, or may be, as its metadata say; pyarrow does not tell."""
+    """Return whether the buffers of a batch are compressed, or may be, as its metadata say; pyarrow does not tell."""
     data = message.metadata.to_pybytes()
     (root,) = unpack_from("<I", data)
     batch = _part(data, root, 2)
