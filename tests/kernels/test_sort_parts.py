@@ -31,7 +31,7 @@ def threads(request, monkeypatch):
     """Part small inputs as large ones, on so many threads."""
     for module in (launch, radix_sort):
         monkeypatch.setattr(module, "helpers_for", lambda _: request.param - 1)
-    for name, value in {"LEAF": 512, "SHARE": 64, "SHORT": 6}.items():
+    for name, value in {"LEAF": 512, "SHARE": 64, "SHORT": 6, "MANY": 128}.items():
         monkeypatch.setattr(radix_sort, name, value)
 
 

@@ -1,7 +1,7 @@
 """Stable radix sort of packed words: the high bits of a word are a row's code, the low ones its number.
 
 Many rows are parted by ranges of their highest digit by all threads, each part into its own memory, until parts stay in
-a core's cache; one thread then sorts a part by its other digits, the least significant first. Runs of rows whose codes
+a core's cache; one thread then sorts a part by its other digits, the least significant first, or NumPy does. Runs of rows whose codes
 are equal so far are sorted by the rest of their codes in the same way. After Knuth, *The Art of Computer
 Programming 3*, 5.2.5, and Polychroniou and Ross, *A comprehensive study of main-memory partitioning* (SIGMOD 2014).
 """
@@ -15,8 +15,17 @@ import numpy as np
 
 from ...compiler import argument_types as types
 from ...compiler.functions import cached_njit, njit
-from ..core.engine import TICKET
-from ..core.launch import CONTROL, Kernel, array_type, empty, entry, helpers_for, run_kernel
+from ..core.engine import STATUS, TICKET
+from ..core.launch import (
+    CONTROL,
+    Kernel,
+    array_type,
+    empty,
+    entry,
+    helpers_for,
+    run_kernel,
+    run_team,
+)
 from ..core.memory import borrow, elements, on_stack, take_ticket
 from ..core.shares import TEAM
 from .sort_codes import WORD_BITS, Chunk, pack
@@ -44,6 +53,10 @@ RUNS = 1 << 12
 
 MANY = 1 << 12
 """Words from which on digits have that many bits; else 8."""
+
+NARROW = 2 * DIGIT
+"""Most bits by which many words are sorted digit by digit; NumPy sorts those of more, by the instructions that each CPU
+has. Milliseconds of 100,000 and of a million float64 on one core with AVX2, by digits and NumPy: 3.9, 2.5; 33, 24."""
 
 SHORT = 13
 """Words of the parts that many rows are parted into, as a power of two, if codes are spread evenly."""
@@ -150,11 +163,27 @@ def _sort_leaves(
     leaf: int,
 ) -> list[Run]:
     """Sort the runs between `ends` by their bits from `low` on, and return those that are too long for one thread."""
-    count, runs = int(ends[-1] - ends[0]), len(bits)
+    count, runs, sizes = int(ends[-1] - ends[0]), len(bits), np.diff(ends)
+    long = (sizes > leaf) & (bits > 0)
+    wide = (bits > NARROW) & (sizes >= MANY) & ~long
+    if wide.any():
+        _sort_wide([words[ends[i] : ends[i + 1]] for i in np.flatnonzero(wide).tolist()])
+    left = np.where(wide, 0, bits)
     batch = max(1, SLICE * runs // max(count, 1)) if runs > RUNS else 1
-    run_kernel(WORK * count, _sorting(), words, other, *written, ends, bits, leaf, batch, low)
-    long = np.flatnonzero((np.diff(ends) > leaf) & (bits > 0)).tolist()
-    return [(int(ends[i]), int(ends[i + 1]), int(bits[i]), words, other) for i in long]
+    run_kernel(WORK * count, _sorting(), words, other, *written, ends, left, leaf, batch, low)
+    found = np.flatnonzero(long).tolist()
+    return [(int(ends[i]), int(ends[i + 1]), int(bits[i]), words, other) for i in found]
+
+
+def _sort_wide(parts: list[np.ndarray]) -> None:
+    """Sort parts of many bits, by NumPy."""
+    waiting = iter(parts)
+
+    def sort_parts(_: bool) -> None:
+        for part in waiting:  # of all threads: each takes the next
+            part.sort()
+
+    run_team(WORK * sum(map(len, parts)), np.zeros(STATUS, np.int64), sort_parts)
 
 
 def _leaf(count: int) -> int:
