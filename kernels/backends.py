@@ -17,6 +17,7 @@ from .options import (
     AsOfOptions,
     Box,
     Intervals,
+    Kth,
     OrderStatistic,
     Positions,
     ScanOptions,
@@ -109,7 +110,7 @@ class Backend(Protocol):
         starts: Any,
         *,
         positions: Positions,
-        kth: Callable[[], Any] | None = None,
+        kth: Kth | None = None,
     ) -> list[Any]:
         """Return arrays in the order of keys; see `kernels.sort_pairs`.
 

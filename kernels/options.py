@@ -1,6 +1,6 @@
 """The options of primitives, each as one object that travels from the front doors to a kernel's launch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from math import prod
 from typing import Any, Literal, NamedTuple
@@ -351,6 +351,9 @@ class Box:
 
 Positions = bool | Literal["narrow"]
 """Whether positions of rows are wanted as well, and in which dtype."""
+
+Kth = tuple[Any, Sequence[float]]
+"""How many values of each segment count, and the quantiles at whose places alone they must be in order."""
 
 
 @dataclass(frozen=True, eq=False)

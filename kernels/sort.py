@@ -5,7 +5,7 @@ numbers, nulls, descending order and several keys are more bits, not more compar
 *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from .backends import BACKENDS
 from .compact import run_length_encode
 from .messages import shown
 from .nulls import InBand, Mask, Nulls
-from .options import Positions, SortKey
+from .options import Kth, Positions, SortKey
 from .scalars import FLAG
 from .selection import runs
 
@@ -210,7 +210,7 @@ def sort_pairs(
     positions: Positions = False,
     offsets: Array | None = None,
     within: Array | Sequence[Array] | None = None,
-    kth: Callable[[], Array] | None = None,
+    kth: Kth | None = None,
     check: bool = True,
 ) -> tuple[list[Any], list[Any]]:
     """Return keys in order, and arrays in the order of the keys; of all rows, or within segments of them.
@@ -228,9 +228,10 @@ def sort_pairs(
         is one segment.
     within : array or sequence of arrays, optional
         Instead of offsets, keys whose runs are the segments, as for `head_flags`.
-    kth : callable, optional
-        Returns positions in ascending order, as int64. Only these need to be as in a sort, with nothing greater before
-        and nothing less behind, as by `numpy.partition`; zeros of either sign will do. Called where that saves time.
+    kth : pair of an array of int64 and a sequence of floats, optional
+        How many values of each segment count, and quantiles from 0 to 1. Only the places on both sides of these need to
+        be as in a sort, with nothing greater before and nothing less behind, as by `numpy.partition`; zeros of either
+        sign will do. Each segment must have a row.
     check : bool, default True
         Check offsets, which waits for a GPU. Without, each segment must have a row.
 
@@ -303,7 +304,7 @@ def _sorted(
     starts: Any = None,
     *,
     positions: Positions = False,
-    kth: Callable[[], Array] | None = None,
+    kth: Kth | None = None,
 ) -> list[Any]:
     backend = BACKENDS[frozenset(map(type, [*[key.values for key in by], *arrays]))]
     return backend.sort(by, arrays, starts, positions=positions, kth=kth)

@@ -49,14 +49,14 @@ def _offsets(count: int, most: int) -> np.ndarray:
 @pytest.mark.parametrize(("count", "most"), [(1, 1), (50, 7), (3000, 40), (20_000, 2)])
 def test_some_places_are_as_in_a_sort(threads, kind, dtype, count, most):
     values, offsets = _values(kind, count, dtype), _offsets(count, most)
-    starts, ends = offsets[:-1], offsets[1:]
-    middle = (starts + ends) // 2
-    places = np.sort(np.concatenate([starts, middle, np.minimum(middle + 1, ends - 1), ends - 1]))
-    (found,), _ = kernels.sort_pairs(values, offsets=offsets, kth=lambda: places)
-    for start, end in zip(starts, ends, strict=True):
+    missing = np.add.reduceat(values != values, offsets[:-1], dtype=np.int64)
+    counts, qs = np.diff(offsets) - missing, (1.0, 0.0, 0.5, 0.3)
+    (found,), _ = kernels.sort_pairs(values, offsets=offsets, kth=(counts, qs))
+    for start, end, known in zip(offsets[:-1], offsets[1:], counts, strict=True):
         expected = np.sort(values[start:end])
         np.testing.assert_array_equal(np.sort(found[start:end]), expected)
-        for place in places[(places >= start) & (places < end)]:
+        places = {int(each(q * (known - 1))) for q in qs for each in (np.floor, np.ceil)}
+        for place in [start + at for at in places if known]:
             one = expected[place - start]
             if one == one:  # NaN are behind all others, in any order
                 assert found[place] == one
@@ -68,10 +68,10 @@ def test_some_places_are_as_in_a_sort(threads, kind, dtype, count, most):
 def test_arrays_of_any_strides(threads, step):
     values, offsets = RNG.random(200)[::step], np.array([0, 40, 100])[:: abs(step)]
     offsets = np.append(offsets[:-1], len(values))
-    places = offsets[:-1] + 3
-    (found,), _ = kernels.sort_pairs(values, offsets=offsets, kth=lambda: places)
-    for start, end, place in zip(offsets[:-1], offsets[1:], places, strict=True):
-        assert found[place] == np.sort(values[start:end])[place - start]
+    counts = np.diff(offsets)
+    (found,), _ = kernels.sort_pairs(values, offsets=offsets, kth=(counts, (0.0, 1.0)))
+    assert (found[offsets[:-1]] == np.minimum.reduceat(values, offsets[:-1])).all()
+    assert (found[offsets[1:] - 1] == np.maximum.reduceat(values, offsets[:-1])).all()
     words, ends = np.arange(10, dtype=np.uint64)[::step], np.array([0, 99, 3, 99, 10, 99])[::2]
     ends[-1] = len(words)
     assert count_distinct(words, ends).tolist() == np.diff(ends).tolist()

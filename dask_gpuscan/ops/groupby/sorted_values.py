@@ -5,7 +5,7 @@ The values of groups whose rows are adjacent are sorted within each group in one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,9 +53,8 @@ class SortedReduction(WholeGroupReduction):
         """Return the array whose elements are sorted; its values at nulls do not matter."""
         raise NotImplementedError
 
-    def kth(self, xp: Any, starts: Values, counts: Values) -> Callable[[], Values] | None:
-        """Return a function that finds the positions that the answer is read from; None if it reads all."""
-        return None
+    qs: tuple[float, ...] = ()
+    """The quantiles that the answer is read from; all values, if there are none."""
 
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
         """Return the answers of groups, and where they are null."""
@@ -106,7 +105,7 @@ class SortedReduction(WholeGroupReduction):
                 values,
                 offsets=offsets,
                 nulls=[nulls],
-                kth=self.kth(xp, starts, counts),
+                kth=(counts, self.qs) if self.qs else None,
                 check=False,
             )
         may_lack = missing is not None or not len(values)
@@ -168,7 +167,7 @@ class CountDistinct(SortedReduction):
 class Quantiles(SortedReduction):
     """One quantile of each group or several, one after the other."""
 
-    qs: tuple[float, ...]
+    qs: tuple[float, ...] = ()
     interpolation: str = "linear"
     method: str = "quantile"
     """The library's method that gives the dtype of the answer."""
@@ -189,21 +188,6 @@ class Quantiles(SortedReduction):
     def numbers(self, column: Any) -> Values:
         is_time = column.dtype.kind in "mM"
         return stored_numbers(cast_to_answer(self.method, column) if is_time else column)
-
-    def kth(self, xp: Any, starts: Values, counts: Values) -> Callable[[], Values]:
-        def places() -> Values:
-            table = xp.empty((len(starts), 2 * len(self.qs)), INT64)
-            for i, q in enumerate(self.qs):
-                lower, part = _place(xp, counts, q)
-                table[:, 2 * i] = starts + lower
-                table[:, 2 * i + 1] = table[:, 2 * i] + (part > 0)
-            if not counts.all():
-                table = table[counts > 0]
-            if len(self.qs) > 1:  # groups are in order; quantiles may not be
-                table.sort(axis=1)
-            return table.ravel()
-
-        return places
 
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
         xp, values, counts = found.library.xp, found.values, found.counts

@@ -1,9 +1,10 @@
 """Stable radix sort of packed words: the high bits of a word are a row's code, the low ones its number.
 
 Many rows are parted by ranges of their highest digit by all threads, each part into its own memory, until parts stay in
-a core's cache; one thread then sorts a part by its other digits, the least significant first, or NumPy does. Runs of rows whose codes
-are equal so far are sorted by the rest of their codes in the same way. After Knuth, *The Art of Computer
-Programming 3*, 5.2.5, and Polychroniou and Ross, *A comprehensive study of main-memory partitioning* (SIGMOD 2014).
+a core's cache; one thread then sorts a part by its other digits, the least significant first, or NumPy does. Runs of
+rows whose codes are equal so far are sorted by the rest of their codes in the same way. After Knuth, *The Art of
+Computer Programming 3*, 5.2.5, and Polychroniou and Ross, *A comprehensive study of main-memory partitioning* (SIGMOD
+2014).
 """
 
 # Numba reads these functions; annotations would say less than its own types do.

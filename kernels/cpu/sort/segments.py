@@ -18,7 +18,7 @@ import numpy as np
 from ...compiler import argument_types as types
 from ...compiler.functions import cached_njit, njit
 from ...nulls import InBand
-from ...options import SortKey
+from ...options import Kth, SortKey
 from ..core.engine import STATUS, TICKET
 from ..core.launch import (
     CONTROL,
@@ -78,8 +78,8 @@ def takes_segments(key: SortKey, starts: np.ndarray, selects: bool) -> bool:
     return least * len(starts) <= len(key.values) < LONG * len(starts)
 
 
-def sorted_segments(key: SortKey, starts: np.ndarray, kth: np.ndarray | None = None) -> np.ndarray:
-    """Return such a key in order within each segment; with `kth`, only these positions are."""
+def sorted_segments(key: SortKey, starts: np.ndarray, kth: Kth | None = None) -> np.ndarray:
+    """Return such a key in order within each segment; with `kth`, only some places are."""
     values: Any = key.values
     out, ends = empty(len(values), values.dtype), np.append(starts, len(values))
     if kth is not None:
@@ -87,8 +87,8 @@ def sorted_segments(key: SortKey, starts: np.ndarray, kth: np.ndarray | None = N
         values = values.view(np.uint8) if values.dtype == np.bool_ else values
         target = out.view(values.dtype)
         share = segments_at_once(len(starts), len(values))
-        places = np.ascontiguousarray(kth, WORD)
-        run_kernel(len(values), _selecting(values.dtype), values, ends, places, share, target)
+        counts, qs = np.ascontiguousarray(kth[0]), np.sort(np.asarray(kth[1], np.float64))
+        run_kernel(len(values), _selecting(values.dtype), values, ends, counts, qs, share, target)
         return out
     waiting = iter(list(pairwise(ends.tolist())))
 
@@ -103,21 +103,14 @@ def sorted_segments(key: SortKey, starts: np.ndarray, kth: np.ndarray | None = N
 
 
 @cached_njit
-def select_segments(values, ends, places, share, out, control):
-    """Copy segments, and put the elements of some places there, which ascend."""
-    values, ends, places = borrow(values), borrow(ends), borrow(places)
+def select_segments(values, ends, counts, qs, share, out, control):
+    """Copy segments, and put the elements on both sides of each quantile there; the quantiles ascend."""
+    values, ends, counts, qs = borrow(values), borrow(ends), borrow(counts), borrow(qs)
     out, control, count = borrow(out), borrow(control), len(ends) - 1
     while True:
         first = take_ticket(control, TICKET) * share
         if first >= count:
             break
-        at_least, i, behind = ends[first], np.int64(0), np.int64(len(places))
-        while i < behind:  # the first place of the first segment
-            middle = (i + behind) // 2
-            if places[middle] < at_least:
-                i = middle + 1
-            else:
-                behind = middle
         for segment in range(first, min(count, first + share)):
             start, end = ends[segment], ends[segment + 1]
             missing = np.int64(0)
@@ -127,8 +120,6 @@ def select_segments(values, ends, places, share, out, control):
                     missing += np.int64(value != value)
                 if missing == 0:
                     _rank(values, out, start, end)
-                    while i < len(places) and places[i] < end:
-                        i += 1
                     continue
             # NaN goes to the end, in any order
             low, high = start, end
@@ -140,11 +131,20 @@ def select_segments(values, ends, places, share, out, control):
                 out[np.uintp(place)] = value
                 low += 1 - is_nan
             low = start
-            while i < len(places) and places[i] < end:
-                if low <= places[i] < high:
-                    _select(out, low, high, places[i])
-                    low = places[i] + 1
-                i += 1
+            for q in qs:
+                lower, part = place_of(counts[segment], q)
+                for place in range(start + lower, start + lower + (part > 0) + 1):
+                    if low <= place < high:
+                        _select(out, low, high, place)
+                        low = place + 1
+
+
+@njit
+def place_of(count, q):
+    """Return where a quantile of so many values is: a position among them, and how far it is to the next one."""
+    place = q * np.float64(max(count - 1, 0))
+    lower = np.int64(place)
+    return lower, place - lower
 
 
 @njit
@@ -251,6 +251,6 @@ def _insert(values, low, high):
 
 @lru_cache(maxsize=16)
 def _selecting(dtype: np.dtype) -> Kernel:
-    words = array_type(WORD, layout="C")
-    given = array_type(dtype, True, "C"), words, words, types.int64
+    words, qs = array_type(WORD, True, "C"), array_type(np.dtype(np.float64), layout="C")
+    given = array_type(dtype, True, "C"), words, words, qs, types.int64
     return entry(select_segments, (*given, array_type(dtype, layout="C"), CONTROL))

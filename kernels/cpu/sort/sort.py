@@ -7,7 +7,7 @@ them: after Odeh, Green, Mwassi, Shmueli and Birk, *Merge path: parallel merging
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from ...arrays import is_int128
 from ...compiler.functions import cached_njit, njit
 from ...nulls import NAT, InBand, Mask
-from ...options import Positions, SortKey
+from ...options import Kth, Positions, SortKey
 from ..core.engine import STATUS, TICKET
 from ..core.launch import (
     CONTROL,
@@ -186,7 +186,7 @@ def sort(
     starts: Any,
     *,
     positions: Positions,
-    kth: Callable[[], np.ndarray] | None = None,
+    kth: Kth | None = None,
 ) -> list[Any]:
     """Return arrays in the order of keys; see `kernels.sort_pairs`."""
     alone = not positions and len(keys) == len(arrays) == 1 and arrays[0] is keys[0].values
@@ -194,7 +194,7 @@ def sort(
     if alone and is_sorted_by_value(keys[0], starts is not None and kth is not None):
         if starts is None:
             return [sorted_values(keys[0])]
-        return [sorted_segments(keys[0], starts, kth and kth())]
+        return [sorted_segments(keys[0], starts, kth)]
     count = len(keys[0].values)
     found = None if starts is not None or count > FEW // len(keys) else _few_rows(keys)
     if found is not None:

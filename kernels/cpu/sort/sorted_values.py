@@ -17,7 +17,8 @@ from ...options import RANKS
 from ..core.engine import FAILED, TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel
 from ..core.memory import borrow, take_ticket
-from .permute import take
+from .permute import WORK
+from .segments import place_of
 
 SLICE = 1 << 16
 """Rows that a thread takes at once."""
@@ -37,19 +38,39 @@ def sorted_quantiles(
     values: np.ndarray, starts: np.ndarray, counts: np.ndarray, q: float, *, midpoint: bool
 ) -> np.ndarray:
     """Return a quantile of each segment of sorted values; see `kernels.sorted_values.sorted_quantiles`."""
-    none = counts == 0
-    if not len(values):
-        return np.full(len(starts), np.nan)
-    place = q * np.maximum(counts - 1, 0).astype(FLOAT64)
-    lower = place.astype(WORD)
-    share, last = place - lower, len(values) - 1
-    at = np.minimum(starts + lower, last)
-    behind = np.minimum(at + (share > 0), last)
-    below, above = (take(values, each, None).astype(FLOAT64) + 0.0 for each in (at, behind))
-    between = (below + above) / 2 if midpoint else below + (above - below) * share
-    found = np.where(share > 0, between, below)
-    found[none] = np.nan
-    return found
+    out, values = empty(len(starts), FLOAT64), _plain(values)
+    kernel = _quantiles(values.dtype)
+    run_kernel(WORK * len(starts), kernel, values, starts, counts, q, midpoint, out)
+    return out
+
+
+@cached_njit
+def find_quantiles(values, starts, counts, q, midpoint, out, control):
+    """Write a quantile of the first values of each segment, so many of them; NaN of none."""
+    values, starts, counts = borrow(values), borrow(starts), borrow(counts)
+    out, control = borrow(out), borrow(control)
+    while True:
+        begin = take_ticket(control, TICKET) * SLICE
+        if begin >= len(out):
+            break
+        for segment in range(begin, min(begin + SLICE, len(out))):
+            if counts[segment] == 0:
+                out[segment] = np.nan
+                continue
+            lower, share = place_of(counts[segment], q)
+            at = starts[segment] + lower
+            below = np.float64(values[at]) + 0.0
+            if share > 0:
+                above = np.float64(values[at + 1]) + 0.0
+                below = (below + above) / 2 if midpoint else below + (above - below) * share
+            out[segment] = below
+
+
+@lru_cache(maxsize=16)
+def _quantiles(dtype: np.dtype) -> Kernel:
+    words, q = array_type(WORD, True), types.float64
+    given = array_type(dtype, True), words, words, q, types.boolean
+    return entry(find_quantiles, (*given, array_type(FLOAT64, layout="C"), CONTROL))
 
 
 @njit
@@ -164,8 +185,11 @@ def searchsorted_sorted(needles: np.ndarray, haystack: np.ndarray, *, right: boo
 
 def _ordered(array: np.ndarray) -> np.ndarray:
     """Return numbers of the same order that Numba has."""
-    if array.dtype.kind in "mM":
-        return array.view(np.uint64) + AHEAD_OF_TIMES
+    return array.view(np.uint64) + AHEAD_OF_TIMES if array.dtype.kind in "mM" else _plain(array)
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """Return the same numbers, of a dtype that Numba has."""
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 

@@ -5,7 +5,7 @@ most tie, all are sorted by the words behind it, and then by the first word. Row
 sorted separately, by the other keys.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from ...arrays import is_int128
 from ...nulls import InBand, Mask
-from ...options import Positions, SortKey
+from ...options import Kth, Positions, SortKey
 from ..columns.compact import compact
 from ..core import launch
 from ..core.device_arrays import readable, valid_elements
@@ -49,7 +49,7 @@ def sort(
     starts: Any,
     *,
     positions: Positions,
-    kth: Callable[[], Any] | None = None,
+    kth: Kth | None = None,
 ) -> list[Any]:
     """Return arrays in the order of keys, ignoring `kth`; see `kernels.sort_pairs`."""
     count = len(keys[0].values)
