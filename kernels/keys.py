@@ -218,7 +218,8 @@ def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -
 
     Parameters
     ----------
-    words : array of uint64
+    words : array of uint64 or float64
+        All NaN are one, and zeros of two signs.
     offsets : array of int64
         Where segments start, from 0 on and not decreasing; the last item is the end of the last one.
     missing : array of bool, optional
@@ -244,7 +245,8 @@ def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -
     >>> count_distinct(np.array([7, 3, 7, 7], np.uint64), np.array([0, 3, 4]))
     array([2, 1])
     """
-    _check_words(words)
+    are_floats = is_array(words) and words.dtype == np.float64
+    _check_words(words.view(np.uint64) if are_floats else words)
     check_offsets(offsets, len(words))
     if missing is not None:
         check_one_length("words and missing", [words, missing])

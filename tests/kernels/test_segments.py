@@ -130,6 +130,10 @@ def test_distinct_words_are_counted(threads, distinct, count, most):
     assert found.tolist() == [len(np.unique(words[a:b])) for a, b in pairs]
     found = count_distinct(words, offsets, missing)
     assert found.tolist() == [len(np.unique(words[a:b][~missing[a:b]])) for a, b in pairs]
+    floats = np.where(words % 3 == 0, -0.0, words.astype(float))
+    floats[::3], floats[1::4], floats[2::5] = np.nan, 0.0, -np.array(np.nan)
+    found = count_distinct(floats, offsets)
+    assert found.tolist() == [len(np.unique(floats[a:b])) for a, b in pairs]
     with pytest.raises(TypeError, match="words must be a 1-d array of uint64"):
         count_distinct(words.view(np.int64), offsets)
     with pytest.raises(TypeError, match="offsets must be a 1-d array of int64"):

@@ -141,7 +141,9 @@ class CountDistinct(SortedReduction):
             return super()._answers(column, array, starts)
         missing = library.missing(own)
         ends = np.append(starts, len(values))
-        distinct = count_distinct(words_of(values), ends, missing)
+        are_floats = values.dtype.kind == "f"
+        words = values.astype(FLOAT64, copy=False) if are_floats else words_of(values)
+        distinct = count_distinct(words, ends, missing)
         if missing is not None and not self.dropna:
             distinct += np.logical_or.reduceat(missing, starts)
         return self._wrapped([column], distinct, None)

@@ -14,20 +14,33 @@ from ..core.launch import CONTROL, WORD, Kernel, array_type, entry, run_kernel
 from ..core.memory import borrow, take_ticket
 from ..core.shares import hash_of, segments_at_once
 
+_SIGN, _INFINITY, _EVERY = 1 << 63, 0x7FF << 52, (1 << 64) - 1
+"""Words of -0.0 and of infinity, and that of all bits, which no word without a sign is above."""
+
+ALL = np.uint64(_EVERY)
+
+WORK = 8
+"""The work of a word in elements of a scan: that many times fewer words are worth a thread."""
+
 
 def count_distinct(words: np.ndarray, ends: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
     """Return how many distinct words each segment has; see `kernels.keys.count_distinct`."""
     words, ends = (np.require(array, requirements=["C", "A"]) for array in (words, ends))
+    sign, most = (_SIGN, _INFINITY) if words.dtype.kind == "f" else (0, _EVERY)
     count = len(ends) - 1
     left_out = np.empty(0, np.uint8) if missing is None else np.ascontiguousarray(missing)
     out, share = np.zeros(count, np.int64), segments_at_once(count, len(words))
-    run_kernel(len(words), _counting(), words, ends, left_out.view(np.uint8), share, out)
+    given = words.view(np.uint64), ends, left_out.view(np.uint8), sign, most
+    run_kernel(WORK * len(words), _counting(), *given, share, out)
     return out
 
 
 @partial(cached_njit, options=ALLOCATING)
-def count_words(words, ends, missing, share, out, control):
-    """Count the distinct words of segments, but for those that are missing; a slot of a table that is 0 is empty."""
+def count_words(words, ends, missing, sign, most, share, out, control):
+    """Count the distinct words of segments, but for those that are missing; a slot of a table that is 0 is empty.
+
+    Words that are above `most` without their sign are one word, and so are those of two signs that are 0 without it.
+    """
     words, ends, missing = borrow(words), borrow(ends), borrow(missing)
     out, control = borrow(out), borrow(control)
     table = np.empty(64, np.uint64)
@@ -48,9 +61,11 @@ def count_words(words, ends, missing, share, out, control):
                 if len(missing) and missing[np.uintp(at)]:
                     continue
                 word = words[np.uintp(at)]
-                if word == 0:
+                magnitude = word & ~sign
+                if magnitude == 0:
                     has_zero = np.int64(1)
                     continue
+                word = ALL if magnitude > most else word
                 slot = np.uintp(hash_of(word)) & mask
                 while table[slot] != 0 and table[slot] != word:
                     slot = (slot + np.uintp(1)) & mask
@@ -63,4 +78,5 @@ def count_words(words, ends, missing, share, out, control):
 def _counting() -> Kernel:
     words, flags = (array_type(np.dtype(d), True, "C") for d in (np.uint64, np.uint8))
     numbers = array_type(WORD, layout="C")
-    return entry(count_words, (words, numbers, flags, types.int64, numbers, CONTROL))
+    bits = types.uint64, types.uint64
+    return entry(count_words, (words, numbers, flags, *bits, types.int64, numbers, CONTROL))
