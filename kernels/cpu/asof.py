@@ -21,6 +21,9 @@ from .core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, helper
 from .core.memory import borrow, take_ticket
 from .sort.sorted_values import is_sorted
 
+WORK = 4
+"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+
 SLICE = 1 << 14
 """Rows that a thread takes at once, where there are no codes."""
 
@@ -62,17 +65,19 @@ def _one_way(
     sides = [a[::step] for a in (left, right, *(codes or ()))]
     length, tables = SLICE, None
     if codes is not None:
-        parts = min(helpers_for(len(left)) + 1, max(len(left) // max(groups, 1), 1))
+        parts = min(helpers_for(WORK * len(left)) + 1, max(len(left) // max(groups, 1), 1))
         length = -(-len(left) // parts) or 1
         tables = np.full((parts, groups), -1, np.int64)
         if parts > 1:
             filling = _filling(left.dtype, codes[0].dtype, codes[1].dtype)
-            run_kernel(len(left), filling, *sides[:2], sides[3], tables, length, exact, forward)
+            run_kernel(
+                WORK * len(left), filling, *sides[:2], sides[3], tables, length, exact, forward
+            )
             np.maximum.accumulate(tables, axis=0, out=tables)
     kernel = _walking(left.dtype, *(c.dtype for c in codes or ()))
     given = sides if codes is not None else [*sides, None, None]
     given += [tables, rows[::step], length, exact, forward]
-    if run_kernel(len(left), kernel, *given)[FAILED]:
+    if run_kernel(WORK * len(left), kernel, *given)[FAILED]:
         raise Unsorted("left must not decrease")
     return rows
 

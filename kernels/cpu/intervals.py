@@ -27,7 +27,7 @@ CHUNK = 1024
 CHUNKS = 64
 """Chunks that a thread adds up at once."""
 
-PART = 1 << 16
+PART = 1 << 14
 """Items and intervals that a thread takes at once."""
 
 FEW = 16

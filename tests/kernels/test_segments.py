@@ -23,6 +23,8 @@ def threads(request, monkeypatch) -> int:
         monkeypatch.setattr(module, "helpers_for", lambda _: request.param - 1)
     monkeypatch.setattr(launch, "PARALLEL", 1)
     monkeypatch.setattr(arrange, "ROWS", 64)
+    monkeypatch.setattr(arrange, "ROOM", 0)
+    monkeypatch.setattr(arrange, "MANY", 0)
     monkeypatch.setattr(shares, "SHARE", 64)
     return request.param
 

@@ -25,8 +25,11 @@ from ..core.launch import (
 from ..core.memory import borrow, take_ticket
 from ..core.shares import APART, SHARES, positions_of, row_at, run_shares, tables_for
 
-SLICE = 1 << 16
+SLICE = 1 << 14
 """Rows that a thread renumbers at once."""
+
+WORK = 4
+"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
 
 
 def value_range(values: np.ndarray) -> tuple[int, int]:
@@ -64,7 +67,7 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
     first_rows = first_rows[: _numbering(rows.dtype)(rows, first_rows)]
     if len(first_rows) < groups:
         out = empty(len(codes), codes.dtype)
-        run_kernel(len(codes), _renumbering(codes.dtype, rows.dtype), codes, rows, out)
+        run_kernel(WORK * len(codes), _renumbering(codes.dtype, rows.dtype), codes, rows, out)
         codes = out
     return codes, first_rows
 

@@ -38,6 +38,9 @@ SEGMENT = 64, 256
 """Average rows of segments from which on NumPy sorts each of them, rather than the radix sort all: on one thread, and
 on several, which wait for each other between short segments."""
 
+WORK = 8
+"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+
 LONG = 1 << 13
 """Rows from which on the radix sort is faster again.
 
@@ -88,7 +91,8 @@ def sorted_segments(key: SortKey, starts: np.ndarray, kth: Kth | None = None) ->
         target = out.view(values.dtype)
         share = segments_at_once(len(starts), len(values))
         counts, qs = np.ascontiguousarray(kth[0]), np.sort(np.asarray(kth[1], np.float64))
-        run_kernel(len(values), _selecting(values.dtype), values, ends, counts, qs, share, target)
+        given = values, ends, counts, qs, share, target
+        run_kernel(WORK * len(values), _selecting(values.dtype), *given)
         return out
     waiting = iter(list(pairwise(ends.tolist())))
 
@@ -98,7 +102,7 @@ def sorted_segments(key: SortKey, starts: np.ndarray, kth: Kth | None = None) ->
             segment[...] = values[start:end]
             segment.sort()
 
-    run_team(len(values), np.zeros(STATUS, np.int64), sort_segments)
+    run_team(WORK * len(values), np.zeros(STATUS, np.int64), sort_segments)
     return out
 
 

@@ -30,11 +30,11 @@ from ..core.launch import (
 )
 from ..core.memory import borrow, take_ticket
 from .permute import take
-from .radix_sort import LEAF, NO_CODES, order
+from .radix_sort import LEAF, NO_CODES, WORK, order
 from .segments import are_times, sorted_segments, takes_segments
 from .sort_codes import WORD_BITS, chunks_of, fields_of, tells_values, unpack
 
-SLICE = 1 << 16
+SLICE = 1 << 14
 """Elements of the answer that a thread merges at once."""
 
 MERGED = 4
@@ -70,7 +70,7 @@ def sorted_values(key: SortKey) -> np.ndarray:
     times = are_times(key)
     if times:
         values = values.view(np.int64)
-    count = helpers_for(len(values)) + 1 if values.itemsize >= MERGED else 1
+    count = helpers_for(WORK * len(values)) + 1 if values.itemsize >= MERGED else 1
     pieces = np.array_split(empty(len(values), values.dtype), count)
     waiting = iter(list(zip(np.array_split(values, count), pieces, strict=True)))
 
@@ -79,7 +79,7 @@ def sorted_values(key: SortKey) -> np.ndarray:
             piece[...] = given
             piece.sort()
 
-    run_team(len(values), np.zeros(STATUS, np.int64), sort_pieces)
+    run_team(WORK * len(values), np.zeros(STATUS, np.int64), sort_pieces)
     missing = [values[:0]]
     if times:  # NaT is the least integer
         missing = [p[: np.searchsorted(p, NAT, "right")] for p in pieces]

@@ -23,8 +23,11 @@ from ..core.engine import TICKET
 from ..core.launch import CONTROL, Kernel, array_type, empty, entry, nulls_type, run_kernel
 from ..core.memory import borrow, take_ticket
 
-PART = 1 << 17
+PART = 1 << 14
 """Rows that a thread takes at once."""
+
+WORK = 2
+"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
 
 WORD_BITS = 64
 ALL = (1 << WORD_BITS) - 1
@@ -153,7 +156,7 @@ def _statistics(values: np.ndarray, nulls: Any, form: Form) -> list[int]:
     parts = max(-(-len(values) // PART), 1)
     found = np.zeros((parts, len(STATISTICS)), np.uint64)
     kernel, _ = _kernels(values.itemsize, nulls is not None, False)
-    run_kernel(len(values), kernel, values, nulls, form, found)
+    run_kernel(WORK * len(values), kernel, values, nulls, form, found)
     first = found[:, LEAST][found[:, VALUES] > 0]
     differing = np.bitwise_or.reduce(found[:, DIFFERING])
     if len(first):
@@ -202,7 +205,15 @@ def pack(chunk: Chunk, rows: np.ndarray | None, low: int, out: np.ndarray) -> No
         place -= width
         _, kernel = _kernels(values.itemsize, nulls is not None, rows is not None)
         run_kernel(
-            len(out), kernel, values, nulls, form, piece._replace(place=place), rows, out, i == 0
+            WORK * len(out),
+            kernel,
+            values,
+            nulls,
+            form,
+            piece._replace(place=place),
+            rows,
+            out,
+            i == 0,
         )
 
 
@@ -218,7 +229,7 @@ def unpack(field: Field, codes: np.ndarray, place: int, dtype: np.dtype) -> np.n
     out, number = empty(len(codes), dtype), f"u{dtype.itemsize}"
     every = (1 << field.width) - 1
     piece = field.piece._replace(place=place, mask=every)
-    run_kernel(len(out), _unpacking(number), codes, field.form, piece, out.view(number))
+    run_kernel(WORK * len(out), _unpacking(number), codes, field.form, piece, out.view(number))
     return out
 
 

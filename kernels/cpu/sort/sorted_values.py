@@ -20,7 +20,7 @@ from ..core.memory import borrow, take_ticket
 from .permute import WORK
 from .segments import place_of
 
-SLICE = 1 << 16
+SLICE = 1 << 14
 """Rows that a thread takes at once."""
 
 FLOAT64 = np.dtype(np.float64)
@@ -30,7 +30,7 @@ def tied_ranks(keys: np.ndarray, method: str, groups: np.ndarray | None) -> np.n
     """Return the ranks of sorted keys; see `kernels.sorted_values.tied_ranks`."""
     out = empty(len(keys), FLOAT64)
     kernel = _kernel(keys.dtype, None if groups is None else groups.dtype)
-    run_kernel(len(keys), kernel, keys, groups, *RANKS[method], out)
+    run_kernel(WORK * len(keys), kernel, keys, groups, *RANKS[method], out)
     return out
 
 
@@ -168,7 +168,7 @@ def _comparing(dtype: np.dtype, has_heads: bool) -> Kernel:
     return entry(compare, (array_type(dtype, True), heads, CONTROL))
 
 
-PART = 1 << 16
+PART = 1 << 14
 """Needles and values that a thread merges at once."""
 
 AHEAD_OF_TIMES = np.uint64((1 << 63) - 1)
@@ -179,7 +179,7 @@ def searchsorted_sorted(needles: np.ndarray, haystack: np.ndarray, *, right: boo
     """Return where needles would be inserted; see `kernels.sorted_values.searchsorted_sorted`."""
     out = empty(len(needles), WORD)
     sides = [_ordered(side) for side in (needles, haystack)]
-    run_kernel(len(needles) + len(haystack), _merging(sides[0].dtype), *sides, right, out)
+    run_kernel(WORK * (len(needles) + len(haystack)), _merging(sides[0].dtype), *sides, right, out)
     return out
 
 

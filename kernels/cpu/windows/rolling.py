@@ -354,7 +354,7 @@ def _run(elements: int, op: Operator, walk: Callable[[np.ndarray], None]) -> Non
         raise outside(op, error) from error
 
 
-SLICE = 1 << 16
+SLICE = 1 << 14
 """Rows that a thread takes at once."""
 
 ROWS = array_type(WORD, readonly=True)
