@@ -37,6 +37,8 @@ def threads(request, monkeypatch) -> int:
         monkeypatch.setattr(module, "PARALLEL", 1)
     monkeypatch.setattr(shares, "CHUNK", 512)
     monkeypatch.setattr(shares, "TABLE", 16)
+    monkeypatch.setattr(shares, "FAR", 64)
+    monkeypatch.setattr(factorize, "SLICE", 512)
     return request.param
 
 

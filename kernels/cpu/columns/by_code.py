@@ -37,7 +37,7 @@ from ..core.launch import (
     types_of,
 )
 from ..core.memory import borrow, take_ticket
-from ..core.shares import SHARES, Tables, positions_of, row_at, run_shares, tables_for
+from ..core.shares import FAR, SHARES, Tables, positions_of, row_at, run_shares, tables_for
 from ..core.steps import OperatorInputs, Output, scan_step
 from ..scan.scan import fold
 from .factorize import occurring as codes_with_rows
@@ -195,9 +195,6 @@ def _codes_work(
     kernel = entry(walk_codes, (source, output, codes, table, types.int64, SHARES, CONTROL))
     return work_types(op, dtypes, options), kernel
 
-
-FAR = 1 << 14
-"""Groups from which on their states are fetched ahead: fewer stay in a core's cache."""
 
 AHEAD = 32
 """How many rows ahead states are fetched. Sums of 4 million float64 by 10^6 codes on a core, milliseconds: 62 without,

@@ -63,13 +63,25 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
         rows = each.view(f"u{number.itemsize}").min(axis=0).view(number)
     else:
         rows = np.ascontiguousarray(each[0])
-    first_rows = np.empty(min(groups, len(codes)) + 1, WORD)
-    first_rows = first_rows[: _numbering(rows.dtype)(rows, first_rows)]
+    first_rows = _numbered(rows, min(groups, len(codes)))
     if len(first_rows) < groups:
         out = empty(len(codes), codes.dtype)
         run_kernel(WORK * len(codes), _renumbering(codes.dtype, rows.dtype), codes, rows, out)
         codes = out
     return codes, first_rows
+
+
+def _numbered(rows: np.ndarray, most: int) -> np.ndarray:
+    """Number the codes that have rows, in the place of their first rows; return these, so many at most."""
+    first_rows, (counting, numbering) = np.empty(most + 1, WORD), _numbering(rows.dtype)
+    size = SLICE if helpers_for(len(rows)) else max(len(rows), 1)
+    known = np.zeros(-(-len(rows) // size) + 1, WORD)
+    known[-1] = most
+    if size < len(rows):
+        run_kernel(len(rows), counting, rows, size, known[1:])
+        np.cumsum(known, out=known)
+    run_kernel(len(rows), numbering, rows, size, known, first_rows)
+    return first_rows[: known[-1]]
 
 
 def occurring(codes: np.ndarray, groups: int) -> np.ndarray:
@@ -119,19 +131,41 @@ def find_rows(codes, rows, shares, control):
 
 
 @cached_njit
-def number_codes(rows, first_rows):
-    """Number the codes that have rows, in the place of their first rows; return how many there are.
+def count_known(rows, size, counts, control):
+    """Count the codes that have rows in each slice of `size` codes."""
+    rows, counts, control = borrow(rows), borrow(counts), borrow(control)
+    while True:
+        ticket = take_ticket(control, TICKET)
+        if ticket >= len(counts):
+            break
+        known = np.int64(0)
+        for code in range(ticket * size, min(len(rows), (ticket + 1) * size)):
+            known += np.int64(rows[np.uintp(code)] >= 0)
+        counts[ticket] = known
 
-    No branch depends on what is there: `first_rows` has an item more than there may be codes.
+
+@cached_njit
+def number_codes(rows, size, bounds, first_rows, control):
+    """Number the codes of slices that have rows, in the place of their first rows, between bounds.
+
+    No branch depends on what is there but the end: behind the last code of a slice, places are of the next one.
     """
-    rows, first_rows = borrow(rows), borrow(first_rows)
-    known = np.uintp(0)
-    for code in range(len(rows)):
-        row = rows[np.uintp(code)]
-        first_rows[known] = row
-        rows[np.uintp(code)] = known
-        known += np.uintp(row >= 0)
-    return np.int64(known)
+    rows, bounds, first_rows = borrow(rows), borrow(bounds), borrow(first_rows)
+    control = borrow(control)
+    while True:
+        ticket = take_ticket(control, TICKET)
+        if ticket >= len(bounds) - 1:
+            break
+        known, end = np.uintp(bounds[ticket]), np.uintp(bounds[ticket + 1])
+        for code in range(ticket * size, min(len(rows), (ticket + 1) * size)):
+            if known == end:
+                break
+            row = rows[np.uintp(code)]
+            first_rows[known] = row
+            rows[np.uintp(code)] = known
+            known += np.uintp(row >= 0)
+        if ticket == len(bounds) - 2:
+            bounds[ticket + 1] = known
 
 
 @cached_njit
@@ -182,8 +216,10 @@ def _finding(dtype: np.dtype, row: np.dtype) -> Kernel:
 
 
 @lru_cache(maxsize=2)
-def _numbering(row: np.dtype) -> Kernel:
-    return entry(number_codes, (array_type(row, layout="C"), array_type(WORD, layout="C")))
+def _numbering(row: np.dtype) -> tuple[Kernel, Kernel]:
+    rows, words = array_type(row, layout="C"), array_type(WORD, layout="C")
+    given = rows, types.int64, words
+    return entry(count_known, (*given, CONTROL)), entry(number_codes, (*given, words, CONTROL))
 
 
 @lru_cache(maxsize=8)

@@ -18,8 +18,9 @@ from ..core.shares import SHARES, positions_of, row_at, run_shares, tables_for
 from .rolling import RING_ROWS
 
 SLICE = 1 << 16
-"""Rows that a thread moves at once, so few that a million are worth 16 threads. Of 20 million float64, milliseconds of `shift` and `difference` by slices of
-2^14: 15 and 22, 2^16: 14 and 14, 2^18: 12 and 13, 2^20: 12 and 13; pandas' own: 42 and 67."""
+"""Rows that a thread moves at once, so few that a million are worth 16 threads. Of 20 million float64, milliseconds of
+`shift` and `difference` by slices of 2^14: 15 and 22, 2^16: 14 and 14, 2^18: 12 and 13, 2^20: 12 and 13; pandas' own:
+42 and 67."""
 
 
 EXACT = 1 << 53
