@@ -87,7 +87,8 @@ def columns_moved(request):
     """The columns of a pandas frame are moved together, as those of few rows are, and each by itself."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "by column":
-            patch.setattr("dask_gpuscan.frames.pandas.library.FEW", -1)
+            for name in ("FEW", "FEW_OF_TEAM"):
+                patch.setattr(f"dask_gpuscan.frames.pandas.library.{name}", -1)
         yield request.param
 
 

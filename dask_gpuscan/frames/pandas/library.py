@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ... import kernels
 from ...kernels import BUILT_IN
+from ...kernels.cpu.core.launch import helpers_for
 from ...kernels.messages import shown
 from ..messages import check_one_level, column_title, refuse_categories
 from ..protocol import Library
@@ -28,6 +29,8 @@ from .keys import (
 )
 from .layouts import (
     FEW,
+    FEW_OF_TEAM,
+    HELPERS,
     MANY,
     MASKED,
     AnyColumn,
@@ -121,7 +124,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return self.rebuild(frame, arrays, self.take_index(frame.index, rows))
 
     def takes_whole_rows(self, frame: pd.DataFrame) -> bool:
-        return len(frame) <= FEW
+        rows = len(frame)
+        return rows <= FEW_OF_TEAM or (rows <= FEW and helpers_for(frame.size) < HELPERS)
 
     def native(self, frame: pd.DataFrame) -> pd.DataFrame:
         index, one = frame.index, frame.ndim == 1

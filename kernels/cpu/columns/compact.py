@@ -72,7 +72,8 @@ def compact(
     work = compiled.Compact(args, columns, in_place, move, place)
     make_space = partial(space_for, uses=COUNT_AND_LIST, bytes_a_row=bytes_a_row)
     user = selection.counter if isinstance(selection, Predicate) else ADD
-    (count,) = walk(_compact_walk(kind), user, work, (0,), length, make_space)
+    given = user, work, (0,), length, make_space, max(len(dtypes), 1)
+    (count,) = walk(_compact_walk(kind), *given)
     for i, out in enumerate(kept):
         kept[i] = out[:count] if in_place and i < len(arrays) else shrink(out, count)
     if rest is not None:

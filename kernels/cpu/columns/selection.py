@@ -265,6 +265,7 @@ def walk(
     start: tuple[Any, ...],
     length: int,
     make_space: Callable[[int], Any],
+    columns: int = 1,
 ) -> list[Any]:
     """Let a visitor walk `length` rows from a state; return the fields of the state after them.
 
@@ -279,6 +280,8 @@ def walk(
     length : int
     make_space : callable
         Makes a thread's scratch memory for tiles of a number of rows.
+    columns : int, default 1
+        How many columns the visitor moves: so many times fewer rows are worth a thread.
     """
     kernel, op, identity, fields, sequential = known
     number = max(-(-length // TILE), 1)
@@ -298,10 +301,10 @@ def walk(
         kernel(visitor, make_space(min(TILE, length)), states, tiles, control, leader)
 
     try:
-        if sequential or length < PARALLEL:
+        if sequential or length * columns < PARALLEL:
             run(True)
         else:
-            run_team(length, control, run)
+            run_team(length * columns, control, run)
     except IndexError as error:
         raise outside(user, error) from error
     return [field[0] for field in carries]

@@ -3,15 +3,16 @@
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from ...compiler import argument_types as types
 from ...compiler.functions import cached_njit, njit
-from ..core.engine import TICKET
-from ..core.launch import CONTROL, Kernel, array_type, empty, entry, run_kernel
+from ..core.engine import FAILED, STATUS, TICKET
+from ..core.launch import CONTROL, Kernel, array_type, empty, entry, run_kernel, run_team
 from ..core.memory import borrow, take_ticket
 
 SLICE = 1 << 14
@@ -23,13 +24,30 @@ WORK = 4
 
 def take(array: np.ndarray, rows: np.ndarray, fill: Any = None) -> np.ndarray:
     """Return the elements of an array at these rows, all of them there, or with `fill` that at negative ones."""
-    out, number = empty(len(rows), array.dtype), _NUMBERS[array.itemsize]
-    values = np.require(array, requirements=["A"]).view(number)
+    return take_all([array], rows, fill)[0]
+
+
+def take_all(arrays: Sequence[np.ndarray], rows: np.ndarray, fill: Any = None) -> list[np.ndarray]:
+    """Return the elements of arrays at these rows; threads go on to the next array without waiting for each other."""
+    found, jobs = [], []
     rows = np.require(rows, requirements=["C", "A"])
-    other = None if fill is None else np.array([fill], array.dtype).view(number)[0].item()
-    kernel = _taking(number, fill is not None)
-    run_kernel(WORK * len(rows), kernel, values, rows, other, out.view(number))
-    return out
+    for array in arrays:
+        out, number = empty(len(rows), array.dtype), _NUMBERS[array.itemsize]
+        values = np.require(array, requirements=["A"]).view(number)
+        other = None if fill is None else np.array([fill], array.dtype).view(number)[0].item()
+        tickets = np.zeros(STATUS, np.int64)
+        given = values, rows, other, out.view(number), tickets
+        jobs.append(partial(_taking(number, fill is not None), *given))
+        found.append(out)
+    control = np.zeros(STATUS, np.int64)
+
+    def work(_: bool) -> None:
+        for job in jobs:
+            if not control[FAILED]:
+                job()
+
+    run_team(WORK * len(rows) * len(jobs), control, work)
+    return found
 
 
 def put(rows: np.ndarray, positions: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ from ..core.launch import (
     run_team,
 )
 from ..core.memory import borrow, take_ticket
-from .permute import take
+from .permute import take_all
 from .radix_sort import LEAF, NO_CODES, WORK, order
 from .segments import are_times, sorted_segments, takes_segments
 from .sort_codes import WORD_BITS, chunks_of, fields_of, tells_values, unpack
@@ -198,7 +198,7 @@ def sort(
     count = len(keys[0].values)
     found = None if starts is not None or count > FEW // len(keys) else _few_rows(keys)
     if found is not None:
-        return [take(a, found) for a in arrays] + [found] * bool(positions)
+        return take_all(arrays, found) + [found] * bool(positions)
     fields = [fields_of(key) for key in keys]
     most = WORD_BITS - max(count - 1, 1).bit_length()
     chunks = chunks_of([field for each in fields for field in each], most)
@@ -206,7 +206,7 @@ def sort(
         starts is not None or count <= LEAF or len(chunks) != 1
     ):  # rows are few, or keys take several words
         rows = order(chunks, count, starts)
-        return [take(a, rows) for a in arrays] + [rows] * bool(positions)
+        return take_all(arrays, rows) + [rows] * bool(positions)
     coded, place = [], chunks[0].width
     for key, each in zip(keys, fields, strict=True):
         place -= sum(field.width for field in each)
@@ -215,10 +215,11 @@ def sort(
     codes = empty(count, np.uint64) if coded else NO_CODES
     rows = order(chunks, count, codes=codes)
 
-    def moved(array: Any) -> np.ndarray:
-        for values, field, at in coded:
-            if array is values:
-                return unpack(field, codes, at, array.dtype)
-        return take(array, rows)
-
-    return [moved(a) for a in arrays] + [rows] * bool(positions)
+    told = {id(values): (field, at) for values, field, at in coded}
+    others = iter(take_all([a for a in arrays if id(a) not in told], rows))
+    moved = [
+        unpack(field, codes, at, a.dtype) if field else next(others)
+        for a in arrays
+        for field, at in [told.get(id(a), (None, 0))]
+    ]
+    return moved + [rows] * bool(positions)
