@@ -242,8 +242,11 @@ Microseconds of a sort by a key, by kernels and by pandas, on two cores: 1,000 r
 kept: 1,000 rows 351 and 34, 65,536 rows 575 and 269. Of 14 columns, 100,000 rows: a sort 6,604 and 4,153, a filter by
 text 945 and 703, `drop_duplicates` 529 and 654; 200,000 rows: a sort 8,486 and 12,441, a filter 1,639 and 1,635."""
 
-HELPERS, FEW_OF_TEAM = 3, 1 << 16
-"""Other threads from which on kernels are faster from fewer rows on, and the most rows that pandas moves then."""
+FEW_OF_TEAM = 1 << 16
+"""Rows up to which pandas moves them where several cores could."""
+
+HELPERS, WORK = 3, 4
+"""How many other threads these are, and the work of a value that is moved in elements of a scan."""
 
 MANY = 1 << 18
 """Rows from which on all cores take them: pandas takes fewer rows in the time that all cores need to begin."""

@@ -33,6 +33,7 @@ from .layouts import (
     HELPERS,
     MANY,
     MASKED,
+    WORK,
     AnyColumn,
     PandasArray,
     PandasColumn,
@@ -125,7 +126,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def takes_whole_rows(self, frame: pd.DataFrame) -> bool:
         rows = len(frame)
-        return rows <= FEW_OF_TEAM or (rows <= FEW and helpers_for(frame.size) < HELPERS)
+        return rows <= FEW_OF_TEAM or (rows <= FEW and helpers_for(WORK * frame.size) < HELPERS)
 
     def native(self, frame: pd.DataFrame) -> pd.DataFrame:
         index, one = frame.index, frame.ndim == 1

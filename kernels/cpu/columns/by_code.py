@@ -40,7 +40,11 @@ from ..core.memory import borrow, take_ticket
 from ..core.shares import FAR, SHARES, Tables, positions_of, row_at, run_shares, tables_for
 from ..core.steps import OperatorInputs, Output, scan_step
 from ..scan.scan import fold
+from ..sort.permute import take_all
 from .factorize import occurring as codes_with_rows
+
+MANY = 1 << 14
+"""Groups from which on threads take the states of those that have rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,8 @@ class Types:
     state: Form
     start: tuple[Any, ...]
     """The fields of the identity."""
+    starts_at_zero: bool
+    """Whether these are bytes of zeros."""
     outputs: Form
     scalar_output: bool
     null_value: State
@@ -108,7 +114,9 @@ def by_code(
         return out, states, None
     met = codes_with_rows(codes, groups)
     if len(met) < groups:
-        states = states[met] if work.scalar_state else tuple([s[met] for s in states])
+        near = [states] if work.scalar_state else list(states)
+        near = [s[met] for s in near] if len(met) < MANY else take_all(near, met)
+        states = near[0] if work.scalar_state else tuple(near)
     return out, states, met
 
 
@@ -117,10 +125,11 @@ def _states(
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Return the memory of states, one array a field, and the states before the first row in it, a row a table."""
     carried = () if carry_in is None else carry_parts(work, carry_in)
-    table = tables.fields(work.state)
+    table = tables.fields(work.state, work.starts_at_zero)
     found = list(map(tables.states, table))
     for field, identity in zip(found, work.start, strict=True):
-        field[:] = identity
+        if not work.starts_at_zero:
+            field[:] = identity
     for field, states in zip(found, carried, strict=False):
         field[0, slice(len(states)) if carry_codes is None else carry_codes] = states
     return table, found
@@ -171,12 +180,14 @@ def work_types(
 ) -> Types:
     """Return the types that calls with these options share; `form` is that of the output, if it is not answers."""
     types_ = types_of(op, dtypes, options.dtype)
+    start = types_.parts(types_.identity)
     return Types(
         types_,
         types_.plain_identity,
         types_.scalar_state,
         types_.state,
-        types_.parts(types_.identity),
+        start,
+        not any(d.type(x).tobytes().strip(b"\0") for d, x in zip(types_.state, start, strict=True)),
         types_.outputs,
         types_.scalar_output,
         null_values(form or types_.output_form, options.mark_nulls),

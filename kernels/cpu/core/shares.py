@@ -133,12 +133,15 @@ class Tables(NamedTuple):
         """Items of all tables."""
         return self.number * self.stride
 
-    def fields(self, dtypes: Form) -> list[np.ndarray]:
-        """Return new arrays of that size for the fields of states: side by side in one, or each in its own."""
-        size = self.size
+    def fields(self, dtypes: Form, zeros: bool = False) -> list[np.ndarray]:
+        """Return new arrays of that size for the fields of states: side by side in one, or each in its own.
+
+        The system clears pages of `zeros` when a thread comes to them.
+        """
+        size, make = self.size, np.zeros if zeros else np.empty
         if not are_beside(dtypes):
-            return [np.empty(size, dtype) for dtype in dtypes]
-        items = np.empty(size + len(dtypes) - 1, dtypes[0])
+            return [make(size, dtype) for dtype in dtypes]
+        items = make(size + len(dtypes) - 1, dtypes[0])
         return [items[k : k + size].view(dtype) for k, dtype in enumerate(dtypes)]
 
     def states(self, field: np.ndarray) -> np.ndarray:
