@@ -63,25 +63,22 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
         rows = each.view(f"u{number.itemsize}").min(axis=0).view(number)
     else:
         rows = np.ascontiguousarray(each[0])
-    first_rows = _numbered(rows, min(groups, len(codes)))
+    most = min(groups, len(codes))
+    first_rows, (counting, numbering) = np.empty(most + 1, WORD), _numbering(rows.dtype)
+    if groups >= PARALLEL and helpers_for(groups):
+        known = np.zeros(-(-groups // SLICE) + 1, WORD)
+        run_kernel(groups, counting, rows, SLICE, known[1:])
+        np.cumsum(known, out=known)
+        run_kernel(groups, numbering, rows, SLICE, known, first_rows)
+    else:
+        known = np.array([0, most])
+        numbering(rows, groups, known, first_rows, np.zeros(STATUS, WORD))
+    first_rows = first_rows[: known[-1]]
     if len(first_rows) < groups:
         out = empty(len(codes), codes.dtype)
         run_kernel(WORK * len(codes), _renumbering(codes.dtype, rows.dtype), codes, rows, out)
         codes = out
     return codes, first_rows
-
-
-def _numbered(rows: np.ndarray, most: int) -> np.ndarray:
-    """Number the codes that have rows, in the place of their first rows; return these, so many at most."""
-    first_rows, (counting, numbering) = np.empty(most + 1, WORD), _numbering(rows.dtype)
-    size = SLICE if helpers_for(len(rows)) else max(len(rows), 1)
-    known = np.zeros(-(-len(rows) // size) + 1, WORD)
-    known[-1] = most
-    if size < len(rows):
-        run_kernel(len(rows), counting, rows, size, known[1:])
-        np.cumsum(known, out=known)
-    run_kernel(len(rows), numbering, rows, size, known, first_rows)
-    return first_rows[: known[-1]]
 
 
 def occurring(codes: np.ndarray, groups: int) -> np.ndarray:

@@ -169,15 +169,10 @@ def tables_for(rows: int, groups: int, by_chunk: bool = False, dtypes: Form = (W
 
 def _team_for(rows: int, groups: int) -> int:
     """Return how many threads share groups; one if they are not shared."""
-    elements = _work(rows, groups)
+    elements = rows * WORK if groups >= FAR else rows
     if elements < PARALLEL or groups < 2 or rows > np.iinfo(ROW).max:
         return 1
     return helpers_for(elements) + 1
-
-
-def _work(rows: int, groups: int) -> int:
-    """Return the work of rows in elements of a scan."""
-    return rows * WORK if groups >= FAR else rows
 
 
 def run_shares(codes: np.ndarray, tables: Tables, kernel: Kernel, *given: Any) -> int:
@@ -197,7 +192,7 @@ def run_shares(codes: np.ndarray, tables: Tables, kernel: Kernel, *given: Any) -
     if count == 1:
         kernel(*given, shares, control)
         return int(shares.wrong[0])
-    elements = _work(len(codes), groups)
+    elements = len(codes) * (WORK if groups >= FAR else 1)
     run_team(elements, control, lambda _: kernel(*given, shares, control))
     return min((int(row) for row in shares.wrong if row >= 0), default=-1)
 

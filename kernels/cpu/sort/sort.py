@@ -198,7 +198,7 @@ def sort(
     count = len(keys[0].values)
     found = None if starts is not None or count > FEW // len(keys) else _few_rows(keys)
     if found is not None:
-        return take_all(arrays, found) + [found] * bool(positions)
+        return (take_all(arrays, found) if arrays else []) + [found] * bool(positions)
     fields = [fields_of(key) for key in keys]
     most = WORD_BITS - max(count - 1, 1).bit_length()
     chunks = chunks_of([field for each in fields for field in each], most)
@@ -206,7 +206,7 @@ def sort(
         starts is not None or count <= LEAF or len(chunks) != 1
     ):  # rows are few, or keys take several words
         rows = order(chunks, count, starts)
-        return take_all(arrays, rows) + [rows] * bool(positions)
+        return (take_all(arrays, rows) if arrays else []) + [rows] * bool(positions)
     coded, place = [], chunks[0].width
     for key, each in zip(keys, fields, strict=True):
         place -= sum(field.width for field in each)
