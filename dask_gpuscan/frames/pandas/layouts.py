@@ -252,6 +252,10 @@ MANY = 1 << 18
 """Rows from which on all cores take them: pandas takes fewer rows in the time that all cores need to begin."""
 
 
+MANY_TEXTS = 1 << 15
+"""Texts from which on they are: one core takes as long for them as Arrow does."""
+
+
 def is_number(dtype: DType) -> bool:
     """Return whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
     return dtype.kind in "biufc" and layout_of(dtype) is not None

@@ -32,6 +32,7 @@ from .layouts import (
     FEW_OF_TEAM,
     HELPERS,
     MANY,
+    MANY_TEXTS,
     MASKED,
     WORK,
     AnyColumn,
@@ -376,7 +377,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             and not (fills and array.dtype.kind in "biu" and layout.nulls == "in band")
         ):
             return taken(layout, array, positions, fills)
-        if holds_text(array.dtype) and len(positions) >= MANY:
+        if holds_text(array.dtype) and len(positions) >= MANY_TEXTS:
             return taken_texts(array, positions, fills)
         if isinstance(array, np.ndarray):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
