@@ -31,6 +31,7 @@ def threads(request, monkeypatch):
     """Part small inputs as large ones, on so many threads."""
     for module in (launch, radix_sort):
         monkeypatch.setattr(module, "helpers_for", lambda _: request.param - 1)
+    monkeypatch.setattr(launch, "PARALLEL", 1)
     for name, value in {"LEAF": 512, "SHARE": 64, "SHORT": 6, "MANY": 128}.items():
         monkeypatch.setattr(radix_sort, name, value)
 
@@ -44,6 +45,10 @@ def test_order_is_stable(threads, spread):
     (keys,), (moved, order) = kernels.sort_pairs(x, [x], positions=True)
     np.testing.assert_array_equal(keys, x[order])
     np.testing.assert_array_equal(moved, x[order])
+    given = [x, group, group.astype("f4"), x[::-1]]
+    (_, keys), moved = kernels.sort_pairs([group, x], given)
+    for found, array in zip([keys, *moved], [x, *given], strict=True):
+        np.testing.assert_array_equal(found, array[np.lexsort((x, group))])
 
 
 def test_a_digit_of_many_words_is_alone():
