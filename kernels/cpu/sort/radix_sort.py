@@ -165,15 +165,16 @@ def _sort_leaves(
 ) -> list[Run]:
     """Sort the runs between `ends` by their bits from `low` on, and return those that are too long for one thread."""
     count, runs, sizes = int(ends[-1] - ends[0]), len(bits), np.diff(ends)
-    long = (sizes > leaf) & (bits > 0)
-    wide = (bits > NARROW) & (sizes >= MANY) & ~long
-    if wide.any():
-        _sort_wide([words[ends[i] : ends[i + 1]] for i in np.flatnonzero(wide).tolist()])
-    left = np.where(wide, 0, bits)
+    long, left = np.flatnonzero((sizes > leaf) & (bits > 0)).tolist(), bits
+    wide = np.flatnonzero(sizes >= MANY)
+    wide = wide[(bits[wide] > NARROW) & (sizes[wide] <= leaf)]
+    if len(wide):
+        _sort_wide([words[ends[i] : ends[i + 1]] for i in wide.tolist()])
+        left = bits.copy()
+        left[wide] = 0
     batch = max(1, SLICE * runs // max(count, 1)) if runs > RUNS else 1
     run_kernel(WORK * count, _sorting(), words, other, *written, ends, left, leaf, batch, low)
-    found = np.flatnonzero(long).tolist()
-    return [(int(ends[i]), int(ends[i + 1]), int(bits[i]), words, other) for i in found]
+    return [(int(ends[i]), int(ends[i + 1]), int(bits[i]), words, other) for i in long]
 
 
 def _sort_wide(parts: list[np.ndarray]) -> None:
