@@ -129,11 +129,12 @@ Kernel = Callable[..., Any]
 WORD = np.dtype(np.int64)
 
 SHARE = 1 << 16
-"""Elements of a scan for each thread: to wake one takes 5 to 10 microseconds, and to scan them some 60."""
+"""Elements of a scan for each thread, at least."""
 
 PARALLEL = 2 * SHARE
-"""Elements from which on a scan is worth a second thread. For fewer, callers run the kernel themselves, and make arrays
-by `numpy.empty`, as `empty` would. Kernels whose elements take longer count each as so many: their `WORK`."""
+"""Elements from which on a scan is worth a second thread: to wake one and wait for it takes 30 to 50 microseconds. For
+fewer, callers run the kernel themselves, and make arrays by `numpy.empty`, as `empty` would. Kernels whose
+elements take longer count each as so many: their `WORK`."""
 
 LONG = 1 << 23
 """Elements from which on the main thread waits for others rather than work itself, and so hears interrupts: a scan of
