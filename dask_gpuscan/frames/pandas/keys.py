@@ -254,10 +254,9 @@ class PandasGrouping:
         rows = len(arrays[0])
         if rows >= MANY:
             return False
-        # pandas keeps attributes, flags and classes, and corrects rounding errors of sums
+        # pandas keeps attributes, flags and classes
         is_own = frame.attrs or type(frame) not in PLAIN or not frame.flags.allows_duplicate_labels
-        rounds = ROUNDED.intersection(methods) and [d for d in dtypes if d.kind == "f"]
-        return bool(is_own or rounds or not _are_dense(arrays, ROOM * rows))
+        return bool(is_own or not _are_dense(arrays, ROOM * rows))
 
     def hash_rows(self, columns: list[AnyColumn]) -> Values:
         hashes = (key_hashes(column.array) for column in columns)
@@ -307,9 +306,6 @@ FLOAT32, WIDENED = np.dtype(np.float32), frozenset(("mean", "var", "std", "sem")
 """One more such dtype, except for these methods: kernels answer in float64 and pandas in float32."""
 
 PLAIN = pd.DataFrame, pd.Series
-
-ROUNDED = frozenset(("sum", "mean"))
-"""The methods in which pandas corrects rounding errors."""
 
 MANY = 1 << 16
 """Rows from which on groups by fixed-width keys are reduced by kernels rather than by pandas, however sparse they are.
