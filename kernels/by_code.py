@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import (
+    SMALL,
     Array,
     as_inputs,
     brief,
@@ -216,7 +217,9 @@ def _by_code(
     if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
         check_codes(codes)
     backend, arrays = grouped_values(op, "codes", (codes,), values, options.nulls)
-    check_groups(groups, backend, backend.max_groups(len(codes)))
+    most = backend.max_groups(len(codes))
+    if most is not None or type(groups) is not int or not 0 <= groups < SMALL // WORD:
+        check_groups(groups, backend, most)
     if op.check:
         try_on(op, arrays, options)
     if carry_in is not None and (check or carry_codes is not None):

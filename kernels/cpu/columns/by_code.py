@@ -37,7 +37,7 @@ from ..core.launch import (
     types_of,
 )
 from ..core.memory import borrow, take_ticket
-from ..core.shares import SHARES, Tables, positions_of, row_at, run_shares, tables_for
+from ..core.shares import SHARES, beside, positions_of, row_at, run_shares, tables_for
 from ..core.steps import OperatorInputs, Output, scan_step
 from ..scan.scan import fold
 from .factorize import occurring as codes_with_rows
@@ -57,6 +57,8 @@ class Types:
     scalar_output: bool
     null_value: State
     sequential: bool
+    gap: int
+    """Fields of a state that are side by side in memory."""
 
 
 def max_groups(length: int) -> None:
@@ -84,8 +86,19 @@ def by_code(
     )
     (codes,) = contiguous((codes,))
     source = inputs_of(op, work, values, options)
-    tables = tables_for(len(codes), groups, not (write or work.sequential), work.state)
-    table, found = _states(work, tables, carry_in, carry_codes)
+    tables = tables_for(len(codes), groups, not (write or work.sequential), work.gap)
+    size = tables.number * tables.stride
+    if work.gap > 1:
+        items = np.empty(size + work.gap - 1, work.state[0])
+        table = [items[k : k + size].view(dtype) for k, dtype in enumerate(work.state)]
+    else:
+        table = [np.empty(size, dtype) for dtype in work.state]
+    found = list(map(tables.states, table))
+    for field, identity in zip(found, work.start, strict=True):
+        field[:] = identity
+    if carry_in is not None:
+        for field, states in zip(found, carry_parts(work, carry_in), strict=True):
+            field[0, slice(len(states)) if carry_codes is None else carry_codes] = states
     out, output = None, None
     if write:
         outs = new_outputs(work, len(codes))
@@ -110,20 +123,6 @@ def by_code(
     if len(met) < groups:
         states = states[met] if work.scalar_state else tuple([s[met] for s in states])
     return out, states, met
-
-
-def _states(
-    work: Types, tables: Tables, carry_in: State | None, carry_codes: np.ndarray | None
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the memory of states, one array a field, and the states before the first row in it, a row a table."""
-    carried = () if carry_in is None else carry_parts(work, carry_in)
-    table = tables.fields(work.state)
-    found = list(map(tables.states, table))
-    for field, identity in zip(found, work.start, strict=True):
-        field[:] = identity
-    for field, states in zip(found, carried, strict=False):
-        field[0, slice(len(states)) if carry_codes is None else carry_codes] = states
-    return table, found
 
 
 def dtypes_of(values: tuple[np.ndarray, ...]) -> Form:
@@ -181,6 +180,7 @@ def work_types(
         types_.scalar_output,
         null_values(form or types_.output_form, options.mark_nulls),
         is_sequential(op, types_),
+        beside(types_.state),
     )
 
 
