@@ -42,6 +42,8 @@ class By:
 
     def series(self, frame: Any) -> list[Column]:
         """Return the keys of a frame or series, in order."""
+        if len(self.columns) == 1 and not self.levels and frame.ndim == 2:
+            return [library_of(frame).column(frame, self.columns[0])]
         return [self.column(frame, name) for name in self.columns] or [frame]
 
     def column(self, frame: Frame, name: Hashable) -> Column:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial, reduce
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -233,6 +232,15 @@ class PandasGrouping:
         view = layout.raw(column.array)
         return bool((np.isnan(view.values) & ~view.missing()).any())
 
+    def leaves_groups(self, keys: list[DType], dtypes: list[DType], method: str) -> bool:
+        known = WIDE_NUMBERS if method in WIDENED else (*WIDE_NUMBERS, FLOAT32)
+        others = [dtype for dtype in dtypes if dtype not in known]
+        return not others and all(map(_has_own_ids, keys))
+
+    def is_plain(self, frame: pd.DataFrame | pd.Series) -> bool:
+        is_own = frame.attrs or type(frame) not in PLAIN or not frame.flags.allows_duplicate_labels
+        return not is_own
+
     def reduces_groups(
         self,
         frame: pd.DataFrame | pd.Series,
@@ -249,14 +257,9 @@ class PandasGrouping:
             averages_dates = is_date(dtype) and bool(AVERAGES.intersection(methods))
             if averages_dates or _may_wrap_around(dtype, len(arrays[0])):
                 return False
-        if others or not all(map(_has_own_ids, arrays)):
+        if others or not all(_has_own_ids(key.dtype) for key in keys):
             return True
-        rows = len(arrays[0])
-        if rows >= MANY:
-            return False
-        # pandas keeps attributes, flags and classes
-        is_own = frame.attrs or type(frame) not in PLAIN or not frame.flags.allows_duplicate_labels
-        return bool(is_own or not _are_dense(arrays, ROOM * rows))
+        return len(arrays[0]) < MANY and not self.is_plain(frame)
 
     def hash_rows(self, columns: list[AnyColumn]) -> Values:
         hashes = (key_hashes(column.array) for column in columns)
@@ -348,19 +351,12 @@ def _most_ids(rows: int) -> int:
     return max(FEW, min(ROOM * rows, WIDE), 2 * rows)
 
 
-def _are_dense(arrays: Sequence[PandasArray], most: int) -> bool:
-    """Return whether all arrays hold integers without nulls, in ranges that have no more pairs than `most`."""
-    ends = list(map(_ends, arrays))
-    spans = [high - low + 1 for low, high in filter(None, ends)]
-    return None not in ends and prod(spans) <= most
-
-
-def _has_own_ids(array: PandasArray) -> bool:
-    """Return whether group ids of an array are made by our kernels, not by pandas."""
-    layout = layout_of(array.dtype)
+def _has_own_ids(dtype: DType) -> bool:
+    """Return whether group ids of a dtype are made by our kernels, not by pandas."""
+    layout = layout_of(dtype)
     if layout is not None:
-        return layout.storage(array.dtype).kind in "biufmM"
-    return isinstance(array, pd.Categorical) or holds_text(array.dtype)
+        return layout.storage(dtype).kind in "biufmM"
+    return isinstance(dtype, pd.CategoricalDtype) or holds_text(dtype)
 
 
 def hashed_group_ids(arrays: Sequence[PandasArray]) -> GroupIds:

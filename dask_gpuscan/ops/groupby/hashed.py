@@ -41,8 +41,8 @@ class Table:
     library: Library
     keys: list[Array]
     states: list[States]
-    schema: Schema
-    """The schema of the partitions that it stands for."""
+    schema: Schema | None
+    """The schema of the partitions that it stands for; None if it merges with no other."""
     ordered: bool = False
     """Whether groups are known to be in the order of their keys, without null keys."""
 
@@ -136,18 +136,23 @@ class NumberedRows:
 def with_gaps(ids: GroupIds, space: float = math.inf) -> NumberedGroups | None:
     """Return the groups that have rows, if their keys are known without rows and there are many; else None.
 
-    In NumPy, groups are many if they are too many to be reduced in chunks of rows, because the bits then are those of
+    In NumPy, groups are many if they, or rows, are not reduced in chunks of rows, because the bits then are those of
     groups without gaps, and if there are no more than `space` numbers for each.
     """
+    if ids.keys_of is None:
+        return None
     few = most_arranged(ids.array)
-    enough = max(few, ids.groups / space) if few else -1
-    if ids.keys_of is None or min(len(ids.array), ids.groups) <= enough:
+    enough = max(few if len(ids.array) >= CHUNKED else 0, ids.groups / space) if few else -1
+    if min(len(ids.array), ids.groups) <= enough:
         return None
     if enough < 0:
         return NumberedGroups(ids, has_gaps=True)
     found = occurring(ids.array, ids.groups, check=False)
     return NumberedGroups(ids, has_gaps=True, occurring=found) if len(found) > enough else None
 
+
+CHUNKED = 1 << 18
+"""Rows from which on kernels may reduce groups in chunks."""
 
 SPACE = 4
 """The most numbers a group up to which their states are kept with gaps.
@@ -186,6 +191,18 @@ def grouped(
     spec: GroupBySpec, partition: Any, adjacent: bool, gaps: bool
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     """Return the states of a partition by key, and the groups of its rows."""
+    pairs = spec.planned(partition, False)
+    return _grouped(spec, partition, adjacent, gaps, pairs, schema_of(partition))
+
+
+def _grouped(
+    spec: GroupBySpec,
+    partition: Any,
+    adjacent: bool,
+    gaps: bool,
+    pairs: list[tuple[list[Any], Any, Any]],
+    schema: Schema | None,
+) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     library = library_of(partition)
     with library.acquire(partition):
         series = spec.by.series(partition)
@@ -194,14 +211,13 @@ def grouped(
             numbered = NumberedRows(library, library.dense_group_ids(arrays))
             groups, order = numbered.reducible(adjacent, gaps)
         begun = []
-        for part, planned in zip(spec.parts, spec.planned(partition, False), strict=True):
-            columns, operation, _ = planned
+        for part, (columns, operation, _) in zip(spec.parts, pairs, strict=True):
             try:
                 begun.append(operation.aggregate(in_order(library, columns, order), groups))
             except TypeError as error:
                 part.refuse(error)
         states = [wait() for wait in begun]
-        return _table(spec, numbered, arrays, groups, order, states, schema_of(partition)), groups
+        return _table(spec, numbered, arrays, groups, order, states, schema), groups
 
 
 def _table(
@@ -211,7 +227,7 @@ def _table(
     groups: NumberedGroups | AdjacentGroups,
     order: Any,
     states: list[Any],
-    schema: Schema,
+    schema: Schema | None,
 ) -> Table:
     """Return the table of groups of rows with these keys."""
     library, ids = numbered.library, numbered.ids
@@ -232,7 +248,7 @@ def merged(
     spec: GroupBySpec, tables: Sequence[Table], adjacent: bool, gaps: bool
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     """Return one table for several, and the groups of their keys."""
-    library, schema = tables[0].library, common_schema([t.schema for t in tables])
+    library, schema = tables[0].library, common_schema([t.schema for t in tables if t.schema])
     arrays = [_joined(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)]
     numbered = NumberedRows(library, library.dense_group_ids(arrays))
     groups, order = numbered.reducible(adjacent, gaps)
@@ -429,11 +445,22 @@ class HashedReduce(TreeReduction):
         """Return one table for several, given in the order of their rows."""
         return merge(self.spec, tables)
 
+    def whole(self, frame: Any) -> Any:
+        spec = self.spec
+        if not len(frame):  # checks more
+            return super().whole(frame)
+        pairs = spec.planned(frame)
+        found, _ = _grouped(spec, frame, False, spec.sort, pairs, None)
+        return self._answer(found, frame, pairs)
+
     def finish(self, tables: Sequence[Table], frame: Any) -> Any:
         """Return the answers of all keys."""
-        spec, found = self.spec, self.merge(tables)
-        pairs = zip(spec.parts, found.states, strict=True)
-        arrays = [p.operation.finalize(spec.columns(frame, p), states) for p, states in pairs]
+        return self._answer(self.merge(tables), frame, self.spec.planned(frame, False))
+
+    def _answer(self, found: Table, frame: Any, pairs: list[tuple[list[Any], Any, Any]]) -> Any:
+        spec, arrays = self.spec, []
+        for (columns, operation, _), states in zip(pairs, found.states, strict=True):
+            arrays.append(operation.finalize(columns, states))
         library, keys, sorts = found.library, found.keys, spec.sort and not found.ordered
         order = key_order(library, keys) if sorts else None
         if order is not None:

@@ -76,9 +76,13 @@ class GroupBySpec:
 
     def planned(self, frame: Any, checks: bool = True) -> list[tuple[list[Any], Any, Any]]:
         """Return the columns, planned operation and dtype of each part; without checks, None for what has no plan."""
-        found = []
+        found, column = [], library_of(frame).column
         for part in self.parts:
-            columns, operation = self.columns(frame, part), part.operation
+            sources, operation = part.sources, part.operation
+            if frame.ndim == 2 and len(sources) == 1 and not self.by.levels:
+                columns = [column(frame, sources[0])]
+            else:
+                columns = self.columns(frame, part)
             if isinstance(operation, PlannedOperation):
                 operation, dtype = operation.planned(columns)
             else:
