@@ -193,6 +193,17 @@ def named_keys(series: Sequence[Column]) -> Iterator[None]:
         raise
 
 
+def group_ids_of(
+    library: Library, series: Sequence[Column], arrays: Sequence[Array]
+) -> GroupIds:
+    """Return the groups of rows with these keys, given as columns, which errors name, and as arrays."""
+    try:
+        return library.dense_group_ids(list(arrays))
+    except (TypeError, NotImplementedError):
+        with named_keys(series):
+            raise
+
+
 def any_null(series: Sequence[Column]) -> Values | None:
     """Return where any key is null, as an array of bool; None if no key is."""
     null = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from ...kernels.late_dataclass import dataclass
 from ...ops.core.columnwise import labelled_columns, without_name
 from ...ops.core.groups import INT64
 from ...ops.core.operation import GroupScan, Needs, Operation, Part
-from ...ops.core.plans import Signature, shared_plans, signature_of
+from ...ops.core.plans import Planned, Signature, shared_plans, signature_of
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.strategy import KeyOrder, strategy
 from ...ops.scan.row_number import ResetIndex
@@ -227,6 +227,26 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         """Scan groups: one answer for each row."""
         return self._named(self._run(self._spec(label, parts, as_series, named, each_row=True)))
 
+    def _scan_columns(
+        self,
+        label: str,
+        scan: Planned,
+        parts: Callable[[], Sequence[Part[GroupScan]]],
+        as_series: bool,
+        *facts: bool,
+    ) -> Any:
+        """Scan groups by parts that depend on a scan, facts, labels and dtypes alone; the scan keeps the way."""
+        plans, null_keys = self._plans, self._null_keys
+        key = id(plans), null_keys, facts
+        known = scan.plans.get(key)
+        if known is not None and known[0] is plans:
+            return self._named(self._engine.look_back(self._obj, known[1]))
+        spec = self._spec(label, parts(), as_series, each_row=True)
+        out = self._named(self._run(spec))
+        if not self._engine.IN_PARTS and self._grouping.signature is not None:
+            scan.plans.store(key, (plans, self._way(spec)))
+        return out
+
     def _named(self, out: Any) -> Any:
         """Return an answer of rows or groups; that of a series without a name has none, that of a frame its labels."""
         grouping = self._grouping
@@ -278,9 +298,12 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
     @cached_property
     def _null_keys(self) -> bool:
         """Whether rows may be in no group; before there are data, the dtypes of the keys decide."""
-        if not self._dropna or library_of(self._meta).holds_null(INT64):  # all dtypes have a null
-            return False
-        return self._by.may_be_null(self._meta, by_dtype=self._engine.IN_PARTS)
+        may = self._plans.get("null keys")
+        if may is None:
+            has_own = self._dropna and not library_of(self._meta).holds_null(INT64)  # else all have
+            by_dtype = has_own and self._by.may_be_null(self._meta, by_dtype=True)
+            may = self._plans.store("null keys", by_dtype)
+        return may and self._by.may_be_null(self._meta, by_dtype=self._engine.IN_PARTS)
 
     def _of(self, frame: Any) -> Any:
         """Return the same groups of a frame with the same rows and more columns."""

@@ -205,7 +205,7 @@ class PandasGrouping:
             ) from error
 
     def dense_group_ids(self, arrays: list[PandasArray]) -> GroupIds:
-        found = [bare(a) for a in arrays]
+        found = list(map(bare, arrays))
         return range_group_ids(found) or hashed_group_ids(found)
 
     def shared_group_ids(
@@ -336,7 +336,10 @@ def range_group_ids(arrays: Sequence[PandasArray]) -> GroupIds | None:
     None if an array holds no integers, or the ranges are too wide for the number of rows. Integers that can be group
     ids are copied only where that costs little: where they are few, and have 8 bytes.
     """
-    return mixed_group_ids(arrays, _range_ids, _most_ids(len(arrays[0])))
+    most = _most_ids(len(arrays[0]))
+    if len(arrays) == 1:
+        return _range_ids(arrays[0], most)
+    return mixed_group_ids(arrays, _range_ids, most)
 
 
 def _ends(array: PandasArray) -> tuple[int, int] | None:
@@ -430,14 +433,20 @@ def _range_ids(
 
     Its values are from the first to the second of `ends`, if these are known.
     """
-    is_key = not isinstance(array, pd.Categorical)  # else numbers stand for categories
-    array = array if is_key else comparable(array)
-    if isinstance(array, pd.Categorical):
-        return GroupIds(array.codes.astype(np.int32) + 1, len(array.categories) + 1)
-    view = _integers(array)
-    if view is None:
-        return None
-    values, null = view.values, None if view.nulls is None else view.missing()
+    is_key, null = True, None
+    if type(array) is np.ndarray:
+        if array.dtype.kind not in "biu":
+            return None
+        values = array
+    else:
+        is_key = not isinstance(array, pd.Categorical)  # else numbers stand for categories
+        array = array if is_key else comparable(array)
+        if isinstance(array, pd.Categorical):
+            return GroupIds(array.codes.astype(np.int32) + 1, len(array.categories) + 1)
+        view = _integers(array)
+        if view is None:
+            return None
+        values, null = view.values, None if view.nulls is None else view.missing()
     if values.itemsize < 4:
         values = values.astype(np.int32)
     some = values if null is None else values[~null]

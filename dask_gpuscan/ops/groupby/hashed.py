@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import Keys, any_null, dense_ids, is_first_of_group, named_keys
+from ...frames.keys import Keys, any_null, dense_ids, group_ids_of, is_first_of_group
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, names_of, schema_of
 from ...frames.types import Array, GroupIds
@@ -141,6 +141,8 @@ def with_gaps(ids: GroupIds, space: float = math.inf) -> NumberedGroups | None:
     """
     if ids.keys_of is None:
         return None
+    if len(ids.array) < CHUNKED and ids.groups <= SMALL:
+        return NumberedGroups(ids, has_gaps=True)
     few = most_arranged(ids.array)
     enough = max(few if len(ids.array) >= CHUNKED else 0, ids.groups / space) if few else -1
     if min(len(ids.array), ids.groups) <= enough:
@@ -153,6 +155,9 @@ def with_gaps(ids: GroupIds, space: float = math.inf) -> NumberedGroups | None:
 
 CHUNKED = 1 << 18
 """Rows from which on kernels may reduce groups in chunks."""
+
+SMALL = 1 << 12
+"""Numbers of groups whose states, with gaps, cost nothing."""
 
 SPACE = 4
 """The most numbers a group up to which their states are kept with gaps.
@@ -207,13 +212,14 @@ def _grouped(
     with library.acquire(partition):
         series = spec.by.series(partition)
         arrays = [library.array(c) for c in series]
-        with named_keys(series):
-            numbered = NumberedRows(library, library.dense_group_ids(arrays))
-            groups, order = numbered.reducible(adjacent, gaps)
+        numbered = NumberedRows(library, group_ids_of(library, series, arrays))
+        groups, order = numbered.reducible(adjacent, gaps)
         begun = []
         for part, (columns, operation, _) in zip(spec.parts, pairs, strict=True):
             try:
-                begun.append(operation.aggregate(in_order(library, columns, order), groups))
+                if order is not None:
+                    columns = in_order(library, columns, order)
+                begun.append(operation.aggregate(columns, groups))
             except TypeError as error:
                 part.refuse(error)
         states = [wait() for wait in begun]
@@ -360,8 +366,7 @@ class TableScan(DataFrameCarry):
             null = any_null(series) if spec.dropna else None
             groups: Groups
             alone = False  # whether rows are sorted and no group had rows before
-            with named_keys(series):
-                numbered = NumberedRows(library, library.dense_group_ids(arrays))
+            numbered = NumberedRows(library, group_ids_of(library, series, arrays))
             by_number = prefix is None and spec.needs is Needs.NUMBERS
             if by_number or (numbered.are_few and not self.adjacent):
                 ids = numbered.ids
@@ -465,5 +470,5 @@ class HashedReduce(TreeReduction):
         order = key_order(library, keys) if sorts else None
         if order is not None:
             keys, arrays = spec.taken(library, keys, arrays, order)
-        answer = spec.from_groups(frame, keys, arrays)
+        answer = spec.from_groups(frame, keys, arrays, not found.ordered)
         return library.sort_by_index(answer) if sorts and order is None else answer

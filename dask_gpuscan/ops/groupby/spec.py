@@ -111,10 +111,13 @@ class GroupBySpec:
         with naming(part.operation.label, columns):
             return map_outputs(in_group, array)
 
-    def from_groups(self, frame: Any, keys: list[Any], arrays: list[Any]) -> Any:
-        """Return the result, given the keys of groups and their answers; leaves out null keys if need be."""
+    def from_groups(
+        self, frame: Any, keys: list[Any], arrays: list[Any], may_be_null: bool = True
+    ) -> Any:
+        """Return the result, given the keys of groups, which may be null, and their answers; leaves out null keys."""
         library = library_of(frame)
-        null = any_null([library.as_column(a) for a in keys]) if self.dropna else None
+        drops = self.dropna and may_be_null
+        null = any_null([library.as_column(a) for a in keys]) if drops else None
         if null is not None:
             positions = library.xp.flatnonzero(~null)
             keys, arrays = self.taken(library, keys, arrays, positions)

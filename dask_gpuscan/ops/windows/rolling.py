@@ -92,8 +92,11 @@ class RowShape:
 
     def windows(self, rows: WindowRows) -> Windows:
         if rows.groups is None:
-            return RowWindows(self.before, self.after, rows.first, rows.count)
+            return _row_windows(self.before, self.after, rows.first, rows.count)
         return BoundWindows(*rows.groups.bounds, self.before, self.after)
+
+
+_row_windows = lru_cache(maxsize=256)(RowWindows)
 
 
 @dataclass(frozen=True)
