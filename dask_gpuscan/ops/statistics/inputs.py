@@ -80,12 +80,24 @@ _FINITE = Operator(lambda a, b: a + b, 0.0, lambda x: x - x, name="finite")
 """Zero if all numbers are finite, else NaN."""
 
 
+def yes() -> bool:
+    """Return True."""
+    return True
+
+
+def no() -> bool:
+    """Return False."""
+    return False
+
+
 def all_finite(arrays: tuple[Any, ...], inputs: Inputs) -> Callable[[], bool]:
-    """Begin to check that all values are finite, so that every row counts for `min_periods`; the answer waits."""
+    """Begin to check that all values are finite, so that every row counts for `min_periods`; the answer waits.
+
+    `yes` and `no` are answers that do not wait.
+    """
     values = [a for a, (_, what) in zip(arrays, inputs, strict=True) if what == "values"]
-    if values and len(values[0]) < FEW and isinstance(values[0], np.ndarray):
-        found = all([bool(np.isfinite(a).all()) for a in values])
-        return lambda: found
+    if len(arrays[0]) < FEW and isinstance(arrays[0], np.ndarray):
+        return no if [a for a in values if not np.isfinite(a).all()] else yes
     reads = [aggregating(_FINITE, a)[1] for a in values]
     return lambda: sum([float(read()) for read in reads]) == 0.0
 

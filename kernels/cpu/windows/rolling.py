@@ -294,12 +294,14 @@ def _roll_bounds(
         raise ValueError(f"starts and stops must be from 0 to {rows}, found {found}")
     shift, width = windows.around
     bounds = WindowBounds(starts, stops, shift, width, rows)
-    borders = _borders(bounds)
-    ends, begins = borders[1:] - 1, borders[:-1]
-    spans = np.minimum(stops[ends], ends + (shift + width)) - np.maximum(
-        starts[begins], begins + shift
-    )
-    room = int(np.clip(spans, 0, rows).max(initial=0))  # no window has more rows than its chunk
+    borders, room = np.array([0, len(starts)], WORD), rows
+    if max(len(starts), rows) > CHUNK:
+        borders = _borders(bounds)
+        ends, begins = borders[1:] - 1, borders[:-1]
+        spans = np.minimum(stops[ends], ends + (shift + width)) - np.maximum(
+            starts[begins], begins + shift
+        )
+        room = int(np.clip(spans, 0, rows).max(initial=0))  # no window has more than its chunk
     j = _run_queue(work.queue_of_bounds, work, source, outs, bounds, borders, room)
     if j >= 0:
         raise ValueError(
