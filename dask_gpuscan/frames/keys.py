@@ -193,9 +193,7 @@ def named_keys(series: Sequence[Column]) -> Iterator[None]:
         raise
 
 
-def group_ids_of(
-    library: Library, series: Sequence[Column], arrays: Sequence[Array]
-) -> GroupIds:
+def group_ids_of(library: Library, series: Sequence[Column], arrays: Sequence[Array]) -> GroupIds:
     """Return the groups of rows with these keys, given as columns, which errors name, and as arrays."""
     try:
         return library.dense_group_ids(list(arrays))

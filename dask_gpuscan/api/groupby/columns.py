@@ -109,7 +109,10 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         """What methods found out about frames of these labels and dtypes; of this one alone if it is in parts."""
         options, selected = self._options, self._selected
         chosen = isinstance(selected, list)
-        labels = (*self._by.columns, *(selected if chosen else [] if selected is ... else [selected]))
+        labels = (
+            *self._by.columns,
+            *(selected if chosen else [] if selected is ... else [selected]),
+        )
         return shared_plans(
             None if self._engine.IN_PARTS else self._grouping.signature,
             labels, type(self), len(self._by.columns), chosen, options.clustered, options.dropna, options.sort,

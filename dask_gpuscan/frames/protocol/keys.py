@@ -49,7 +49,7 @@ class Grouping(Protocol):
         ...
 
     def leaves_groups(self, keys: list[DType], dtypes: list[DType], method: str) -> bool:
-        """Return whether `reduces_groups` is False for plain frames with such keys and columns, whatever their values."""
+        """Return whether `reduces_groups` is False for plain frames with such keys and columns, for any values."""
         ...
 
     def is_plain(self, frame: Frame) -> bool:

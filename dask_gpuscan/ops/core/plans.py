@@ -1,4 +1,4 @@
-"""What calls share: operations, made once for the same arguments, and their plans for frames and columns of some dtypes.
+"""What calls share: operations, made once for the same arguments, and plans for frames and columns of some dtypes.
 
 A plan depends on no values. A planned operation is checked once for columns of a class and of some dtypes; errors are
 raised each time.

@@ -20,6 +20,7 @@ from ...operators.operator import Operator
 from ...operators.signature import Signature, StateForm, joined
 from ...options import ScanOptions
 from ...windows import BoundWindows, RowWindows, Windows
+from ..columns.by_code import contiguous
 from ..core.engine import STATUS, TICKET
 from ..core.launch import (
     CONTROL,
@@ -38,7 +39,6 @@ from ..core.launch import (
     types_of,
 )
 from ..core.memory import borrow, take_ticket
-from ..columns.by_code import contiguous
 from ..core.steps import Arrays, OperatorInputs
 from .window_walks import (
     GROUP,
