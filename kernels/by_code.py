@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import (
+    SHAPE,
     SMALL,
     Array,
     as_inputs,
@@ -267,8 +268,7 @@ def grouped_values(
     if backend is None or not isinstance(op, Operator) or len(arrays) != op.inputs:
         arrays = as_inputs(op, values)
         backend = backend_of((*every, *others))
-    shapes = {a.shape for a in every}
-    if len(shapes) > 1 or every[0].ndim != 1:
+    if every[0].ndim != 1 or len(set(map(SHAPE, every))) > 1:
         check_one_length(f"{name} and values", every)
     if isinstance(nulls, Mask):
         nulls.check_length("values", len(every[0]))

@@ -115,7 +115,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         )
         return shared_plans(
             None if self._engine.IN_PARTS else self._grouping.signature,
-            labels, type(self), len(self._by.columns), chosen, options.clustered, options.dropna, options.sort,
+            labels, type(self).__name__, len(self._by.columns), chosen, options.clustered, options.dropna, options.sort,
         )  # fmt: skip
 
     @property

@@ -181,7 +181,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         is_plain = self.is_plain(left) and {str}.issuperset(map(type, names))
         if frames and is_plain and len(left) < COPIED:
             found = [column for frame in frames for column in every_column(frame)]
-            arrays = [self.copy(column.array) for column in found]
+            arrays = [self.copy(self.array(column)) for column in found]
             out = self.frame(arrays, names, self.index(left))
         else:
             out = pd.concat(frames, axis=1) if frames else left.iloc[:, :0]

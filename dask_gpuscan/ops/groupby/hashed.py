@@ -41,8 +41,8 @@ class Table:
     library: Library
     keys: list[Array]
     states: list[States]
-    schema: Schema | None
-    """The schema of the partitions that it stands for; None if it merges with no other."""
+    schema: Schema
+    """The schema of the partitions that it stands for."""
     ordered: bool = False
     """Whether groups are known to be in the order of their keys, without null keys."""
 
@@ -206,12 +206,12 @@ def _grouped(
     adjacent: bool,
     gaps: bool,
     pairs: list[tuple[list[Any], Any, Any]],
-    schema: Schema | None,
+    schema: Schema,
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     library = library_of(partition)
     with library.acquire(partition):
         series = spec.by.series(partition)
-        arrays = [library.array(c) for c in series]
+        arrays = list(map(library.array, series))
         numbered = NumberedRows(library, group_ids_of(library, series, arrays))
         groups, order = numbered.reducible(adjacent, gaps)
         begun = []
@@ -233,7 +233,7 @@ def _table(
     groups: NumberedGroups | AdjacentGroups,
     order: Any,
     states: list[Any],
-    schema: Schema | None,
+    schema: Schema,
 ) -> Table:
     """Return the table of groups of rows with these keys."""
     library, ids = numbered.library, numbered.ids
@@ -254,7 +254,7 @@ def merged(
     spec: GroupBySpec, tables: Sequence[Table], adjacent: bool, gaps: bool
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     """Return one table for several, and the groups of their keys."""
-    library, schema = tables[0].library, common_schema([t.schema for t in tables if t.schema])
+    library, schema = tables[0].library, common_schema([t.schema for t in tables])
     arrays = [_joined(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)]
     numbered = NumberedRows(library, library.dense_group_ids(arrays))
     groups, order = numbered.reducible(adjacent, gaps)
@@ -420,6 +420,10 @@ def last_of_groups(
 # --- reductions --------------------------------------------------------------------------------------
 
 
+ALONE = Schema((), ())
+"""The schema of a table that merges with no other."""
+
+
 @dataclass(frozen=True)
 class HashedReduce(TreeReduction):
     """One row for each group, in the order of the keys or of appearance."""
@@ -455,7 +459,7 @@ class HashedReduce(TreeReduction):
         if not len(frame):  # checks more
             return super().whole(frame)
         pairs = spec.planned(frame)
-        found, _ = _grouped(spec, frame, False, spec.sort, pairs, None)
+        found, _ = _grouped(spec, frame, False, spec.sort, pairs, ALONE)
         return self._answer(found, frame, pairs)
 
     def finish(self, tables: Sequence[Table], frame: Any) -> Any:

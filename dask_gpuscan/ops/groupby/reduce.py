@@ -77,7 +77,8 @@ class ReduceColumn(PlannedOperation, StateReduction):
         if hasattr(dtype, "categories"):  # see `planned`
             return self._kernel(columns)
         key = kind, dtype, _Kernel
-        return self.plans.get(key) or self.plans.store(key, self._kernel(columns))
+        found: _Kernel = self.plans.get(key) or self.plans.store(key, self._kernel(columns))
+        return found
 
     def _kernel(self, columns: Sequence[Any]) -> _Kernel:
         reduction, library = self.reduction, library_of(columns[0])
@@ -85,7 +86,8 @@ class ReduceColumn(PlannedOperation, StateReduction):
         answers = library.layout(answer)
         assert answers is not None
         storage, layout = answers.storage(answer), library.layout(columns[0].dtype)
-        op, state = reduction.op, None
+        op = reduction.op
+        state: np.dtype | None = None
         if reduction.of != "values":
             state = INT64
         elif reduction.over_nan is not None:
@@ -123,18 +125,19 @@ class ReduceColumn(PlannedOperation, StateReduction):
         self, columns: Sequence[Any], views: list[View]
     ) -> tuple[Operator, Any, kernels.Nulls, Any]:
         """Return the operator, its values (those of the views), their nulls, and the dtype of the state."""
-        column, library, reduction = columns[0], library_of(columns[0]), self.reduction
+        column, reduction = columns[0], self.reduction
         if reduction.of == "rows":
-            return reduction.op, ones(library.xp, len(column)), None, INT64
+            return reduction.op, ones(library_of(column).xp, len(column)), None, INT64
         if reduction.of == "valid":
-            return reduction.op, library.valid(column).astype(INT64), None, INT64
+            return reduction.op, library_of(column).valid(column).astype(INT64), None, INT64
         if self.user:
-            found = combined_plan(library, reduction.op, columns)
+            found = combined_plan(library_of(column), reduction.op, columns)
             values = tuple(v.values for v in views)
             op, values, dtype = carry_inputs(found.meant, values, found.kernel_dtype, None)
             return op, values, joint_nulls(views), dtype
         view, kernel = views[0], self.kernel(columns)
         if reduction.wide and kernel.op.in_order:
+            assert kernel.state is not None
             op, values, dtype = carry_inputs(kernel.op, view.values, kernel.state, kernel.state)
             return op, values, view.nulls, dtype
         return kernel.op, view.values, view.nulls, kernel.state
@@ -263,21 +266,21 @@ class ReduceColumn(PlannedOperation, StateReduction):
         return layout.wrap(library.xp.full(1, value, layout.storage(dtype)), None, dtype)
 
     def finalize(self, columns: Sequence[Any], states: States) -> Any:
-        library = library_of(columns[0])
         if self.user:
+            library = library_of(columns[0])
             plan = combined_plan(library, self.reduction.op, columns)
             if self._carried(plan.kernel_dtype):
                 values, _ = REDUCTIONS["prod"].finish(library.xp, states)
             else:
                 values = lowered(library, operator_of(self.reduction.op, states), states)
             return wrapped(plan, values.astype(plan.kernel_dtype, copy=False), None, columns)
+        kernel = self.kernel(columns)
         if self.reduction.lowers:
-            states = (lowered(library, self.reduction.op, states), *states)
+            states = (lowered(kernel.library, self.reduction.op, states), *states)
         try:
-            values, missing = self.reduction.finish(library.xp, states)
+            values, missing = self.reduction.finish(kernel.library.xp, states)
         except OverflowError:
             refuse(self.name, columns[0], columns[0].dtype)
-        kernel = self.kernel(columns)
         if missing is not None and not bool(missing.any()):
             missing = None
         # nulls are written to a copy: states may be those of another task

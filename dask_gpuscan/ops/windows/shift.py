@@ -172,8 +172,10 @@ class Difference(PlannedOperation):
         if hasattr(column.dtype, "categories"):  # see `planned`
             return self._dtype(column, in_groups=True)
         key = type(column), column.dtype, "in groups"
-        found = self.plans.get(key)
-        return self.plans.store(key, self._dtype(column, True)) if found is None else found
+        found: DType | None = self.plans.get(key)
+        if found is None:
+            found = self.plans.store(key, self._dtype(column, True))
+        return found
 
     def _of(self, library: Library, array: Array, periods: int) -> Array:
         change = library.relative_change if self.relative else library.diff

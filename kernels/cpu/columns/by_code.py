@@ -88,7 +88,9 @@ def by_code(
     source = inputs_of(op, work, values, options)
     tables = tables_for(len(codes), groups, not (write or work.sequential), work.gap)
     size = tables.number * tables.stride
-    if work.gap > 1:
+    if work.scalar_state:
+        table = [np.empty(size, work.state[0])]
+    elif work.gap > 1:
         items = np.empty(size + work.gap - 1, work.state[0])
         table = [items[k : k + size].view(dtype) for k, dtype in enumerate(work.state)]
     else:
@@ -115,8 +117,7 @@ def by_code(
         every = [list(field) for field in found]
         states = fold(op, every[0] if work.scalar_state else list(zip(*every, strict=True)))
     else:
-        near = [field[0] for field in found]
-        states = near[0] if work.scalar_state else tuple(near)
+        states = found[0][0] if work.scalar_state else tuple([field[0] for field in found])
     if not occurring:
         return out, states, None
     met = codes_with_rows(codes, groups)
@@ -150,6 +151,8 @@ def inputs_of(
 def new_outputs(work: Types, length: int) -> tuple[np.ndarray, ...]:
     """Return new arrays for the answers."""
     make = np.empty if length < PARALLEL else empty
+    if work.scalar_output:
+        return (make(length, work.outputs[0]),)
     return tuple([make(length, d) for d in work.outputs])
 
 
