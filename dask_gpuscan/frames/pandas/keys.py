@@ -311,17 +311,18 @@ FLOAT32, WIDENED = np.dtype(np.float32), frozenset(("mean", "var", "std", "sem")
 PLAIN = pd.DataFrame, pd.Series
 
 MANY = 1 << 16
-"""Rows from which on groups by fixed-width keys are reduced by kernels rather than by pandas, however sparse they are.
+"""Rows from which on kernels reduce groups of frames with attributes, flags or classes, too, which pandas would keep.
 
-Measured for sums by int32 keys, milliseconds, pandas and ours: 10**5 rows of 1,000 keys 5.2 and 3.1; 3 * 10**6 rows of
-1,000 keys 55 and 12, of 10**6 keys 493 and 49."""
+Sums by int32 keys, milliseconds, pandas and ours: 10**5 rows of 1,000 keys 5.2 and 3.1; 3 * 10**6 rows of 1,000 keys 55
+and 12. Sums of float64 of other frames, in microseconds on a loaded machine: 100 rows of 9 int64 keys 1,547 and 533;
+1,000 rows of 9 integers 2,072 and 741, floats 1,498 and 755, strings 1,602 and 1,437; 10,000 rows of 5,000 integers of
+any size 2,593 and 1,630, floats 1,492 and 1,561."""
 
 FEW = 1 << 16
 """The most group ids for any number of rows: a table of this size costs nothing."""
 
 ROOM = 16
-"""The most group ids a row, up to `WIDE`: such a table is cheaper than hashing the rows, or than pandas for fewer rows
-than MANY.
+"""The most group ids a row, up to `WIDE`: such a table is cheaper than hashing the rows.
 
 Measured on two cores, milliseconds: a running sum of 20 million rows by 10**6 keys, hashed 540, by range 190;
 `drop_duplicates` of 10**5 rows of 10**6 keys, hashed 3.0, by range 1.4."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -214,9 +214,8 @@ class RollingStatistic(Windowed):
             return self
         return RollingOperator(picks, self.shape, max(self.min_periods, 1))
 
-    @cached_property
     def _way(self) -> tuple[WindowStatistic, Operator, Operator, int | None]:
-        """The statistic, its operator and one for windows without nulls, and how many observations have an answer."""
+        """Return the statistic, its operator and one for windows without nulls, and how many rows have an answer."""
         statistic, options = WINDOWS[self.name], dict(self.options)
         op = window_operator(self.name, **options)
         has_rows = bool(self.min_periods) or self.shape.has_row
@@ -225,7 +224,7 @@ class RollingStatistic(Windowed):
         return statistic, op, fast or op, enough
 
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
-        statistic, op, fast, enough = self._way
+        statistic, op, fast, enough = self.plans.get("way") or self.plans.store("way", self._way())
         inputs = read(columns, statistic.inputs)
         counts = statistic.counts and "reproducible" not in dict(self.options)
         values = inputs if op.inputs > 1 else inputs[0]
