@@ -268,7 +268,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         """Return an answer of groups with keys where they are asked for: in its index, or as columns."""
         infers = self._plans.get("infers keys")
         if infers is None:
-            infers = self._plans.store("infers keys", self._infers_keys)
+            infers = self._plans["infers keys"] = self._infers_keys
         grouping, as_index = self._grouping, self._options.as_index
         is_own = grouping.obj is grouping.rows and grouping.titles == self._by.columns
         if is_own and as_index and not infers:
@@ -305,7 +305,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         if may is None:
             has_own = self._dropna and not library_of(self._meta).holds_null(INT64)  # else all have
             by_dtype = has_own and self._by.may_be_null(self._meta, by_dtype=True)
-            may = self._plans.store("null keys", by_dtype)
+            may = self._plans["null keys"] = by_dtype
         return may and self._by.may_be_null(self._meta, by_dtype=self._engine.IN_PARTS)
 
     def _of(self, frame: Any) -> Any:

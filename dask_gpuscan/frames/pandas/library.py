@@ -246,7 +246,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
                     f"column {name!r} of dtype float16 cannot be an index of pandas; cast it with astype"
                 )
         if len(arrays) == 1 and not levels:
-            array = with_null(arrays[0], np.nan)
+            array = arrays[0]
+            array = with_null(array, np.nan) if array.dtype == object else array
             # pandas would infer strings from bare arrays of objects, and is slower where a dtype is given
             dtype = array.dtype if array.dtype == object else None
             return pd.Index(array, dtype=dtype, name=names[0])
