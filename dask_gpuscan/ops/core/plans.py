@@ -56,7 +56,7 @@ SHARED: BoundedCache[Any, BoundedCache[Any, Any]] = BoundedCache()
 def signature_of(frame: Any) -> Signature | None:
     """Return the class, labels and dtypes of a frame or series, and the names of its index; None if these are no key.
 
-    A dtype with categories is no key: those of pandas take long to hash, and those of cuDF have no hash.
+    A dtype with categories is no key: those of pandas take long to hash, and those of cuDF have no hash, as others.
     """
     library, one = library_of(frame), frame.ndim == 1
     names = (frame.name,) if one else tuple(library.names(frame))
@@ -65,7 +65,7 @@ def signature_of(frame: Any) -> Signature | None:
     if len(names) > LONGEST or not LABELS.issuperset(map(type, (*names, *levels))):
         return None
     for dtype in dtypes:
-        if not isinstance(dtype, np.dtype) and hasattr(dtype, "categories"):
+        if not isinstance(dtype, np.dtype) and (hasattr(dtype, "categories") or not dtype.__hash__):
             return None
     return type(frame), names, dtypes, levels
 
