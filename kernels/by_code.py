@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from .arrays import (
+    SHAPE,
+    SMALL,
     Array,
     as_inputs,
     brief,
@@ -216,7 +218,9 @@ def _by_code(
     if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
         check_codes(codes)
     backend, arrays = grouped_values(op, "codes", (codes,), values, options.nulls)
-    check_groups(groups, backend, backend.max_groups(len(codes)))
+    most = backend.max_groups(len(codes))
+    if most is not None or type(groups) is not int or not 0 <= groups < SMALL // WORD:
+        check_groups(groups, backend, most)
     if op.check:
         try_on(op, arrays, options)
     if carry_in is not None and (check or carry_codes is not None):
@@ -264,8 +268,7 @@ def grouped_values(
     if backend is None or not isinstance(op, Operator) or len(arrays) != op.inputs:
         arrays = as_inputs(op, values)
         backend = backend_of((*every, *others))
-    shapes = {a.shape for a in every}
-    if len(shapes) > 1 or every[0].ndim != 1:
+    if every[0].ndim != 1 or len(set(map(SHAPE, every))) > 1:
         check_one_length(f"{name} and values", every)
     if isinstance(nulls, Mask):
         nulls.check_length("values", len(every[0]))

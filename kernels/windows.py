@@ -64,6 +64,10 @@ class RowWindows:
         RowWindows(before=5, after=-1, first=2, count=3)
         """
         first, count = int(self.first), self.count
+        if {int}.issuperset(map(type, (self.before, self.after, self.first, count))):
+            fits = -rows <= self.before <= rows and -rows <= self.after <= rows
+            if fits and 0 <= first <= first + (count or 0) <= rows:
+                return self
         if not 0 <= first <= rows:
             raise ValueError(f"first must be from 0 to {rows}, found {first}")
         count = rows - first if count is None else int(count)

@@ -42,6 +42,8 @@ class By:
 
     def series(self, frame: Any) -> list[Column]:
         """Return the keys of a frame or series, in order."""
+        if len(self.columns) == 1 and not self.levels and frame.ndim == 2:
+            return [library_of(frame).column(frame, self.columns[0])]
         return [self.column(frame, name) for name in self.columns] or [frame]
 
     def column(self, frame: Frame, name: Hashable) -> Column:
@@ -189,6 +191,15 @@ def named_keys(series: Sequence[Column]) -> Iterator[None]:
         for column in series:
             library_of(column).factorize(column)  # its error names the column
         raise
+
+
+def group_ids_of(library: Library, series: Sequence[Column], arrays: Sequence[Array]) -> GroupIds:
+    """Return the groups of rows with these keys, given as columns, which errors name, and as arrays."""
+    try:
+        return library.dense_group_ids(list(arrays))
+    except (TypeError, NotImplementedError):
+        with named_keys(series):
+            raise
 
 
 def any_null(series: Sequence[Column]) -> Values | None:

@@ -16,7 +16,6 @@ from dask_gpuscan.kernels import (
     scan_by_code,
 )
 from dask_gpuscan.kernels.by_code import max_groups
-from dask_gpuscan.kernels.cpu.columns import by_code as on_cpu
 from dask_gpuscan.kernels.factorize import first_met
 
 ADD, MAXIMUM = BUILT_IN["add"], BUILT_IN["maximum"]
@@ -95,8 +94,7 @@ def test_a_reduction_goes_on_from_states(backend, groups, rows):
 @pytest.mark.parametrize("rows", [0, 1, 5_000])
 @pytest.mark.parametrize("groups", [1, 40, 2_000, 100_000])
 @pytest.mark.parametrize("name", ["add", "welford"])
-def test_states_of_groups_that_have_rows(backend, monkeypatch, groups, rows, name):
-    monkeypatch.setattr(on_cpu, "MANY", 1_000)
+def test_states_of_groups_that_have_rows(backend, groups, rows, name):
     most = max_groups(backend.array(np.zeros(rows, int)))
     groups = groups if most is None else min(groups, most)
     rng = np.random.default_rng(groups + rows)

@@ -3,9 +3,11 @@
 import math
 import pickle
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from dask.tokenize import tokenize
 
@@ -204,3 +206,130 @@ def test_a_predicate_keeps_no_columns():
         assert large.gpuscan.filter(text)["x"].tolist() == [3, 2]
     assert predicate.plans
     assert (tokenize(predicate), pickle.dumps(predicate)) == before
+
+
+# --- plans of groups ---------------------------------------------------------------------------------
+
+CALLS = {
+    "sum": lambda groups: groups.sum(),
+    "mean": lambda groups: groups.mean(),
+    "max": lambda groups: groups.max(),
+    "count": lambda groups: groups.count(),
+    "std": lambda groups: groups.std(),
+    "first": lambda groups: groups.first(),
+    "cumsum": lambda groups: groups.cumsum(),
+    "ffill": lambda groups: groups.ffill(),
+    "cumcount": lambda groups: groups.cumcount(),
+    "shift": lambda groups: groups.shift(),
+    "diff": lambda groups: groups.diff(),
+}
+
+
+def frames():
+    """Frames of the same labels that differ in values, in dtypes, in nulls of keys, and in the index."""
+    x = [1.0, None, 3.0, 4.0]
+    yield pd.DataFrame({"k": [2, 1, 2, 1], "x": x})
+    yield pd.DataFrame({"k": [7, 7, 7, 7], "x": [0.5, -0.0, -7.0, 1.0]})
+    yield pd.DataFrame({"k": [-5, 10**12, -5, 0], "x": x})
+    yield pd.DataFrame({"k": [2.0, None, 2.0, 1.0], "x": x})
+    yield pd.DataFrame({"k": [2.0, 3.0, 2.0, 1.0], "x": x})
+    yield pd.DataFrame({"k": [2, 1, 2, 1], "x": [1, 2, 3, 4]})
+    yield pd.DataFrame({"k": [2, 1, 2, 1], "x": pd.array([1, None, 3, 4], "Int64")})
+    yield pd.DataFrame({"k": pd.Categorical(list("abab")), "x": x})
+    yield pd.DataFrame({"k": pd.Categorical(list("baba"), list("ba")), "x": x})
+    yield pd.DataFrame({"k": list("abab"), "x": x}, index=list("wxyz"))
+    yield pd.DataFrame({"k": pd.array(list("abab"), pd.ArrowDtype(pa.string())), "x": x})
+    yield pd.DataFrame({"k": [True, False, True, True], "x": x})
+    yield pd.DataFrame({"k": [], "x": []})
+    yield pd.DataFrame({"k": [3], "x": [2.5]})
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_plans_of_groups_hold_nothing_of_values(name):
+    for _ in range(2):
+        for frame in frames():
+            if name in ("shift", "diff") and isinstance(frame["x"].dtype, pd.Int64Dtype):
+                continue  # of pandas' own dtype
+            call = CALLS[name]
+            found, wanted = (
+                call(frame.gpuscan.groupby("k")),
+                call(frame.groupby("k", observed=True)),
+            )
+            if not len(frame):
+                assert not len(found)
+            elif name == "cumcount":
+                nulls = frame["k"].isna()
+                assert found[~nulls].tolist() == wanted[~nulls].tolist()
+            else:
+                pd.testing.assert_frame_equal(
+                    found,
+                    wanted,
+                    check_dtype=name in ("sum", "max", "cumsum"),
+                    check_column_type=False,
+                )
+            one = call(frame.gpuscan.groupby("k")["x"])
+            if name != "cumcount" and len(frame):
+                pd.testing.assert_series_equal(one, found["x"])
+
+
+def test_labels_that_are_equal_and_not_the_same_have_plans_of_their_own():
+    x = [1.0, 2.0, 4.0]
+    for label in (1, 1.0, True, np.int64(1), "1", None):
+        frame = pd.DataFrame([[0, 0, 1], x]).T.set_axis(["k", label], axis=1).astype({"k": int})
+        found = frame.gpuscan.groupby("k").sum()
+        assert list(map(repr, found.columns)) == list(map(repr, frame.columns[1:]))
+        assert found.iloc[:, 0].tolist() == [3.0, 4.0]
+    numbers = pd.DataFrame({0: [1, 1, 2], 1: x})
+    for label in (0, 0.0, np.int64(0)):
+        assert numbers.gpuscan.groupby([label]).sum()[1].tolist() == [3.0, 4.0]
+    for label in (0.5, "0", None):
+        for _ in range(2):
+            with pytest.raises(ValueError, match="by"):
+                numbers.gpuscan.groupby([label])
+
+
+def test_columns_of_one_name_are_refused_or_answered_each_time():
+    one = pd.DataFrame({"k": [1, 1, 2], "x": [1.0, 2.0, 4.0]})
+    twice = pd.concat([one, one[["x"]]], axis=1)
+    for frame in (one, twice, one, twice):
+        if frame is one:
+            assert frame.gpuscan.groupby("k").sum()["x"].tolist() == [3.0, 4.0]
+            assert frame.gpuscan.groupby("k").cumsum()["x"].tolist() == [1.0, 3.0, 4.0]
+        else:
+            with pytest.raises(ValueError, match="twice"):
+                frame.gpuscan.groupby("k").cumsum()
+
+
+def test_attributes_and_classes_of_frames_are_kept_by_sums():
+    class Own(pd.DataFrame):
+        @property
+        def _constructor(self):
+            return Own
+
+    plain = pd.DataFrame({"k": [1, 1, 2], "x": [1.0, 2.0, 4.0]})
+    named = plain.copy()
+    named.attrs["unit"] = "m"
+    for _ in range(2):
+        assert plain.gpuscan.groupby("k").sum().attrs == {}
+        assert named.gpuscan.groupby("k").sum().attrs == named.groupby("k").sum().attrs
+        assert type(Own(plain).gpuscan.groupby("k").sum()) is Own
+
+
+def test_sums_of_few_rows_carry_what_rounding_lost():
+    x = [1e16, 1.0, -1e16, 1.0, 0.1]
+    frame = pd.DataFrame({"k": 1, "x": x, "y": x})
+    found = frame.gpuscan.groupby("k").sum()
+    assert found["x"].tolist() == [math.fsum(x)]
+    assert frame.gpuscan.groupby("k").mean()["y"].tolist() == [math.fsum(x) / 5]
+
+
+@pytest.mark.parametrize("name", ["sum", "cumsum", "count", "ffill"])
+def test_threads_share_plans_of_groups(name):
+    def call(seed):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame({"k": rng.integers(0, 1 + seed, 500), f"x{seed % 3}": rng.random(500)})
+        found = CALLS[name](frame.gpuscan.groupby("k"))
+        pd.testing.assert_frame_equal(found, CALLS[name](frame.groupby("k")))
+
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(call, range(64)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,10 +11,12 @@ from ...frames.keys import By, check_by
 from ...frames.messages import column_title
 from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...kernels import Operator
+from ...kernels.bounded_cache import BoundedCache
 from ...kernels.late_dataclass import dataclass
 from ...ops.core.columnwise import labelled_columns, without_name
 from ...ops.core.groups import INT64
 from ...ops.core.operation import GroupScan, Needs, Operation, Part
+from ...ops.core.plans import Planned, Signature, shared_plans, signature_of
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.strategy import KeyOrder, strategy
 from ...ops.scan.row_number import ResetIndex
@@ -39,12 +41,17 @@ class Grouping:
     """The names of keys in answers."""
     hidden: tuple[Hashable, ...] = ()
     """The names of columns that keys are made of; answers leave them out."""
+    signature: Signature | None = None
+    """That of the rows, if all keys are columns of theirs."""
 
     @classmethod
     def by_names(cls, obj: Any, by: Any) -> Grouping:
         """Return rows with keys that have names; raises an error for wrong names."""
-        found = check_by(meta_of(obj), by)
-        return cls(obj, obj, found, found.columns)
+        meta = meta_of(obj)
+        signature = signature_of(meta)
+        plans = shared_plans(signature, tuple(by) if isinstance(by, list) else (by,))
+        found = plans.get("keys") or plans.store("keys", check_by(meta, by))
+        return cls(obj, obj, found, found.columns, (), None if found.levels else signature)
 
     @property
     def of_series(self) -> bool:
@@ -97,6 +104,20 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         check_choice_of_columns(columns, names_of(rows))
         return list(columns) if isinstance(columns, list) else columns
 
+    @cached_property
+    def _plans(self) -> BoundedCache[Any, Any]:
+        """What methods found out about frames of these labels and dtypes; of this one alone if it is in parts."""
+        options, selected = self._options, self._selected
+        chosen = isinstance(selected, list)
+        labels = (
+            *self._by.columns,
+            *(selected if chosen else [] if selected is ... else [selected]),
+        )
+        return shared_plans(
+            None if self._engine.IN_PARTS else self._grouping.signature,
+            labels, type(self).__name__, len(self._by.columns), chosen, options.clustered, options.dropna, options.sort,
+        )  # fmt: skip
+
     @property
     def _as_series(self) -> bool:
         one = self._selected is not EVERY_COLUMN and not isinstance(self._selected, list)
@@ -104,6 +125,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
 
     @cached_property
     def _known(self) -> list[Hashable]:
+        """The names of all columns."""
         return names_of(self._meta)
 
     def _columns(self, numeric_only: bool = False) -> list[Hashable]:
@@ -189,20 +211,44 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
             sort=each_row or self._one_pass or self._options.sort is not False,
         )
 
-    def _run(self, spec: GroupBySpec) -> Any:
+    def _way(self, spec: GroupBySpec) -> Any:
+        """Return the operation that does a group-by of these rows."""
         if not spec.sort and spec.needs is Needs.WHOLE_GROUPS:
             raise ValueError(
                 "quantiles, nunique and lists have groups in the order of their keys; leave out sort=False, or use "
                 "clustered=True if equal keys are adjacent"
             )
-        frame = self._needed([n for part in spec.parts for n in part.sources])
-        return run(frame, strategy(spec, self._key_order))
+        return strategy(spec, self._key_order)
+
+    def _run(self, spec: GroupBySpec) -> Any:
+        way = self._way(spec)
+        return run(self._needed([n for part in spec.parts for n in part.sources]), way)
 
     def _scan(
         self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool, named: bool = False
     ) -> Any:
         """Scan groups: one answer for each row."""
         return self._named(self._run(self._spec(label, parts, as_series, named, each_row=True)))
+
+    def _scan_columns(
+        self,
+        label: str,
+        scan: Planned,
+        parts: Callable[[], Sequence[Part[GroupScan]]],
+        as_series: bool,
+        *facts: bool,
+    ) -> Any:
+        """Scan groups by parts that depend on a scan, facts, labels and dtypes alone; the scan keeps the way."""
+        plans, null_keys = self._plans, self._null_keys
+        key = id(plans), null_keys, facts
+        known = scan.plans.get(key)
+        if known is not None and known[0] is plans:
+            return self._named(self._engine.look_back(self._obj, known[1]))
+        spec = self._spec(label, parts(), as_series, each_row=True)
+        out = self._named(self._run(spec))
+        if not self._engine.IN_PARTS and self._grouping.signature is not None:
+            scan.plans.store(key, (plans, self._way(spec)))
+        return out
 
     def _named(self, out: Any) -> Any:
         """Return an answer of rows or groups; that of a series without a name has none, that of a frame its labels."""
@@ -220,18 +266,25 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
 
     def _answer(self, out: Any) -> Any:
         """Return an answer of groups with keys where they are asked for: in its index, or as columns."""
-        out, titles = self._named(out), list(self._grouping.titles)
+        infers = self._plans.get("infers keys")
+        if infers is None:
+            infers = self._plans["infers keys"] = self._infers_keys
+        grouping, as_index = self._grouping, self._options.as_index
+        is_own = grouping.obj is grouping.rows and grouping.titles == self._by.columns
+        if is_own and as_index and not infers:
+            return out
+        out, titles = self._named(out), list(grouping.titles)
         hidden: list[Hashable] = []
-        if not self._options.as_index:
+        if not as_index:
             columns = names_of(meta_of(out))
             known = set(columns)  # a number of NumPy compares itself with each item of a tuple
             for i, title in enumerate(titles):
                 if title in known:  # the column then takes the place of the key, as in pandas
                     titles[i] = unused_name(f"key {i}", [*columns, *titles])
                     hidden.append(titles[i])
-        if self._infers_keys or tuple(titles) != self._by.columns:
-            out = engine_of(out).map_partitions(out, with_key_names, titles, self._infers_keys)
-        if self._options.as_index:
+        if infers or tuple(titles) != self._by.columns:
+            out = engine_of(out).map_partitions(out, with_key_names, titles, infers)
+        if as_index:
             return out
         out = run(out, ResetIndex())
         flags = [name not in hidden for name in names_of(meta_of(out))]
@@ -248,9 +301,12 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
     @cached_property
     def _null_keys(self) -> bool:
         """Whether rows may be in no group; before there are data, the dtypes of the keys decide."""
-        if not self._dropna or library_of(self._meta).holds_null(INT64):  # all dtypes have a null
-            return False
-        return self._by.may_be_null(self._meta, by_dtype=self._engine.IN_PARTS)
+        may = self._plans.get("null keys")
+        if may is None:
+            has_own = self._dropna and not library_of(self._meta).holds_null(INT64)  # else all have
+            by_dtype = has_own and self._by.may_be_null(self._meta, by_dtype=True)
+            may = self._plans["null keys"] = by_dtype
+        return may and self._by.may_be_null(self._meta, by_dtype=self._engine.IN_PARTS)
 
     def _of(self, frame: Any) -> Any:
         """Return the same groups of a frame with the same rows and more columns."""

@@ -11,8 +11,9 @@ from ...frames.messages import HINT, column_title, name_columns
 from ...frames.registry import choose_columns, library_of
 from ...kernels import Operator
 from ...ops.core.operation import GroupReduction, Part
+from ...ops.groupby.hashed import HashedReduce
 from ...ops.groupby.library_reduction import reduce_by_library
-from ...ops.groupby.reduce import ReduceColumn, reduction_of
+from ...ops.groupby.reduce import NullIfNone, ReduceColumn, reduction_of
 from ...ops.groupby.reduce import reproducible as reproducible_reduction_of
 from ...ops.groupby.sorted_values import WHOLE_GROUPS
 from ...ops.groupby.spec import GroupBySpec
@@ -83,6 +84,12 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         """Reduce each column; `numeric_only` is None where a method has none."""
         if numeric_only is not None:
             check_flags(numeric_only=numeric_only)
+        plan = name, bool(numeric_only), *options.items()
+        known = self._plans.get(plan)
+        if known is None:
+            known = self._plans.store(plan, self._in_kernels(name, numeric_only, options) or ...)
+        if known is not ... and library_of(self._meta).is_plain(self._meta):
+            return self._answer(self._engine.tree_reduce(self._obj, known))
         names = self._reduced(name, bool(numeric_only))
         if not options.get("reproducible"):
             found = self._ask_library(names, name, **options)
@@ -93,6 +100,26 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         with hints(self._as_series, numeric_only):
             parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
             return self._answer(self._reduce_groups(parts, self._as_series))
+
+    def _in_kernels(
+        self, name: str, numeric_only: bool | None, options: dict[str, Any]
+    ) -> HashedReduce | None:
+        """Return how kernels reduce all columns of a frame in memory; None if others may be asked, or there is none."""
+        names, known = self._reduced(name, bool(numeric_only)), self._known
+        if self._engine.IN_PARTS or self._one_pass or not names:
+            return None
+        if self._meta.ndim == 2 and [n for n in names if known.count(n) != 1 or names.count(n) > 1]:
+            return None
+        keys = [key.dtype for key in self._by.series(self._meta)]
+        dtypes = [self._column(n).dtype for n in names]
+        if not library_of(self._meta).leaves_groups(keys, dtypes, name):
+            return None
+        with hints(self._as_series, numeric_only):
+            parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
+            way = self._way(self._reductions(parts, self._as_series))
+            way.spec.planned(self._meta)
+        by_kernels = all(isinstance(p.operation, ReduceColumn | NullIfNone) for p in parts)
+        return way if by_kernels and isinstance(way, HashedReduce) else None
 
     def _no_columns(self) -> Any:
         """Return an answer without columns, one row a group."""

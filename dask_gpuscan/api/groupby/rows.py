@@ -11,6 +11,7 @@ from ...engines.run import meta_of, run
 from ...frames.registry import names_of, unused_name
 from ...kernels.messages import shown
 from ...ops.core.operation import Part
+from ...ops.core.plans import made_once
 from ...ops.groupby.top_rows import KEEP, Top, TopRows
 from ...ops.runs import RunNumbers
 from ...ops.scan.row_number import CountRows
@@ -82,7 +83,8 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
             return in_segments(
                 self._obj, reset, lambda groups: groups.cumcount(ascending), groups=self
             )
-        return self._scan("cumcount", [Part(None, (), CountRows(not ascending))], True)
+        count = made_once(CountRows, not ascending)
+        return self._scan_columns("cumcount", count, lambda: [Part(None, (), count)], True)
 
     def head(self, n: SupportsIndex = 5) -> Obj:
         """Return the first rows of each group, in the rows' own order with their own index.

@@ -16,7 +16,6 @@ from ...ops.scan.fill import Fill
 from ...ops.scan.kernel_scan import ScanArguments
 from ...ops.scan.row_number import CountRows
 from ..arguments import (
-    check_flags,
     check_limit,
     checked_options,
     cumulative,
@@ -34,14 +33,6 @@ from .rows import GroupByRows
 class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that scans."""
 
-    def _scan_columns(
-        self, label: str, scan_of: Callable[[Hashable], GroupScan], numeric_only: bool = False
-    ) -> Any:
-        """Scan each column by the operation that its name gives."""
-        check_flags(numeric_only=numeric_only)
-        parts = [Part(n, (n,), scan_of(n)) for n in self._columns(numeric_only)]
-        return self._scan(label, parts, self._as_series)
-
     def _in_segments(
         self, reset: Any, ask: Callable[[Any], Any], local_dict: Mapping[str, Any] | None = None
     ) -> Any:
@@ -51,8 +42,13 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
     def _fill(self, reverse: bool, limit: Any, reset: Any = None) -> Any:
         if reset is not None:
             return self._in_segments(reset, lambda groups: groups._fill(reverse, limit))
-        fill = Fill(reverse, check_limit(limit), in_groups=True)
-        return self._scan_columns(fill.label, lambda _: fill)
+        fill = made_once(Fill, reverse, check_limit(limit), in_groups=True)
+        return self._scan_columns(
+            fill.label,
+            fill,
+            lambda: [Part(n, (n,), fill) for n in self._columns()],
+            self._as_series,
+        )
 
     def _accumulate(self, label: str, reset: Any, numeric_only: bool | None, *given: Any) -> Any:
         scan = made_once(cumulative, label, True, numeric_only, *given)
@@ -63,8 +59,13 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         if reset is not None:
             return self._in_segments(reset, lambda groups: groups._cumulate(scan, numeric_only))
         scan = with_initial(scan, self._columns)
+        numeric = bool(numeric_only)
+
+        def parts() -> list[Part[GroupScan]]:
+            return [Part(n, (n,), scan.of_column(n)) for n in self._columns(numeric)]
+
         with hints(self._as_series, numeric_only):
-            return self._scan_columns(scan.label, scan.of_column, bool(numeric_only))
+            return self._scan_columns(scan.label, scan, parts, self._as_series, numeric)
 
     def cumsum(
         self,

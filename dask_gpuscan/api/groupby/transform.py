@@ -192,7 +192,11 @@ class GroupByTransform(GroupBySorted[Obj, SeriesT, FrameT], GroupByWindows[Obj, 
         run_name = names_of(meta_of(frame))[-1]  # a tuple among columns of several levels
         by = By((run_name, *self._by.columns), self._by.levels)
         grouping = replace(
-            self._grouping, obj=frame, by=by, titles=(run_name, *self._grouping.titles)
+            self._grouping,
+            obj=frame,
+            by=by,
+            titles=(run_name, *self._grouping.titles),
+            signature=None,
         )
         options = replace(self._options, clustered=None)
         selected = self._selected

@@ -94,7 +94,7 @@ class GroupByResample(GroupBySorted[Obj, SeriesT, FrameT]):
         grouping, selected = self._grouping, self._selected
         if self._meta.ndim == 1:
             selected = "value" if self._meta.name is None else self._meta.name
-            grouping = replace(grouping, obj=self._obj.to_frame(name=selected))
+            grouping = replace(grouping, obj=self._obj.to_frame(name=selected), signature=None)
         elif isinstance(
             selected, list
         ):  # pandas wants the times among the columns, and leaves them out of answers
@@ -203,6 +203,9 @@ class GroupResampler(EdgeRows[Obj, SeriesT, FrameT]):
     def _columns(self, numeric_only: bool = False) -> list[Hashable]:
         names = super()._columns(numeric_only)
         return [n for n in names if self._selected is not EVERY_COLUMN or n != self._time_column.on]
+
+    def _in_kernels(self, name: str, numeric_only: bool | None, options: dict[str, Any]) -> None:
+        """Return None: these groups are not those of the keys alone."""
 
     def _reduce_groups(
         self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False

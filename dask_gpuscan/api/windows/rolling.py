@@ -8,12 +8,12 @@ from typing import Any, SupportsIndex, overload
 import pandas as pd
 
 from ...engines.run import meta_of
-from ...frames.registry import names_of
+from ...frames.registry import library_of, names_of
 from ...kernels import Operator
 from ...kernels.messages import shown
 from ...kernels.scalars import is_integer
 from ...ops.core.operation import Part
-from ...ops.core.plans import made_once
+from ...ops.core.plans import PLAIN, made_once, shared_plans, signature_of
 from ...ops.statistics.table import ORDER_STATISTICS, WINDOWS
 from ...ops.time.time_column import TimeColumn
 from ...ops.windows.order_statistics import RollingOrder
@@ -94,10 +94,22 @@ class RollingMethods(Methods[Obj, SeriesT, FrameT]):
         >>> x.gpuscan.rolling(3, min_periods=1, center=True).max().tolist()
         [2.0, 4.0, 8.0, 8.0]
         """
-        # a number of rows asks nothing of the frame
-        meta = None if on is None and isinstance(window, int) else meta_of(self._obj)
-        shape, least = made_once(window_shape, meta, window, min_periods, center, on, closed)
-        return Rolling(FrameNeighbours(self._obj, on), shape, least)
+        if on is None and isinstance(window, int):  # which asks nothing of the frame
+            found = made_once(window_shape, None, window, min_periods, center, None, closed)
+        else:
+            found = _shape_once(meta_of(self._obj), window, min_periods, center, on, closed)
+        return Rolling(FrameNeighbours(self._obj, on), *found)
+
+
+def _shape_once(meta: Any, window: Any, *given: Any) -> tuple[Shape, int]:
+    """Return what `window_shape` does, found once for texts as windows and frames of the same labels and dtypes."""
+    dtypes = library_of(meta).index_dtypes(meta)
+    is_key = isinstance(window, str) and PLAIN.issuperset(map(type, given))
+    if not is_key or [dtype for dtype in dtypes if hasattr(dtype, "categories")]:
+        return window_shape(meta, window, *given)
+    plans, key = shared_plans(signature_of(meta), (), "windows", *dtypes), (window, repr(given))
+    found: tuple[Shape, int] | None = plans.get(key)
+    return plans.store(key, window_shape(meta, window, *given)) if found is None else found
 
 
 def window_shape(

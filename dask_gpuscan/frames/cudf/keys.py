@@ -36,6 +36,12 @@ class CudfGrouping:
     def has_nan_apart(self, column: cudf.Series) -> bool:
         return False
 
+    def leaves_groups(self, keys: list[DType], dtypes: list[DType], method: str) -> bool:
+        return True
+
+    def is_plain(self, frame: cudf.DataFrame) -> bool:
+        return True
+
     def reduces_groups(
         self,
         frame: cudf.DataFrame,

@@ -99,6 +99,9 @@ class PandasChanges:
         array = bare(array)
         if has_all_digits(array.dtype):
             return _subtracted_decimals(array, earlier)
+        if array.dtype in FLOATS and earlier.dtype == array.dtype:
+            with np.errstate(all="ignore"):
+                return array - bare(earlier)
         if not _holds_integers(array):
             # series without labels, which would be aligned
             return _as_objects(array.dtype, _difference(operator.sub, array, earlier))

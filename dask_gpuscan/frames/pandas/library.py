@@ -81,6 +81,10 @@ SUMMED = (np.dtype(np.float64), np.dtype(np.float32))
 """The dtypes of floats that kernels add."""
 
 
+COPIED = 1 << 14
+"""Rows of a frame below which pandas takes longer to join columns than to copy them."""
+
+
 class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, PandasLists):
     """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
 
@@ -180,8 +184,14 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         left: pd.DataFrame,
         right: pd.DataFrame,
     ) -> pd.DataFrame:
-        out = pd.concat(frames, axis=1) if frames else left.iloc[:, :0]
-        out.columns = names
+        is_plain = self.is_plain(left) and {str}.issuperset(map(type, names))
+        if frames and is_plain and len(left) < COPIED:
+            found = [column for frame in frames for column in every_column(frame)]
+            arrays = [self.copy(self.array(column)) for column in found]
+            out = self.frame(arrays, names, self.index(left))
+        else:
+            out = pd.concat(frames, axis=1) if frames else left.iloc[:, :0]
+            out.columns = names
         if out.columns.nlevels == left.columns.nlevels == right.columns.nlevels:
             titles = zip(left.columns.names, right.columns.names, strict=True)
             out.columns.names = [one if one == other else None for one, other in titles]
@@ -242,7 +252,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
                     f"column {name!r} of dtype float16 cannot be an index of pandas; cast it with astype"
                 )
         if len(arrays) == 1 and not levels:
-            array = with_null(arrays[0], np.nan)
+            array = arrays[0]
+            array = with_null(array, np.nan) if array.dtype == object else array
             # pandas would infer strings from bare arrays of objects, and is slower where a dtype is given
             dtype = array.dtype if array.dtype == object else None
             return pd.Index(array, dtype=dtype, name=names[0])

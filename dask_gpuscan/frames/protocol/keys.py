@@ -48,6 +48,14 @@ class Grouping(Protocol):
         """Return whether there is NaN that is not null, for which the library's own reductions of groups are wrong."""
         ...
 
+    def leaves_groups(self, keys: list[DType], dtypes: list[DType], method: str) -> bool:
+        """Return whether `reduces_groups` is False for plain frames with such keys and columns, for any values."""
+        ...
+
+    def is_plain(self, frame: Frame) -> bool:
+        """Return whether a frame has no attributes, flags or class that the library's own reductions keep."""
+        ...
+
     def reduces_groups(
         self, frame: Frame, keys: list[Column], dtypes: list[DType], methods: Sequence[str]
     ) -> bool:

@@ -243,7 +243,7 @@ def map_outputs(function: Callable[[Any], Any], answer: Any) -> Any:
 
 def named_answers(parts: Sequence[Part[Any]], answers: list[Any]) -> tuple[list[Any], list[Any]]:
     """Return the names of a result's columns, and their arrays."""
-    if not [part for part in parts if isinstance(part, MultiOutput)]:
+    if MultiOutput not in map(type, parts):
         return [part.name for part in parts], answers
     found: dict[int, tuple[Any, Any]] = {}
     for part, answer in zip(parts, answers, strict=True):

@@ -348,7 +348,7 @@ class NumberedGroups(ReducibleGroups):
             states, self._occurring = states
         fields = fields_of(states)
         if self.has_gaps and not asks and len(self.occurring) < codes.groups:
-            fields = tuple([kernels.take(f, self.occurring, check=False) for f in fields])
+            fields = tuple([field[self.occurring] for field in fields])
         return lambda: fields
 
 

@@ -1,4 +1,4 @@
-"""What calls share: operations, made once for the same arguments, and their plans for columns of some dtypes.
+"""What calls share: operations, made once for the same arguments, and plans for frames and columns of some dtypes.
 
 A plan depends on no values. A planned operation is checked once for columns of a class and of some dtypes; errors are
 raised each time.
@@ -6,9 +6,12 @@ raised each time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
+from ...frames.registry import library_of
 from ...kernels.arrays import DTYPE
 from ...kernels.bounded_cache import BoundedCache
 
@@ -40,6 +43,45 @@ def made_once(make: Callable[..., T], *given: Any, **options: Any) -> T:
         if len(text) <= LONGEST:
             MADE.store((make, text), found)
     return found
+
+
+Signature = tuple[type, tuple[Hashable, ...], tuple[Any, ...], tuple[Hashable, ...]]
+
+LABELS = frozenset((int, str, type(None)))
+"""Types of labels that are the same if they are equal."""
+
+SHARED: BoundedCache[Any, BoundedCache[Any, Any]] = BoundedCache()
+
+
+def signature_of(frame: Any) -> Signature | None:
+    """Return the class, labels and dtypes of a frame or series, and the names of its index; None if these are no key.
+
+    A dtype with categories is no key: those of pandas take long to hash, and those of cuDF have no hash, as others.
+    """
+    library, one = library_of(frame), frame.ndim == 1
+    names = (frame.name,) if one else tuple(library.names(frame))
+    dtypes = (frame.dtype,) if one else tuple(library.dtypes(frame))
+    levels = tuple(library.index_names(frame))
+    if len(names) > LONGEST or not LABELS.issuperset(map(type, (*names, *levels))):
+        return None
+    for dtype in dtypes:
+        if not isinstance(dtype, np.dtype) and (hasattr(dtype, "categories") or not dtype.__hash__):
+            return None
+    return type(frame), names, dtypes, levels
+
+
+def shared_plans(
+    signature: Signature | None, labels: tuple[Any, ...], *facts: Hashable
+) -> BoundedCache[Any, Any]:
+    """Return the plans of calls for frames of one signature, with the same labels and facts as arguments.
+
+    Plans are the caller's alone without a signature, and for labels that may be equal and not the same.
+    """
+    if signature is None or not LABELS.issuperset(map(type, labels)):
+        return BoundedCache()
+    key = signature, labels, facts
+    found = SHARED.get(key)
+    return SHARED.store(key, BoundedCache()) if found is None else found
 
 
 class Planned:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...frames.keys import By, named_keys
+from ...frames.keys import By, group_ids_of
 from ...frames.protocol import Library
 from ...frames.registry import columns_of, library_of, names_of
 from ...frames.types import Array, Values
@@ -20,8 +20,7 @@ def _places(library: Library, rows: Any, groups: Any, by: By) -> Values:
         if keys.dtype != column.dtype:  # labels of objects may have become strings
             keys = library.cast(keys, column.dtype)
         arrays.append(library.concatenate([keys, library.array(column)]))
-    with named_keys(series):
-        ids = library.dense_group_ids(arrays)
+    ids = group_ids_of(library, series, arrays)
     places = library.xp.full(ids.groups, -1, INT64)
     places[ids.array[:count]] = library.xp.arange(count, dtype=INT64)
     return places[ids.array[count:]]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import Keys, any_null, dense_ids, is_first_of_group, named_keys
+from ...frames.keys import Keys, any_null, dense_ids, group_ids_of, is_first_of_group
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, names_of, schema_of
 from ...frames.types import Array, GroupIds
@@ -136,18 +136,28 @@ class NumberedRows:
 def with_gaps(ids: GroupIds, space: float = math.inf) -> NumberedGroups | None:
     """Return the groups that have rows, if their keys are known without rows and there are many; else None.
 
-    In NumPy, groups are many if they are too many to be reduced in chunks of rows, because the bits then are those of
+    In NumPy, groups are many if they, or rows, are not reduced in chunks of rows, because the bits then are those of
     groups without gaps, and if there are no more than `space` numbers for each.
     """
+    if ids.keys_of is None:
+        return None
+    if len(ids.array) < CHUNKED and ids.groups <= SMALL:
+        return NumberedGroups(ids, has_gaps=True)
     few = most_arranged(ids.array)
-    enough = max(few, ids.groups / space) if few else -1
-    if ids.keys_of is None or min(len(ids.array), ids.groups) <= enough:
+    enough = max(few if len(ids.array) >= CHUNKED else 0, ids.groups / space) if few else -1
+    if min(len(ids.array), ids.groups) <= enough:
         return None
     if enough < 0:
         return NumberedGroups(ids, has_gaps=True)
     found = occurring(ids.array, ids.groups, check=False)
     return NumberedGroups(ids, has_gaps=True, occurring=found) if len(found) > enough else None
 
+
+CHUNKED = 1 << 18
+"""Rows from which on kernels may reduce groups in chunks."""
+
+SMALL = 1 << 12
+"""Numbers of groups whose states, with gaps, cost nothing."""
 
 SPACE = 4
 """The most numbers a group up to which their states are kept with gaps.
@@ -186,22 +196,34 @@ def grouped(
     spec: GroupBySpec, partition: Any, adjacent: bool, gaps: bool
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     """Return the states of a partition by key, and the groups of its rows."""
+    pairs = spec.planned(partition, False)
+    return _grouped(spec, partition, adjacent, gaps, pairs, schema_of(partition))
+
+
+def _grouped(
+    spec: GroupBySpec,
+    partition: Any,
+    adjacent: bool,
+    gaps: bool,
+    pairs: list[tuple[list[Any], Any, Any]],
+    schema: Schema,
+) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     library = library_of(partition)
     with library.acquire(partition):
         series = spec.by.series(partition)
-        arrays = [library.array(c) for c in series]
-        with named_keys(series):
-            numbered = NumberedRows(library, library.dense_group_ids(arrays))
-            groups, order = numbered.reducible(adjacent, gaps)
+        arrays = list(map(library.array, series))
+        numbered = NumberedRows(library, group_ids_of(library, series, arrays))
+        groups, order = numbered.reducible(adjacent, gaps)
         begun = []
-        for part, planned in zip(spec.parts, spec.planned(partition, False), strict=True):
-            columns, operation, _ = planned
+        for part, (columns, operation, _) in zip(spec.parts, pairs, strict=True):
             try:
-                begun.append(operation.aggregate(in_order(library, columns, order), groups))
+                if order is not None:
+                    columns = in_order(library, columns, order)
+                begun.append(operation.aggregate(columns, groups))
             except TypeError as error:
                 part.refuse(error)
         states = [wait() for wait in begun]
-        return _table(spec, numbered, arrays, groups, order, states, schema_of(partition)), groups
+        return _table(spec, numbered, arrays, groups, order, states, schema), groups
 
 
 def _table(
@@ -344,8 +366,7 @@ class TableScan(DataFrameCarry):
             null = any_null(series) if spec.dropna else None
             groups: Groups
             alone = False  # whether rows are sorted and no group had rows before
-            with named_keys(series):
-                numbered = NumberedRows(library, library.dense_group_ids(arrays))
+            numbered = NumberedRows(library, group_ids_of(library, series, arrays))
             by_number = prefix is None and spec.needs is Needs.NUMBERS
             if by_number or (numbered.are_few and not self.adjacent):
                 ids = numbered.ids
@@ -399,6 +420,10 @@ def last_of_groups(
 # --- reductions --------------------------------------------------------------------------------------
 
 
+ALONE = Schema((), ())
+"""The schema of a table that merges with no other."""
+
+
 @dataclass(frozen=True)
 class HashedReduce(TreeReduction):
     """One row for each group, in the order of the keys or of appearance."""
@@ -429,14 +454,25 @@ class HashedReduce(TreeReduction):
         """Return one table for several, given in the order of their rows."""
         return merge(self.spec, tables)
 
+    def whole(self, frame: Any) -> Any:
+        spec = self.spec
+        if not len(frame):  # checks more
+            return super().whole(frame)
+        pairs = spec.planned(frame)
+        found, _ = _grouped(spec, frame, False, spec.sort, pairs, ALONE)
+        return self._answer(found, frame, pairs)
+
     def finish(self, tables: Sequence[Table], frame: Any) -> Any:
         """Return the answers of all keys."""
-        spec, found = self.spec, self.merge(tables)
-        pairs = zip(spec.parts, found.states, strict=True)
-        arrays = [p.operation.finalize(spec.columns(frame, p), states) for p, states in pairs]
+        return self._answer(self.merge(tables), frame, self.spec.planned(frame, False))
+
+    def _answer(self, found: Table, frame: Any, pairs: list[tuple[list[Any], Any, Any]]) -> Any:
+        spec, arrays = self.spec, []
+        for (columns, operation, _), states in zip(pairs, found.states, strict=True):
+            arrays.append(operation.finalize(columns, states))
         library, keys, sorts = found.library, found.keys, spec.sort and not found.ordered
         order = key_order(library, keys) if sorts else None
         if order is not None:
             keys, arrays = spec.taken(library, keys, arrays, order)
-        answer = spec.from_groups(frame, keys, arrays)
+        answer = spec.from_groups(frame, keys, arrays, not found.ordered)
         return library.sort_by_index(answer) if sorts and order is None else answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ...frames.keys import missing_in
 from ...frames.messages import HINT, name_columns
 from ...frames.protocol import Library
 from ...frames.registry import library_of, view_of
-from ...frames.types import DType, View
+from ...frames.types import DType, Layout, View
 from ...kernels import BUILT_IN, Operator
 from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
@@ -44,6 +44,20 @@ from .decimals import CastReduction, DecimalMean, DecimalSum
 from .library_reduction import CountChanges, FirstLastReduction, LibraryReduction, nulled
 
 
+class _Kernel(NamedTuple):
+    """How a column of one dtype is reduced by a kernel, and what its states become."""
+
+    library: Library
+    op: Operator
+    state: np.dtype | None
+    """The dtype of the state, if it is not that of the column."""
+    layout: Layout | None
+    answers: Layout
+    answer: DType
+    storage: np.dtype
+    """The dtype of the numbers of answers."""
+
+
 @dataclass(frozen=True)
 class ReduceColumn(PlannedOperation, StateReduction):
     """A reduction of columns of fixed width: one, or the inputs of one operator."""
@@ -56,6 +70,36 @@ class ReduceColumn(PlannedOperation, StateReduction):
     def name(self) -> str:
         """Name of the reduction."""
         return self.reduction.name
+
+    def kernel(self, columns: Sequence[Any]) -> _Kernel:
+        """Return what kernels do for columns of these dtypes that are not a user's operator's inputs."""
+        kind, dtype = type(columns[0]), columns[0].dtype
+        if hasattr(dtype, "categories"):  # see `planned`
+            return self._kernel(columns)
+        key = kind, dtype, _Kernel
+        found: _Kernel = self.plans.get(key) or self.plans.store(key, self._kernel(columns))
+        return found
+
+    def _kernel(self, columns: Sequence[Any]) -> _Kernel:
+        reduction, library = self.reduction, library_of(columns[0])
+        _, answer = self.planned(columns)
+        answers = library.layout(answer)
+        assert answers is not None
+        storage, layout = answers.storage(answer), library.layout(columns[0].dtype)
+        op = reduction.op
+        state: np.dtype | None = None
+        if reduction.of != "values":
+            state = INT64
+        elif reduction.over_nan is not None:
+            assert layout is not None
+            op = seeing(reduction.over_nan if layout.groups_pass_over_nan else op)
+        elif reduction.wide:
+            state = storage
+            if storage.kind in "fc":
+                if reduction.of_floats is not None:
+                    op = reduction.of_floats[storage.itemsize < FLOAT64.itemsize]
+                state = FLOAT64 if storage.kind == "f" else np.dtype(np.complex128)
+        return _Kernel(library, op, state, layout, answers, answer, storage)
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
@@ -81,43 +125,35 @@ class ReduceColumn(PlannedOperation, StateReduction):
         self, columns: Sequence[Any], views: list[View]
     ) -> tuple[Operator, Any, kernels.Nulls, Any]:
         """Return the operator, its values (those of the views), their nulls, and the dtype of the state."""
-        column, library, reduction = columns[0], library_of(columns[0]), self.reduction
+        column, reduction = columns[0], self.reduction
         if reduction.of == "rows":
-            return reduction.op, ones(library.xp, len(column)), None, INT64
+            return reduction.op, ones(library_of(column).xp, len(column)), None, INT64
         if reduction.of == "valid":
-            return reduction.op, library.valid(column).astype(INT64), None, INT64
+            return reduction.op, library_of(column).valid(column).astype(INT64), None, INT64
         if self.user:
-            found = combined_plan(library, reduction.op, columns)
+            found = combined_plan(library_of(column), reduction.op, columns)
             values = tuple(v.values for v in views)
             op, values, dtype = carry_inputs(found.meant, values, found.kernel_dtype, None)
             return op, values, joint_nulls(views), dtype
-        view, layout = views[0], library.layout(column.dtype)
-        assert layout is not None
-        op = reduction.op
-        if reduction.over_nan is not None:
-            op = seeing(reduction.over_nan if layout.groups_pass_over_nan else op)
-        elif reduction.wide:
-            _, answer = self.planned(columns)
-            answers = library.layout(answer)
-            assert answers is not None
-            dtype = answers.storage(answer)
-            if dtype.kind in "fc":
-                if reduction.of_floats is not None:
-                    op = reduction.of_floats[dtype.itemsize < FLOAT64.itemsize]
-                dtype = FLOAT64 if dtype.kind == "f" else np.dtype(np.complex128)
-            values = view.values
-            if op.in_order:
-                op, values, dtype = carry_inputs(op, values, dtype, dtype)
+        view, kernel = views[0], self.kernel(columns)
+        if reduction.wide and kernel.op.in_order:
+            assert kernel.state is not None
+            op, values, dtype = carry_inputs(kernel.op, view.values, kernel.state, kernel.state)
             return op, values, view.nulls, dtype
-        return op, view.values, view.nulls, None
+        return kernel.op, view.values, view.nulls, kernel.state
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         if groups.is_one and self._counts_all(columns):
             return lambda: (INT64.type(len(columns[0])),)
-        values = self.reduction.of == "values"
-        views = [view_of(c) for c in columns] if values else []
-        field = self.reduction.nan_field if len(columns) == 1 and not self.user else None
-        library = library_of(columns[0])
+        field, library = None, library_of(columns[0])
+        if self.reduction.of != "values":
+            views = []
+        elif self.user:
+            views = [view_of(c) for c in columns]
+        else:
+            layout, field = self.kernel(columns).layout, self.reduction.nan_field
+            assert layout is not None
+            views = [layout.view(library.array(columns[0]))]
         if field is None:
             return self._reduce(columns, library.in_band(views), groups)
 
@@ -133,9 +169,10 @@ class ReduceColumn(PlannedOperation, StateReduction):
     def _reduce(
         self, columns: Sequence[Any], views: list[View], groups: ReducibleGroups
     ) -> Callable[[], States]:
-        found = self._at_borders(columns, views, groups)
-        if found is not None:
-            return lambda: found
+        if self.at_borders:
+            found = self._at_borders(columns, views, groups)
+            if found is not None:
+                return lambda: found
         op, values, nulls, dtype = self._inputs(columns, views)
         if not groups.is_one:
             return groups.reduce(op, values, nulls=nulls, dtype=dtype)
@@ -152,8 +189,6 @@ class ReduceColumn(PlannedOperation, StateReduction):
     ) -> States | None:
         """Return states that need only the first and last row of each group, and no kernel; None if they need more."""
         reduction = self.reduction
-        if not self.at_borders:
-            return None
         borders = groups.borders(len(columns[0]))
         if borders is None:
             return None
@@ -231,28 +266,26 @@ class ReduceColumn(PlannedOperation, StateReduction):
         return layout.wrap(library.xp.full(1, value, layout.storage(dtype)), None, dtype)
 
     def finalize(self, columns: Sequence[Any], states: States) -> Any:
-        library = library_of(columns[0])
         if self.user:
+            library = library_of(columns[0])
             plan = combined_plan(library, self.reduction.op, columns)
             if self._carried(plan.kernel_dtype):
                 values, _ = REDUCTIONS["prod"].finish(library.xp, states)
             else:
                 values = lowered(library, operator_of(self.reduction.op, states), states)
             return wrapped(plan, values.astype(plan.kernel_dtype, copy=False), None, columns)
+        kernel = self.kernel(columns)
         if self.reduction.lowers:
-            states = (lowered(library, self.reduction.op, states), *states)
+            states = (lowered(kernel.library, self.reduction.op, states), *states)
         try:
-            values, missing = self.reduction.finish(library.xp, states)
+            values, missing = self.reduction.finish(kernel.library.xp, states)
         except OverflowError:
             refuse(self.name, columns[0], columns[0].dtype)
-        _, dtype = self.planned(columns)
-        layout = library.layout(dtype)
-        assert layout is not None
         if missing is not None and not bool(missing.any()):
             missing = None
         # nulls are written to a copy: states may be those of another task
-        values = values.astype(layout.storage(dtype), copy=missing is not None)
-        return layout.wrap(values, missing, dtype)
+        values = values.astype(kernel.storage, copy=missing is not None)
+        return kernel.answers.wrap(values, missing, kernel.answer)
 
 
 @dataclass(frozen=True)

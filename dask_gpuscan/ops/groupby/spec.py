@@ -76,9 +76,13 @@ class GroupBySpec:
 
     def planned(self, frame: Any, checks: bool = True) -> list[tuple[list[Any], Any, Any]]:
         """Return the columns, planned operation and dtype of each part; without checks, None for what has no plan."""
-        found = []
+        found, column = [], library_of(frame).column
         for part in self.parts:
-            columns, operation = self.columns(frame, part), part.operation
+            sources, operation = part.sources, part.operation
+            if frame.ndim == 2 and len(sources) == 1 and not self.by.levels:
+                columns = [column(frame, sources[0])]
+            else:
+                columns = self.columns(frame, part)
             if isinstance(operation, PlannedOperation):
                 operation, dtype = operation.planned(columns)
             else:
@@ -107,10 +111,13 @@ class GroupBySpec:
         with naming(part.operation.label, columns):
             return map_outputs(in_group, array)
 
-    def from_groups(self, frame: Any, keys: list[Any], arrays: list[Any]) -> Any:
-        """Return the result, given the keys of groups and their answers; leaves out null keys if need be."""
+    def from_groups(
+        self, frame: Any, keys: list[Any], arrays: list[Any], may_be_null: bool = True
+    ) -> Any:
+        """Return the result, given the keys of groups, which may be null, and their answers; leaves out null keys."""
         library = library_of(frame)
-        null = any_null([library.as_column(a) for a in keys]) if self.dropna else None
+        drops = self.dropna and may_be_null
+        null = any_null([library.as_column(a) for a in keys]) if drops else None
         if null is not None:
             positions = library.xp.flatnonzero(~null)
             keys, arrays = self.taken(library, keys, arrays, positions)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import By, Keys, dense_ids, named_keys
+from ...frames.keys import By, Keys, dense_ids, group_ids_of
 from ...frames.messages import name_columns
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of, stored_numbers
@@ -122,8 +122,7 @@ class WholeGroupReduce(TreeReduction):
         with library.acquire(partition):
             series = self.spec.by.series(partition)
             keys = [library.array(c) for c in series]
-            with named_keys(series):
-                numbered = NumberedRows(library, library.dense_group_ids(keys))
+            numbered = NumberedRows(library, group_ids_of(library, series, keys))
             columns = [self.spec.columns(partition, part) for part in self.spec.parts]
             found = self._by_number(numbered, columns)
             if found is not None:

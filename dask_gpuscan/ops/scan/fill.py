@@ -24,6 +24,7 @@ from ...kernels.operators.built_in import LAST_NUMBER, LAST_TIME
 from ..core.columnwise import ColumnCarry
 from ..core.groups import INT64, Groups, ReducibleGroups, States
 from ..core.operation import Needs
+from ..core.plans import Planned
 from .row_number import places
 
 _LAST_IN_BAND = {"f": LAST_NUMBER, "i": LAST_TIME}
@@ -69,7 +70,7 @@ class _Numbers:
 
 
 @dataclass(frozen=True)
-class Fill:
+class Fill(Planned):
     """Forward fill, or with `reverse` backward fill, of at most `limit` nulls in a row."""
 
     reverse: bool = False

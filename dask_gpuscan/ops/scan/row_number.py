@@ -25,12 +25,13 @@ from ..core.groups import (
     ones,
 )
 from ..core.operation import Needs
+from ..core.plans import Planned
 
 _ADD = BUILT_IN["add"]
 
 
 @dataclass(frozen=True)
-class CountRows:
+class CountRows(Planned):
     """The number of each row within its group, from 0."""
 
     reverse: bool = False

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import By, any_null, key_arrays, named_keys
+from ...frames.keys import By, any_null, group_ids_of, key_arrays
 from ...frames.messages import name_columns
 from ...frames.protocol import Library
 from ...frames.registry import columns_of, library_of
@@ -378,8 +378,7 @@ class RankGroups:
             if self.clustered:
                 codes = library.xp.cumsum(key_arrays(series).head_flags())
             else:
-                with named_keys(series):
-                    codes = library.dense_group_ids([library.array(c) for c in series]).array
+                codes = group_ids_of(library, series, [library.array(c) for c in series]).array
             null = self.no_group(frame)
             pairs = zip(self.columns(frame), self.dtypes(frame), strict=True)
             arrays = [self.rank.of(column, dtype, codes, null) for column, dtype in pairs]

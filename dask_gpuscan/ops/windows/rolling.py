@@ -31,9 +31,12 @@ from ..statistics.inputs import (
     check_columns,
     holds_integers,
     may_have_nulls,
+    no,
     read,
+    yes,
 )
 from ..statistics.table import WINDOWS, window_operator
+from ..statistics.windows import WindowStatistic
 from ..time.time_column import TimeColumn
 from .exact import DecimalWindow, ExactMean, exact_operator, exact_window, holds_times
 from .halo import RowExtent, TimeExtent, WindowExtent
@@ -92,8 +95,11 @@ class RowShape:
 
     def windows(self, rows: WindowRows) -> Windows:
         if rows.groups is None:
-            return RowWindows(self.before, self.after, rows.first, rows.count)
+            return _row_windows(self.before, self.after, rows.first, rows.count)
         return BoundWindows(*rows.groups.bounds, self.before, self.after)
+
+
+_row_windows = lru_cache(maxsize=256)(RowWindows)
 
 
 @dataclass(frozen=True)
@@ -208,11 +214,19 @@ class RollingStatistic(Windowed):
             return self
         return RollingOperator(picks, self.shape, max(self.min_periods, 1))
 
-    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+    def _way(self) -> tuple[WindowStatistic, Operator, Operator, int | None]:
+        """Return the statistic, its operator and one for windows without nulls, and how many rows have an answer."""
         statistic, options = WINDOWS[self.name], dict(self.options)
-        inputs = read(columns, statistic.inputs)
         op = window_operator(self.name, **options)
-        counts = statistic.counts and "reproducible" not in options
+        has_rows = bool(self.min_periods) or self.shape.has_row
+        fast = None if options or not has_rows else statistic.uncounted
+        enough = None if statistic.enough is None else statistic.enough(**options)
+        return statistic, op, fast or op, enough
+
+    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+        statistic, op, fast, enough = self.plans.get("way") or self.plans.store("way", self._way())
+        inputs = read(columns, statistic.inputs)
+        counts = statistic.counts and "reproducible" not in dict(self.options)
         values = inputs if op.inputs > 1 else inputs[0]
         if rows.group_ids is not None:
             assert isinstance(self.shape, RowShape)
@@ -224,15 +238,13 @@ class RollingStatistic(Windowed):
             counted = _counted_from_heads(op, statistic.inputs, self.min_periods, counts)
             inputs = rows.groups.heads, *inputs
             return rows.floats(kernels.rolling(counted, inputs, self.shape.until_row))
-        enough = None if statistic.enough is None else statistic.enough(**options)
         windows = self.shape.windows(rows)
         known = filled(self.shape, windows, rows, max(self.min_periods, enough or 0))
         if known is not None:
-            finite, ahead = all_finite(inputs, statistic.inputs), not may_have_nulls(columns)
+            finite = all_finite(inputs, statistic.inputs)
+            ahead = finite not in (yes, no) and not may_have_nulls(columns)
             if ahead or finite():
-                has_rows = bool(self.min_periods) or self.shape.has_row
-                fast = None if options or not has_rows else statistic.uncounted
-                out = kernels.rolling(fast or op, values, windows)  # while a GPU may look for NaN
+                out = kernels.rolling(fast, values, windows)  # while a GPU may look for NaN
                 if not ahead or finite():
                     out[: known.start] = out[known.stop :] = np.nan
                     return rows.floats(out, None if enough is None else known)

@@ -168,6 +168,15 @@ class Difference(PlannedOperation):
                 way = "cast it with astype to float64, or to decimals of fewer digits or more width"
             raise TypeError(f"{_title(self, column)} {why}; {way}") from error
 
+    def _dtype_in_groups(self, column: Any) -> DType:
+        if hasattr(column.dtype, "categories"):  # see `planned`
+            return self._dtype(column, in_groups=True)
+        key = type(column), column.dtype, "in groups"
+        found: DType | None = self.plans.get(key)
+        if found is None:
+            found = self.plans.store(key, self._dtype(column, True))
+        return found
+
     def _of(self, library: Library, array: Array, periods: int) -> Array:
         change = library.relative_change if self.relative else library.diff
         return change(array, periods)
@@ -182,7 +191,7 @@ class Difference(PlannedOperation):
             periods = _within(self.periods, rows.length)
             changed = self._of(library, library.array(column), periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
-        dtype = self._dtype(column, in_groups=True)
+        dtype = self._dtype_in_groups(column)
         array = library.to_masked(library.array(column))
         if self.periods:
             array = library.take(array, rows.before(self.periods), nulls=True)

@@ -37,14 +37,10 @@ from ..core.launch import (
     types_of,
 )
 from ..core.memory import borrow, take_ticket
-from ..core.shares import FAR, SHARES, Tables, positions_of, row_at, run_shares, tables_for
+from ..core.shares import FAR, SHARES, beside, positions_of, row_at, run_shares, tables_for
 from ..core.steps import OperatorInputs, Output, scan_step
 from ..scan.scan import fold
-from ..sort.permute import take_all
 from .factorize import occurring as codes_with_rows
-
-MANY = 1 << 14
-"""Groups from which on threads take the states of those that have rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +53,12 @@ class Types:
     state: Form
     start: tuple[Any, ...]
     """The fields of the identity."""
-    starts_at_zero: bool
-    """Whether these are bytes of zeros."""
     outputs: Form
     scalar_output: bool
     null_value: State
     sequential: bool
+    gap: int
+    """Fields of a state that are side by side in memory."""
 
 
 def max_groups(length: int) -> None:
@@ -90,8 +86,21 @@ def by_code(
     )
     (codes,) = contiguous((codes,))
     source = inputs_of(op, work, values, options)
-    tables = tables_for(len(codes), groups, not (write or work.sequential), work.state)
-    table, found = _states(work, tables, carry_in, carry_codes)
+    tables = tables_for(len(codes), groups, not (write or work.sequential), work.gap)
+    size = tables.number * tables.stride
+    if work.scalar_state:
+        table = [np.empty(size, work.state[0])]
+    elif work.gap > 1:
+        items = np.empty(size + work.gap - 1, work.state[0])
+        table = [items[k : k + size].view(dtype) for k, dtype in enumerate(work.state)]
+    else:
+        table = [np.empty(size, dtype) for dtype in work.state]
+    found = list(map(tables.states, table))
+    for field, identity in zip(found, work.start, strict=True):
+        field[:] = identity
+    if carry_in is not None:
+        for field, states in zip(found, carry_parts(work, carry_in), strict=True):
+            field[0, slice(len(states)) if carry_codes is None else carry_codes] = states
     out, output = None, None
     if write:
         outs = new_outputs(work, len(codes))
@@ -108,31 +117,13 @@ def by_code(
         every = [list(field) for field in found]
         states = fold(op, every[0] if work.scalar_state else list(zip(*every, strict=True)))
     else:
-        near = [field[0] for field in found]
-        states = near[0] if work.scalar_state else tuple(near)
+        states = found[0][0] if work.scalar_state else tuple([field[0] for field in found])
     if not occurring:
         return out, states, None
     met = codes_with_rows(codes, groups)
     if len(met) < groups:
-        near = [states] if work.scalar_state else list(states)
-        near = [s[met] for s in near] if len(met) < MANY else take_all(near, met)
-        states = near[0] if work.scalar_state else tuple(near)
+        states = states[met] if work.scalar_state else tuple([s[met] for s in states])
     return out, states, met
-
-
-def _states(
-    work: Types, tables: Tables, carry_in: State | None, carry_codes: np.ndarray | None
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the memory of states, one array a field, and the states before the first row in it, a row a table."""
-    carried = () if carry_in is None else carry_parts(work, carry_in)
-    table = tables.fields(work.state, work.starts_at_zero)
-    found = list(map(tables.states, table))
-    for field, identity in zip(found, work.start, strict=True):
-        if not work.starts_at_zero:
-            field[:] = identity
-    for field, states in zip(found, carried, strict=False):
-        field[0, slice(len(states)) if carry_codes is None else carry_codes] = states
-    return table, found
 
 
 def dtypes_of(values: tuple[np.ndarray, ...]) -> Form:
@@ -160,6 +151,8 @@ def inputs_of(
 def new_outputs(work: Types, length: int) -> tuple[np.ndarray, ...]:
     """Return new arrays for the answers."""
     make = np.empty if length < PARALLEL else empty
+    if work.scalar_output:
+        return (make(length, work.outputs[0]),)
     return tuple([make(length, d) for d in work.outputs])
 
 
@@ -180,18 +173,17 @@ def work_types(
 ) -> Types:
     """Return the types that calls with these options share; `form` is that of the output, if it is not answers."""
     types_ = types_of(op, dtypes, options.dtype)
-    start = types_.parts(types_.identity)
     return Types(
         types_,
         types_.plain_identity,
         types_.scalar_state,
         types_.state,
-        start,
-        not any(d.type(x).tobytes().strip(b"\0") for d, x in zip(types_.state, start, strict=True)),
+        types_.parts(types_.identity),
         types_.outputs,
         types_.scalar_output,
         null_values(form or types_.output_form, options.mark_nulls),
         is_sequential(op, types_),
+        beside(types_.state),
     )
 
 

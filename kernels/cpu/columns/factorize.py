@@ -92,6 +92,11 @@ def flags_at(rows: np.ndarray, length: int) -> np.ndarray:
     Each thread has flags of its own: two that write to one line of the cache wait for each other.
     """
     rows = np.require(rows, requirements=["C", "A"])
+    if len(rows) < PARALLEL:
+        flags, control = np.zeros((1, length), np.bool_), np.zeros(STATUS, WORD)
+        _flagging(rows.dtype)(rows, len(rows), flags, control)
+        first: np.ndarray = flags[0]
+        return first
     team = helpers_for(len(rows)) + 1 if length <= len(rows) else 1
     flags, size = np.zeros((team, length + APART), np.bool_), -(-len(rows) // team)
     control = np.zeros(STATUS, WORD)

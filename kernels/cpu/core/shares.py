@@ -133,36 +133,24 @@ class Tables(NamedTuple):
         """Items of all tables."""
         return self.number * self.stride
 
-    def fields(self, dtypes: Form, zeros: bool = False) -> list[np.ndarray]:
-        """Return new arrays of that size for the fields of states: side by side in one, or each in its own.
-
-        The system clears pages of `zeros` when a thread comes to them.
-        """
-        size, make = self.size, np.zeros if zeros else np.empty
-        if not are_beside(dtypes):
-            return [make(size, dtype) for dtype in dtypes]
-        items = make(size + len(dtypes) - 1, dtypes[0])
-        return [items[k : k + size].view(dtype) for k, dtype in enumerate(dtypes)]
-
     def states(self, field: np.ndarray) -> np.ndarray:
         """Return the states in an array of that size, a row for each table."""
         return field.reshape(self.number, self.stride)[:, : self.groups * self.gap : self.gap]
 
 
-def are_beside(dtypes: Form) -> bool:
-    """Return whether the fields of a state are side by side in memory, and take one cache line instead of several."""
-    return len(dtypes) == 1 or len({dtype.itemsize for dtype in dtypes}) == 1
+def beside(dtypes: Form) -> int:
+    """Return how many fields of a state are side by side in memory: all take one cache line, unless sizes differ."""
+    return len(dtypes) if len(dtypes) == 1 or len({d.itemsize for d in dtypes}) == 1 else 1
 
 
-def tables_for(rows: int, groups: int, by_chunk: bool = False, dtypes: Form = (WORD,)) -> Tables:
-    """Return how states of groups, with fields of these dtypes, are kept while `rows` rows are walked.
+def tables_for(rows: int, groups: int, by_chunk: bool = False, gap: int = 1) -> Tables:
+    """Return how states of groups, with `gap` fields side by side, are kept while `rows` rows are walked.
 
     There is one table, also `by_chunk`, if groups are too many or rows too few.
     """
-    gap = len(dtypes) if are_beside(dtypes) else 1
     if by_chunk and rows >= 2 * CHUNK and groups <= TABLE:
         return Tables(groups, -(-rows // CHUNK), groups * gap + APART, gap)
-    if groups <= CLOSE and _team_for(rows, groups) >= TEAM:
+    if rows >= PARALLEL and groups <= CLOSE and _team_for(rows, groups) >= TEAM:
         gap = max(APART, gap)
     return Tables(groups, 1, groups * gap, gap)
 
@@ -175,14 +163,17 @@ def _team_for(rows: int, groups: int) -> int:
     return helpers_for(elements) + 1
 
 
+_NO_ROWS, _NO_BOUNDS = np.empty(0, ROW), np.empty(0, WORD)
+
+
 def run_shares(codes: np.ndarray, tables: Tables, kernel: Kernel, *given: Any) -> int:
     """Run a kernel that takes `Shares`, and shares as tickets; return the first row with a code of no group, or -1.
 
     It hands out chunks of rows, if each has a table, or shares groups among threads.
     """
     count, groups = tables.number, tables.groups
-    rows, bounds, chunk = np.empty(0, ROW), np.empty(0, WORD), CHUNK if count > 1 else 0
-    team = _team_for(len(codes), groups)
+    rows, bounds, chunk = _NO_ROWS, _NO_BOUNDS, CHUNK if count > 1 else 0
+    team = 1 if WORK * len(codes) < PARALLEL else _team_for(len(codes), groups)
     if count == 1 and team >= TEAM:
         count = min(team, groups)
         rows, bounds = part_rows(codes, count, count / groups)

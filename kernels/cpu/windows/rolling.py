@@ -20,6 +20,7 @@ from ...operators.operator import Operator
 from ...operators.signature import Signature, StateForm, joined
 from ...options import ScanOptions
 from ...windows import BoundWindows, RowWindows, Windows
+from ..columns.by_code import contiguous
 from ..core.engine import STATUS, TICKET
 from ..core.launch import (
     CONTROL,
@@ -172,7 +173,7 @@ def rolling_by_code(
     """Combine the elements of windows of each group; see `kernels.windows_by_code.rolling_by_code`."""
     work, source = _begin(op, arrays, options, codes.dtype)
     signature, count = work.signature, windows.count or 0
-    outs, (codes,) = _empty(signature.output_form, count), _side_by_side(codes)
+    outs, (codes,) = _empty(signature.output_form, count), contiguous((codes,))
     width = windows.before + windows.after + 1
 
     def identities(items: int) -> Any:
@@ -211,19 +212,18 @@ def _begin(
     work = _WORKS.get(key) or _WORKS.store(
         key, RollingWork(op, types_of(op, dtypes, options.dtype), type(nulls), codes)
     )
-    arrays = _side_by_side(*arrays)
-    xs, args = joined(arrays, op.inputs == 1), None if nulls is None else nulls.args
+    arrays = contiguous(arrays)
+    xs: Any = arrays[0] if op.inputs == 1 else arrays
+    args = None if nulls is None else nulls.args
     return work, OperatorInputs(op, xs, args, work.signature.plain_identity)
-
-
-def _side_by_side(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-    return tuple([np.require(a, requirements=["C", "A"]) for a in arrays])
 
 
 def _empty(form: StateForm, count: int) -> Any:
     """Return an array of `count` items a field."""
     make = np.empty if count < PARALLEL else empty
-    return joined([make(count, d) for d in form.fields], form.scalar)
+    return (
+        make(count, form.fields[0]) if form.scalar else tuple([make(count, d) for d in form.fields])
+    )
 
 
 def _roll_rows(
@@ -247,10 +247,9 @@ def _roll_rows(
         )
     bounds, room = WindowBounds(None, None, shift, width, rows), min(width, rows)
     for first, last in ((0, blocks.answer), (blocks.answer + answered, count)):
-        borders = np.arange(first, last, max(CHUNK, SHARE * room))
-        if len(borders):
-            kernel = work.queue_of_rows
-            _run_queue(kernel, work, source, outs, bounds, np.append(borders, last), room)
+        if first < last:
+            borders = np.array([*range(first, last, max(CHUNK, SHARE * room)), last], WORD)
+            _run_queue(work.queue_of_rows, work, source, outs, bounds, borders, room)
 
 
 def _blocks(shift: int, width: int, count: int, rows: int) -> Blocks:
@@ -288,19 +287,21 @@ def _roll_bounds(
     ValueError
         If bounds decrease or are no rows.
     """
-    starts, *given = _side_by_side(*windows.bounds)
+    starts, *given = contiguous(tuple(windows.bounds))
     stops = given[0] if given else np.full(len(starts), rows, WORD)
     if min(starts[0], stops[0]) < 0 or max(starts[-1], stops[-1]) > rows:
         found = f"from {starts[0]} to {starts[-1]} and from {stops[0]} to {stops[-1]}"
         raise ValueError(f"starts and stops must be from 0 to {rows}, found {found}")
     shift, width = windows.around
     bounds = WindowBounds(starts, stops, shift, width, rows)
-    borders = _borders(bounds)
-    ends, begins = borders[1:] - 1, borders[:-1]
-    spans = np.minimum(stops[ends], ends + (shift + width)) - np.maximum(
-        starts[begins], begins + shift
-    )
-    room = int(np.clip(spans, 0, rows).max(initial=0))  # no window has more rows than its chunk
+    borders, room = np.array([0, len(starts)], WORD), rows
+    if max(len(starts), rows) > CHUNK:
+        borders = _borders(bounds)
+        ends, begins = borders[1:] - 1, borders[:-1]
+        spans = np.minimum(stops[ends], ends + (shift + width)) - np.maximum(
+            starts[begins], begins + shift
+        )
+        room = int(np.clip(spans, 0, rows).max(initial=0))  # no window has more than its chunk
     j = _run_queue(work.queue_of_bounds, work, source, outs, bounds, borders, room)
     if j >= 0:
         raise ValueError(
@@ -349,7 +350,10 @@ def _run(elements: int, op: Operator, walk: Callable[[np.ndarray], None]) -> Non
     """Walk on as many threads as `elements` are worth."""
     control = np.zeros(STATUS, WORD)
     try:
-        run_team(elements, control, lambda _: walk(control))
+        if elements < PARALLEL:
+            walk(control)
+        else:
+            run_team(elements, control, lambda _: walk(control))
     except IndexError as error:
         raise outside(op, error) from error
 
