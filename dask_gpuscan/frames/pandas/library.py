@@ -49,6 +49,7 @@ from .layouts import (
     with_null,
 )
 from .lists import PandasLists
+from .made import made_frame, made_series, taken_rows
 from .native import as_native, is_native
 from .nulls import from_masked, to_masked, to_nullable, with_nulls
 from .ordering import PandasOrdering, taken, time_keys
@@ -56,21 +57,6 @@ from .schema import PandasDTypes
 from .sortable import decoded, is_dictionary, is_level, is_ordered_dictionary, is_sortable, sortable
 from .sparse import SPARSE
 from .texts import argsort, taken_texts
-
-try:
-    from pandas.api.internals import create_dataframe_from_blocks
-except ImportError:  # of pandas 2
-
-    def create_dataframe_from_blocks(
-        blocks: list[tuple[PandasArray, np.ndarray]], index: pd.Index, columns: pd.Index
-    ) -> pd.DataFrame:
-        """Return a frame of arrays: of NumPy, with one row a column, or of pandas."""
-        arrays = [a[0] if a.ndim == 2 else a for a, _ in blocks]
-        found = {i: pd.Series(a, index, a.dtype, copy=False) for i, a in enumerate(arrays)}
-        out = pd.DataFrame(found, index=index, copy=False)
-        out.columns = columns
-        return out
-
 
 SUMMED = (np.dtype(np.float64), np.dtype(np.float32))
 """The dtypes of floats that kernels add."""
@@ -116,7 +102,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         if isinstance(rows, slice):
             return frame.iloc[rows]
         if len(rows) < MANY:
-            return frame.take(rows)
+            return taken_rows(frame, np.asarray(rows, np.intp))
         arrays = [self.take(self.array(column), rows) for column in columns_of(frame)]
         return self.rebuild(frame, arrays, self.take_index(frame.index, rows))
 
@@ -159,13 +145,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
                 names = like.columns.view()
             elif set(known).issuperset(names):
                 names = labels_at(like.columns, [known.index(n) for n in names])
-        # the constructor would look for strings in arrays of objects, and takes 40 us longer
-        blocks = []
-        for i, array in enumerate(arrays):
-            own = array if isinstance(array, np.ndarray) else bare(array)
-            blocks.append((own[None] if isinstance(own, np.ndarray) else own, np.array([i])))
         labels = names if isinstance(names, pd.Index) else labels_of(names)
-        return create_dataframe_from_blocks(blocks, index, labels)
+        return made_frame(arrays, index, labels)
 
     def join_columns(
         self,
@@ -182,7 +163,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return out
 
     def series(self, array: PandasArray, index: pd.Index, name: Hashable = None) -> pd.Series:
-        return pd.Series(array, dtype=array.dtype, index=index, name=name, copy=False)
+        index = self.range_index(0, len(array)) if index is None else index
+        return made_series(array, index, name)
 
     def acquire(self, frame: pd.DataFrame) -> AbstractContextManager[object]:
         return nullcontext()
