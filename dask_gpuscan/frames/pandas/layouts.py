@@ -24,6 +24,8 @@ PandasArray: TypeAlias = Any
 
 WRAPPED = pd.arrays.NumpyExtensionArray
 
+IN_BAND = InBand()
+
 
 def bare(array: PandasArray) -> PandasArray:
     """Return the NumPy array that pandas has wrapped; any other array as it is, one of strings too."""
@@ -66,7 +68,7 @@ class NumPyLayout(_Named):
         if not values.dtype.isnative or values.dtype.char == "e":
             values = values.astype(self.storage(values.dtype))
         if values.dtype.kind in "fc":
-            return View(values, InBand(), lambda: np.isnan(values))
+            return View(values, IN_BAND, lambda: np.isnan(values))
         return View(values, None, lambda: _none(values))
 
     raw = view
@@ -98,7 +100,7 @@ class TimeLayout(_Named):
 
     def view(self, array: PandasArray) -> View:
         values = array.asi8 if hasattr(array, "asi8") else np.asarray(array).view(np.int64)
-        return View(values, InBand(), lambda: values == NAT)
+        return View(values, IN_BAND, lambda: values == NAT)
 
     raw = view
 
@@ -307,6 +309,11 @@ class PandasColumn:
 
 AnyColumn: TypeAlias = PandasColumn | pd.Series
 """A column of a frame, or what a user gave as one."""
+
+
+def array_of(column: AnyColumn) -> PandasArray:
+    """Return the array of a column: not wrapped, as it is in `Series.array`."""
+    return column.array if isinstance(column, PandasColumn) else column._values
 
 
 def series_of(column: AnyColumn) -> pd.Series:

@@ -33,6 +33,7 @@ from .layouts import (
     AnyColumn,
     PandasArray,
     PandasColumn,
+    array_of,
     bare,
     column_in,
     every_column,
@@ -289,8 +290,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     # --- columns and their arrays ---------------------------------------------------------------------
 
-    def array(self, column: AnyColumn) -> PandasArray:
-        return column.array
+    array = staticmethod(array_of)
 
     def as_column(self, array: PandasArray, name: Hashable = None) -> PandasColumn:
         return PandasColumn(name, array)

@@ -83,6 +83,17 @@ class EachColumn(OneOperation):
     def inputs(self, frame: Any) -> list[list[Any]]:
         return [[column] for column in columns_of(self._kept(frame))]
 
+    def planned(
+        self, frame: Any, checks: bool = True
+    ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
+        if not isinstance(self.operation, PlannedOperation):
+            return super().planned(frame, checks)
+        columns = columns_of(self._kept(frame))
+        found = self.operation.planned_each(columns)
+        return [(plan, [c]) for (plan, _), c in zip(found, columns, strict=True)], [
+            d for _, d in found
+        ]
+
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         return library_of(frame).rebuild(self._kept(frame), arrays)
 

@@ -6,7 +6,9 @@ raised each time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...kernels.arrays import DTYPE
@@ -20,7 +22,7 @@ PLAIN = frozenset((bool, int, float, str, type(None)))
 LONGEST = 1024
 """Characters of arguments that are kept, at most."""
 
-MADE: BoundedCache[tuple[Callable[..., Any], str], Any] = BoundedCache()
+MADE: BoundedCache[tuple[Any, ...], Any] = BoundedCache()
 
 
 def made_once(make: Callable[..., T], *given: Any, **options: Any) -> T:
@@ -28,17 +30,18 @@ def made_once(make: Callable[..., T], *given: Any, **options: Any) -> T:
 
     Errors are raised each time.
     """
-    if not PLAIN.issuperset(map(type, (*given, *options.values()))):
+    types = tuple(map(type, (*given, *options.values())))
+    if not PLAIN.issuperset(types):
         return make(*given, **options)
-    try:
-        text = repr((given, options))  # which tells 1 from 1.0 and True, and 0.0 from -0.0
-    except ValueError:  # too many digits
-        return make(*given, **options)
-    found: T | None = MADE.get((make, text))
+    # types tell 1 from 1.0 and True, and the text 0.0 from -0.0
+    facts = repr((given, options)) if float in types else (given, *options.items())
+    key = make, types, facts
+    found: T | None = MADE.get(key)
     if found is None:
         found = make(*given, **options)
-        if len(text) <= LONGEST:
-            MADE.store((make, text), found)
+        with suppress(ValueError):  # too many digits
+            if len(repr(facts)) <= LONGEST:
+                MADE.store(key, found)
     return found
 
 
@@ -75,17 +78,8 @@ class PlannedOperation(Planned):
         return self
 
     def planned(self, columns: Sequence[Any]) -> tuple[Any, Any]:
-        """Return the operation for these columns and the dtype of its answer; raises what users should see of theirs.
-
-        A dtype with categories has no plan: those of pandas take long to hash, and a plan would keep them; those of
-        cuDF have no hash.
-        """
-        dtypes = tuple(map(DTYPE, columns))
-        key: tuple[Any, ...] | None = (*map(type, columns[:1]), *dtypes)
-        for dtype in dtypes:
-            if hasattr(dtype, "categories"):
-                key = None
-                break
+        """Return the operation for these columns and the dtype of its answer; raises what users should see."""
+        key = _key(columns, map(DTYPE, columns))
         found = None if key is None else self.plans.get(key)
         if found is None:
             plan = self.plan(columns)
@@ -93,3 +87,27 @@ class PlannedOperation(Planned):
             if key is not None:
                 self.plans.store(key, found)
         return found
+
+    def planned_each(self, columns: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """Return what `planned` returns for each of some columns, whose names may matter."""
+        key = _key(columns, map(NAME_AND_DTYPE, columns))
+        found = None if key is None else self.plans.get(key)
+        if found is None:
+            found = [self.planned([column]) for column in columns]
+            if key is not None:
+                self.plans.store(key, found)
+        return found
+
+
+NAME_AND_DTYPE = attrgetter("name", "dtype")
+
+
+def _key(columns: Sequence[Any], facts: Iterable[Any]) -> tuple[Any, ...] | None:
+    """Return facts about columns of one library as a key.
+
+    None if a dtype has categories: those of pandas take long to hash, and a plan would keep them; those of cuDF have no
+    hash.
+    """
+    if [column for column in columns if hasattr(column.dtype, "categories")]:
+        return None
+    return (*map(type, columns[:1]), *facts)

@@ -7,7 +7,6 @@ which the others and the index are gathered. This module must never loop over ro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -98,7 +97,7 @@ def _shown(library: Library, columns: Sequence[Column]) -> list[View]:
         layout = library.layout(column.dtype)
         assert layout is not None
         view = layout.raw(library.array(column))
-        views.append(view if layout.nulls == "mask" else replace(view, nulls=None))
+        views.append(view if layout.nulls == "mask" else view._replace(nulls=None))
     return views
 
 
