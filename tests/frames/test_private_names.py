@@ -18,6 +18,7 @@ IN_CUDF = ROOM / "frames" / "cudf"
 OF_PANDAS = {
     "array": ("_data", "_mask"),
     "series": ("_values",),
+    "index": ("_shallow_copy",),
     "frame": ("_get_column_array", "_mgr", "_constructor_from_mgr", "_from_mgr"),
 }
 """Names of nullable arrays and of frames of pandas."""
@@ -49,7 +50,12 @@ def _attributes(path: Path) -> set[str]:
 def test_pandas_has_them() -> None:
     array = pd.array([1, None], dtype="Int64")
     frame = pd.DataFrame({"x": array, "y": ["a", "b"]})
-    for one, of in ((array, "array"), (frame["x"], "series"), (frame, "frame")):
+    for one, of in (
+        (array, "array"),
+        (frame["x"], "series"),
+        (frame.index, "index"),
+        (frame, "frame"),
+    ):
         names = OF_PANDAS[of]
         gone = [name for name in names if not hasattr(one, name)]
         assert not gone, f"pandas {pd.__version__} has no {gone} of {type(one).__name__}"

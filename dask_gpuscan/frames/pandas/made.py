@@ -58,13 +58,23 @@ def made_series(array: PandasArray, index: pd.Index, name: object) -> pd.Series:
 
 def taken_rows(frame: Rows, positions: np.ndarray) -> Rows:
     """Return rows of a frame or series by position, as its `take` does; positions are not negative."""
-    manager, index = frame._mgr, frame.index.take(positions)
+    manager, index = frame._mgr, _taken_labels(frame.index, positions)
     if frame.ndim == 1:
         made = SingleBlockManager.from_array(_taken(manager.array, positions), index)
     else:
         blocks = [b.make_block_same_class(_taken(b.values, positions)) for b in manager.blocks]
         made = BlockManager(tuple(blocks), [frame.columns.view(), index], verify_integrity=False)
     return frame._constructor_from_mgr(made, made.axes).__finalize__(frame, "take")
+
+
+def _taken_labels(index: pd.Index, positions: np.ndarray) -> pd.Index:
+    """Return labels by position, as `Index.take`, which looks at positions to find negative ones and those outside."""
+    if type(index) is not pd.RangeIndex or not len(positions):
+        return index.take(positions)
+    labels = np.array(positions, np.int64)
+    if (index.start, index.step) != (0, 1):
+        labels = index.start + index.step * labels
+    return index._shallow_copy(labels, name=index.name)
 
 
 PLAIN = 1 << 14
