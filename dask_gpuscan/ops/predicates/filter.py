@@ -174,15 +174,10 @@ def filter_rows(frame: Any, predicate: Predicate) -> Any:
     with library.acquire(frame):
         keep = _keep(frame, predicate)
         if library.takes_whole_rows(frame):
-            return library.rows(frame, _flags(keep).nonzero()[0])
+            return library.rows(frame, *kernels.select([], keep, positions=True))
         flat = flat_frame(frame)
         *arrays, positions = kernels.select(flat.arrays, keep, positions=True)
         return flat.rebuild(arrays, positions)
-
-
-def _flags(keep: Any) -> Any:
-    """Return which rows are kept as an array of bool."""
-    return kernels.flags(keep) if isinstance(keep, kernels.Predicate) else keep
 
 
 def split_rows(frame: Any, predicate: Predicate) -> tuple[Any, Any]:
@@ -191,8 +186,8 @@ def split_rows(frame: Any, predicate: Predicate) -> tuple[Any, Any]:
     with library.acquire(frame):
         keep = _keep(frame, predicate)
         if library.takes_whole_rows(frame):
-            flags = _flags(keep)
-            return tuple([library.rows(frame, f.nonzero()[0]) for f in (flags, ~flags)])
+            (kept,), (rest,) = kernels.partition([], keep, positions=True)
+            return library.rows(frame, kept), library.rows(frame, rest)
         flat = flat_frame(frame)
         kept, rest = (
             flat.rebuild(arrays, positions)
