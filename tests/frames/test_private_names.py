@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import dask_gpuscan
-from dask_gpuscan.frames.pandas.made import made_frame, made_series, taken_rows
+from dask_gpuscan.frames.pandas.library import PANDAS
 
 ROOM = Path(dask_gpuscan.__file__).parent
-IN_PANDAS = [ROOM / "frames" / "pandas" / name for name in ("layouts.py", "made.py")]
+IN_PANDAS = [ROOM / "frames" / "pandas" / name for name in ("layouts.py", "library.py")]
 IN_CUDF = ROOM / "frames" / "cudf"
 
 OF_PANDAS = {
@@ -86,16 +86,16 @@ def test_made_frames_are_those_of_pandas() -> None:
     names = pd.Index([f"c{i}" for i in range(len(arrays))])
     expected = pd.DataFrame(dict(zip(names, arrays, strict=True)), index=index)
     expected["c4"] = pd.Series(arrays[4], index, object)
-    found = made_frame(arrays, index, names)
+    found = PANDAS.frame(arrays, names, index)
     pd.testing.assert_frame_equal(found, expected)
-    pd.testing.assert_frame_equal(taken_rows(found, rows), expected.take(rows))
+    pd.testing.assert_frame_equal(PANDAS.rows(found, rows), expected.take(rows))
     pd.testing.assert_frame_equal(pd.concat([found, found]), pd.concat([expected, expected]))
     found.iloc[0, 0] = expected.iloc[0, 0] = 7
     pd.testing.assert_frame_equal(found, expected)
     for name, array in zip(names, arrays, strict=True):
-        series = made_series(array, index, name)
+        series = PANDAS.series(array, index, name)
         pd.testing.assert_series_equal(series, expected[name] if name != "c0" else series)
-        pd.testing.assert_series_equal(taken_rows(series, rows), series.take(rows))
+        pd.testing.assert_series_equal(PANDAS.rows(series, rows), series.take(rows))
 
 
 def test_those_of_cudf_stand_in_one_folder() -> None:

@@ -213,7 +213,7 @@ def _integers(array: ColumnBase) -> View | None:
         return None
     view = view_of(array)
     if view.values.dtype.kind == "b":
-        view = view._replace(values=view.values.view(np.uint8))
+        view = View(view.values.view(np.uint8), *view[1:])
     return view if view.values.dtype.kind in "iu" else None
 
 

@@ -332,6 +332,8 @@ class Labels(NamedTuple):
     """The places of labels that are texts; empty if one of them is there twice."""
     chosen: BoundedCache[tuple[int, ...], pd.Index]
     """Labels at some places."""
+    has_na: bool
+    """Whether one is <NA>."""
 
 
 LABELS: dict[int, Labels] = {}
@@ -352,7 +354,9 @@ def labels_in(index: pd.Index) -> Labels:
                 places[name], texts = i, texts + 1
         if len(places) < texts:  # some are there twice
             places = {}
-        found = LABELS[address] = Labels(own, names, places, BoundedCache())
+        found = LABELS[address] = Labels(
+            own, names, places, BoundedCache(), any(name is pd.NA for name in names)
+        )
     return found
 
 

@@ -89,10 +89,8 @@ class EachColumn(OneOperation):
         if not isinstance(self.operation, PlannedOperation):
             return super().planned(frame, checks)
         columns = columns_of(self._kept(frame))
-        found = self.operation.planned_each(columns)
-        return [(plan, [c]) for (plan, _), c in zip(found, columns, strict=True)], [
-            d for _, d in found
-        ]
+        plans, dtypes = self.operation.planned_each(columns)
+        return list(zip(plans, zip(columns, strict=True), strict=True)), dtypes
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         return library_of(frame).rebuild(self._kept(frame), arrays)

@@ -88,12 +88,13 @@ class PlannedOperation(Planned):
                 self.plans.store(key, found)
         return found
 
-    def planned_each(self, columns: Sequence[Any]) -> list[tuple[Any, Any]]:
-        """Return what `planned` returns for each of some columns, whose names may matter."""
+    def planned_each(self, columns: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """Return what `planned` returns for each of some columns, whose names may matter, as two lists."""
         key = _key(columns, map(NAME_AND_DTYPE, columns))
         found = None if key is None else self.plans.get(key)
         if found is None:
-            found = [self.planned([column]) for column in columns]
+            pairs = [self.planned([column]) for column in columns]
+            found = [plan for plan, _ in pairs], [dtype for _, dtype in pairs]
             if key is not None:
                 self.plans.store(key, found)
         return found
@@ -108,6 +109,7 @@ def _key(columns: Sequence[Any], facts: Iterable[Any]) -> tuple[Any, ...] | None
     None if a dtype has categories: those of pandas take long to hash, and a plan would keep them; those of cuDF have no
     hash.
     """
-    if [column for column in columns if hasattr(column.dtype, "categories")]:
-        return None
+    for column in columns:
+        if hasattr(column.dtype, "categories"):
+            return None
     return (*map(type, columns[:1]), *facts)
