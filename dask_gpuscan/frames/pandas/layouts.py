@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import lru_cache, partial
+from operator import is_
 from typing import Any, NamedTuple, TypeAlias
 from weakref import ref
 
@@ -355,7 +356,7 @@ def labels_in(index: pd.Index) -> Labels:
         if len(places) < texts:  # some are there twice
             places = {}
         found = LABELS[address] = Labels(
-            own, names, places, BoundedCache(), any(name is pd.NA for name in names)
+            own, names, places, BoundedCache(), any(map(partial(is_, pd.NA), names))
         )
     return found
 

@@ -6,8 +6,7 @@ raised each time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,16 +32,24 @@ def made_once(make: Callable[..., T], *given: Any, **options: Any) -> T:
     types = tuple(map(type, (*given, *options.values())))
     if not PLAIN.issuperset(types):
         return make(*given, **options)
-    # types tell 1 from 1.0 and True, and the text 0.0 from -0.0
-    facts = repr((given, options)) if float in types else (given, *options.items())
+    facts: Any = given, *options.items()  # types tell 1 from 1.0 and True
+    if float in types:
+        facts = _text(facts)  # which tells 0.0 from -0.0
     key = make, types, facts
     found: T | None = MADE.get(key)
     if found is None:
         found = make(*given, **options)
-        with suppress(ValueError):  # too many digits
-            if len(repr(facts)) <= LONGEST:
-                MADE.store(key, found)
+        if len(_text(facts)) <= LONGEST:
+            MADE.store(key, found)
     return found
+
+
+def _text(facts: Any) -> str:
+    """Return the text of arguments; one that is too long to be kept for integers of too many digits."""
+    try:
+        return repr(facts)
+    except ValueError:
+        return " " * (LONGEST + 1)
 
 
 class Planned:
@@ -78,8 +85,17 @@ class PlannedOperation(Planned):
         return self
 
     def planned(self, columns: Sequence[Any]) -> tuple[Any, Any]:
-        """Return the operation for these columns and the dtype of its answer; raises what users should see."""
-        key = _key(columns, map(DTYPE, columns))
+        """Return the operation for these columns and the dtype of its answer; raises what users should see.
+
+        A dtype with categories has no plan: those of pandas take long to hash, and a plan would keep them; those of
+        cuDF have no hash.
+        """
+        dtypes = tuple(map(DTYPE, columns))
+        key: tuple[Any, ...] | None = (*map(type, columns[:1]), *dtypes)
+        for dtype in dtypes:
+            if hasattr(dtype, "categories"):
+                key = None
+                break
         found = None if key is None else self.plans.get(key)
         if found is None:
             plan = self.plan(columns)
@@ -90,26 +106,18 @@ class PlannedOperation(Planned):
 
     def planned_each(self, columns: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Return what `planned` returns for each of some columns, whose names may matter, as two lists."""
-        key = _key(columns, map(NAME_AND_DTYPE, columns))
-        found = None if key is None else self.plans.get(key)
+        key = (*map(type, columns[:1]), *map(NAME_AND_DTYPE, columns))
+        has_plan = True
+        for column in columns:
+            if hasattr(column.dtype, "categories"):
+                has_plan = False
+        found = self.plans.get(key) if has_plan else None
         if found is None:
             pairs = [self.planned([column]) for column in columns]
             found = [plan for plan, _ in pairs], [dtype for _, dtype in pairs]
-            if key is not None:
+            if has_plan:
                 self.plans.store(key, found)
         return found
 
 
 NAME_AND_DTYPE = attrgetter("name", "dtype")
-
-
-def _key(columns: Sequence[Any], facts: Iterable[Any]) -> tuple[Any, ...] | None:
-    """Return facts about columns of one library as a key.
-
-    None if a dtype has categories: those of pandas take long to hash, and a plan would keep them; those of cuDF have no
-    hash.
-    """
-    for column in columns:
-        if hasattr(column.dtype, "categories"):
-            return None
-    return (*map(type, columns[:1]), *facts)
