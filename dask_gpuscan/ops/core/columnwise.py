@@ -90,7 +90,8 @@ class EachColumn(OneOperation):
             return super().planned(frame, checks)
         columns = columns_of(self._kept(frame))
         plans, dtypes = self.operation.planned_each(columns)
-        return list(zip(plans, zip(columns, strict=True), strict=True)), dtypes
+        inputs: Any = zip(columns, strict=True)
+        return list(zip(plans, inputs, strict=True)), dtypes
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         return library_of(frame).rebuild(self._kept(frame), arrays)

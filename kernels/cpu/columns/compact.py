@@ -55,7 +55,9 @@ def compact(
 ) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
     """Return the selected rows of arrays and, if `split`, the other ones; see `kernels.partition`."""
     if not arrays and positions and _length(selection) < PARALLEL:
-        flags = selection if isinstance(selection, np.ndarray) else head_flags(selection)
+        flags: Any = selection
+        if isinstance(selection, (Predicate, Runs)):
+            flags = head_flags(selection)
         return [_positions(flags)], [_positions(~flags)] if split else None
     args, kind, length, _keepalive = kernel_selection(selection)
     if in_place:
@@ -126,9 +128,9 @@ def run_lengths(runs: Runs, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
 
 def _length(selection: Selection) -> int:
     """Return how many rows there are."""
-    if isinstance(selection, np.ndarray):
-        return len(selection)
-    return len(selection.keys[0] if isinstance(selection, Runs) else selection.arrays[0])
+    if isinstance(selection, Runs):
+        return len(selection.keys[0])
+    return len(selection.arrays[0] if isinstance(selection, Predicate) else selection)
 
 
 def _positions(flags: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ an operator's states are exact, elements are walked once, as those of many lines
 # mypy: disable-error-code="no-untyped-def"
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -259,7 +260,7 @@ def _walk(
         if length < PARALLEL:
             kernel(*given, True)
         else:
-            run_team(length, control, lambda leader, given=given: kernel(*given, leader))
+            run_team(length, control, partial(kernel, *given))
 
 
 def fold(op: Operator, states: Sequence[Any]) -> Any:
