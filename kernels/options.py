@@ -1,7 +1,6 @@
 """The options of primitives, each as one object that travels from the front doors to a kernel's launch."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from math import prod
 from typing import Any, Literal, NamedTuple
 
@@ -20,8 +19,7 @@ Exclusive = bool | tuple[bool, ...]
 """Whether a scan writes the state before each element, in all of its outputs or in each of them."""
 
 
-@dataclass(frozen=True)
-class ScanOptions:
+class ScanOptions(NamedTuple):
     """How arrays are scanned or reduced; the parameters are those of `kernels.scan`.
 
     Parameters
@@ -44,12 +42,21 @@ class ScanOptions:
     Options that differ in `nulls` alone are equal and have one hash: a mask is data, and no part of a cache's key.
     """
 
-    nulls: Nulls = field(default=None, compare=False)
+    nulls: Nulls = None
     axis: int = -1
     exclusive: Exclusive = False
     reverse: bool = False
     dtype: np.dtype | None = None
     mark_nulls: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is ScanOptions and self[1:] == other[1:]
+
+    def __ne__(self, other: object) -> bool:  # that of tuples would look at nulls
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self[1:])
 
     def check(self) -> None:
         """Raise a TypeError for nulls of another type, and for flags that are neither True nor False."""

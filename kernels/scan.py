@@ -94,20 +94,60 @@ def scan(
     >>> scan(BUILT_IN["add"], np.array([1, 2, 3]), exclusive=True, carry_in=10)
     (array([10, 11, 13]), np.int64(16))
     """
-    backend, arrays = _begin(op, values, axis)
     if dtype is not None and not isinstance(dtype, np.dtype):
         dtype = numpy_dtype(dtype)
-    if isinstance(nulls, Mask):
-        nulls.check_length("values", arrays[0].size)
     options = ScanOptions(nulls, axis, exclusive, reverse, dtype, mark_nulls)
     if (type(nulls), type(exclusive), type(reverse), type(mark_nulls)) not in USUAL:
         options.check()
+    return scan_by(op, values, options, carry_in, carry_out)
+
+
+def scan_by(
+    op: Operator,
+    values: Array | tuple[Array, ...],
+    options: ScanOptions,
+    carry_in: State | None = None,
+    carry_out: bool = True,
+) -> tuple[Any, Any]:
+    """Scan arrays as `scan`, with options that have been checked."""
+    backend, arrays = _begin(op, values, options.axis)
+    if isinstance(options.nulls, Mask):
+        options.nulls.check_length("values", arrays[0].size)
     if op.check:
         try_on(op, arrays, options)
     if carry_in is not None:
-        check_carry(carry_in, arrays[0].shape, axis)
+        check_carry(carry_in, arrays[0].shape, options.axis)
     out, read = backend.scan(op, arrays, options, carry_in, write=True, waits=carry_out)
     return out, read() if carry_out else None
+
+
+class BoundScan:
+    """A scan by an operator with options that have been checked, to be called often.
+
+    Parameters
+    ----------
+    op : Operator
+    options : ScanOptions
+    """
+
+    def __init__(self, op: Operator, options: ScanOptions) -> None:
+        self.op, self.options = op, options
+        self._lines: dict[np.dtype, Callable[[np.ndarray], Any]] = {}
+        self._is_plain = not op.check and op.inputs == 1 and not isinstance(options.nulls, Mask)
+
+    def __call__(
+        self, values: Array | tuple[Array, ...], carry_in: State | None, carry_out: bool
+    ) -> tuple[Any, Any]:
+        """Return what `scan` does."""
+        if self._is_plain and type(values) is np.ndarray and carry_in is None and not carry_out:
+            scan_line = self._lines.get(values.dtype)
+            if scan_line is None:
+                scan_line = cpu.line_scan(self.op, values.dtype, self.options)
+                self._lines[values.dtype] = scan_line
+            out = scan_line(values)
+            if out is not None:
+                return out, None
+        return scan_by(self.op, values, self.options, carry_in, carry_out)
 
 
 def reduce(

@@ -107,14 +107,20 @@ def hints(is_series: bool, numeric_only: bool | None) -> Iterator[None]:
     try:
         yield
     except TypeError as error:
-        text = str(error)
-        if not text.endswith(HINT):
-            raise
-        if is_series:
-            text = text.removesuffix(", or leave it out")
-        elif numeric_only is not None and not numeric_only:
-            text += " with numeric_only=True"
-        raise TypeError(text) from error.__cause__
+        raise_with_hint(error, is_series, numeric_only)
+        raise
+
+
+def raise_with_hint(error: TypeError, is_series: bool, numeric_only: bool | None) -> None:
+    """Raise an error that refuses a column with a way out; see `hints`. Any other error is the caller's to raise."""
+    text = str(error)
+    if not text.endswith(HINT):
+        return
+    if is_series:
+        text = text.removesuffix(", or leave it out")
+    elif numeric_only is not None and not numeric_only:
+        text += " with numeric_only=True"
+    raise TypeError(text) from error.__cause__
 
 
 def check_duration(

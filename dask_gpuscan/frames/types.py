@@ -85,8 +85,7 @@ class GroupIds:
         return f"<GroupIds of {len(self.array)} rows in {self.groups} groups>"
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """A column's numbers, its nulls as a kernel takes them, and its nulls as an array of bool."""
 
     values: Values

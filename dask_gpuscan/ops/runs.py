@@ -55,14 +55,15 @@ class UniqueConsecutive(DataFrameCarry):
     def apply(self, partition: Any, prefix: BoundaryKey | None) -> Any:
         if not len(partition):
             return partition
-        series = self.by.series(partition)
+        series, library = self.by.series(partition), library_of(partition)
         keep = "last" if self.reverse else "first"
-        with library_of(partition).acquire(partition):
-            keys, flat = key_arrays(series), flat_frame(partition)
+        with library.acquire(partition):
+            keys, whole = key_arrays(series), library.takes_whole_rows(partition)
+            flat = None if whole else flat_frame(partition)
             positions, arrays = kernels.unique(
-                keys.arrays, flat.arrays, nulls=keys.nulls, keep=keep
+                keys.arrays, flat.arrays if flat else (), nulls=keys.nulls, keep=keep
             )
-            out = flat.rebuild(arrays, positions)
+            out = flat.rebuild(arrays, positions) if flat else library.rows(partition, positions)
         row = len(partition) - 1 if self.reverse else 0
         if prefix is not None and prefix.values == boundary_key(series, row).values:
             rest = slice(None, -1) if self.reverse else slice(1, None)
@@ -303,7 +304,7 @@ class RunLengths(OpenRuns):
     @property
     def final(self) -> RunLengths:
         """The carry for the partition that nothing follows."""
-        return replace(self, ends=True)
+        return RunLengths(self.by, ends=True)
 
     def meta(self, frame: Any) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
@@ -362,7 +363,7 @@ class NumberedRuns(DataFrameCarry):
     @property
     def final(self) -> NumberedRuns:
         """The carry for the partition that nothing follows."""
-        return replace(self, carry=self.carry.final)
+        return NumberedRuns(self.carry.final)
 
     def check(self, frame: Any) -> None:
         self.carry.check(frame)

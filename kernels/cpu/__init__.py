@@ -18,7 +18,7 @@ from .core.limits import available
 from .core.shares import most_arranged
 from .grids.grids import box_filter, summed_area_table
 from .intervals import copy_intervals, intervals
-from .scan.scan import fold, scan
+from .scan.scan import fold, line_scan, scan
 from .sort.permute import put, take
 from .sort.sort import sort
 from .sort.sorted_values import is_sorted, searchsorted_sorted, sorted_quantiles, tied_ranks
@@ -48,6 +48,7 @@ __all__ = [
     "head_flags",
     "intervals",
     "is_sorted",
+    "line_scan",
     "max_groups",
     "most_arranged",
     "most_ring_rows",

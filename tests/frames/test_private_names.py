@@ -1,19 +1,26 @@
-"""Private names of pandas and cuDF: each stands in one place, and the installed version still has it."""
+"""Private names of pandas and cuDF: they stand in few modules, and the installed version still has them."""
 
 import ast
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import dask_gpuscan
+from dask_gpuscan.frames.pandas.library import PANDAS
 
 ROOM = Path(dask_gpuscan.__file__).parent
-IN_PANDAS = ROOM / "frames" / "pandas" / "layouts.py"
+IN_PANDAS = [ROOM / "frames" / "pandas" / name for name in ("layouts.py", "library.py")]
 IN_CUDF = ROOM / "frames" / "cudf"
 
-OF_PANDAS = {"array": ("_data", "_mask"), "frame": ("_get_column_array", "_mgr")}
+OF_PANDAS = {
+    "array": ("_data", "_mask"),
+    "series": ("_values",),
+    "index": ("_shallow_copy",),
+    "frame": ("_get_column_array", "_mgr", "_constructor_from_mgr", "_from_mgr"),
+}
 """Names of nullable arrays and of frames of pandas."""
 
 OF_CUDF = {
@@ -43,18 +50,52 @@ def _attributes(path: Path) -> set[str]:
 def test_pandas_has_them() -> None:
     array = pd.array([1, None], dtype="Int64")
     frame = pd.DataFrame({"x": array, "y": ["a", "b"]})
-    for one, names in ((array, OF_PANDAS["array"]), (frame, OF_PANDAS["frame"])):
+    for one, of in (
+        (array, "array"),
+        (frame["x"], "series"),
+        (frame.index, "index"),
+        (frame, "frame"),
+    ):
+        names = OF_PANDAS[of]
         gone = [name for name in names if not hasattr(one, name)]
         assert not gone, f"pandas {pd.__version__} has no {gone} of {type(one).__name__}"
     assert frame._get_column_array(0) is not None
     assert frame._mgr.get_dtypes().tolist() == frame.dtypes.tolist()
 
 
-def test_those_of_pandas_stand_in_one_module() -> None:
+def test_those_of_pandas_stand_in_two_modules() -> None:
     known = set().union(*OF_PANDAS.values())
-    assert _attributes(IN_PANDAS) == known
-    for path in [*IN_PANDAS.parent.glob("*.py"), *(ROOM / "ops").rglob("*.py")]:
-        assert path == IN_PANDAS or not _attributes(path) & known, path
+    assert set().union(*map(_attributes, IN_PANDAS)) == known
+    for path in [*IN_PANDAS[0].parent.glob("*.py"), *(ROOM / "ops").rglob("*.py")]:
+        assert path in IN_PANDAS or not _attributes(path) & known, path
+
+
+def test_made_frames_are_those_of_pandas() -> None:
+    """Frames that are made past the constructors can be worked on, as those that the constructors make."""
+    arrays = [
+        np.array([3, 1, 2]),
+        pd.array([1, None, 3], dtype="Int64"),
+        pd.date_range("2020", periods=3).array,
+        pd.date_range("2020", periods=3, tz="Europe/Rome").array,
+        np.array(["a", None, 1.5], object),
+        pd.Categorical(["a", "b", "a"]),
+        np.array([1, 2, 3], "m8[s]"),
+        pd.array(["a", "b", "c"]),
+    ]
+    index, rows = pd.Index(list("xyz"), name="i"), np.array([2, 0])
+    names = pd.Index([f"c{i}" for i in range(len(arrays))])
+    expected = pd.DataFrame(dict(zip(names, arrays, strict=True)), index=index)
+    expected["c4"] = pd.Series(arrays[4], index, object)
+    found = PANDAS.frame(arrays, names, index)
+    pd.testing.assert_frame_equal(found, expected)
+    pd.testing.assert_frame_equal(PANDAS.rows(found, rows), expected.take(rows))
+    pd.testing.assert_frame_equal(pd.concat([found, found]), pd.concat([expected, expected]))
+    found.iloc[0, 0] = expected.iloc[0, 0] = 7
+    pd.testing.assert_frame_equal(found, expected)
+    for name, array in zip(names, arrays, strict=True):
+        series = PANDAS.series(array, index, name)
+        pd.testing.assert_series_equal(series, expected[name] if name != "c0" else series)
+        pd.testing.assert_series_equal(PANDAS.rows(series, rows), series.take(rows))
 
 
 def test_those_of_cudf_stand_in_one_folder() -> None:

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from dask_gpuscan import operator, segmented
 from dask_gpuscan.kernels import BUILT_IN, InBand, Mask, bitmap, byte_mask, reduce, scan
 from dask_gpuscan.kernels.cpu.core.engine import TILE
+from dask_gpuscan.kernels.cpu.core.launch import PARALLEL
 from dask_gpuscan.kernels.operators.built_in import LAST_NUMBER, LAST_TIME
-from dask_gpuscan.kernels.scan import fold
+from dask_gpuscan.kernels.options import ScanOptions
+from dask_gpuscan.kernels.scan import BoundScan, fold
 
 LENGTHS = [0, 1, 2, 3, 4, 5, 7, 100, TILE - 1, TILE, TILE + 1, 5 * TILE + 3]
 DTYPES = ["int8", "int64", "uint16", "float32", "float64", "bool"]
@@ -49,6 +51,52 @@ def test_sum_at_every_length(backend, n, dtype):
     np.testing.assert_array_equal(backend.to_numpy(out), expected)
     assert carry == x.sum(dtype=expected.dtype)
     assert carry == reduce(BUILT_IN["add"], backend.array(x))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+@pytest.mark.parametrize("name", ["add", "maximum", "last", "multiply"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_bound_scan_has_the_bits_of_a_scan(backend, dtype, name, reverse):
+    """For short lines and long ones, in any layout, with a carry or without, and for other dtypes later."""
+    op, states = BUILT_IN[name], name == "last"
+    options = {"reverse": reverse, "exclusive": not states}
+    bound = BoundScan(op, ScanOptions(**options))
+    for n in (0, 1, 5, TILE + 3, PARALLEL):
+        x = numbers(2 * n, dtype, seed=n)
+        for values in (x[:n], x[::2], x[:n].astype("f4"), x[: n // 3 * 3].reshape(3, -1)):
+            given = backend.array(values)
+            out, carry = scan(op, given, **options)
+            found, no_carry = bound(given, None, False)
+            assert no_carry is None
+            for one, other in zip(
+                *(a if isinstance(a, tuple) else (a,) for a in (out, found)), strict=True
+            ):
+                assert one.dtype == other.dtype
+                assert backend.to_numpy(one).tobytes() == backend.to_numpy(other).tobytes()
+            _, again = bound(given, None, True)
+            np.testing.assert_array_equal(np.asarray(again), np.asarray(carry))
+    if not states:
+        x = backend.array(numbers(7, dtype))
+        expected, _ = scan(op, x, carry_in=3, **options)
+        found, _ = bound(x, 3, False)
+        np.testing.assert_array_equal(backend.to_numpy(found), backend.to_numpy(expected))
+
+
+def test_a_bound_scan_is_shared_by_threads():
+    x = [numbers(1000, "float64", seed=i) for i in range(64)]
+    bound, found = BoundScan(BUILT_IN["add"], ScanOptions(InBand())), {}
+
+    def work(i):
+        for _ in range(20):
+            found[i] = bound(x[i], None, False)[0]
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(x))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for i, values in enumerate(x):
+        np.testing.assert_array_equal(found[i], scan(BUILT_IN["add"], values, nulls=InBand())[0])
 
 
 @pytest.mark.parametrize("n", LENGTHS)

@@ -11,7 +11,14 @@ from ...frames.registry import names_of
 from ...kernels.messages import name_list
 from ...ops.core.columnwise import ColumnCarry, numeric_columns
 from ...ops.core.plans import made_once
-from ..arguments import check_choice, cumulative, hints, sum_of, with_initial
+from ..arguments import (
+    check_choice,
+    cumulative,
+    hints,
+    raise_with_hint,
+    sum_of,
+    with_initial,
+)
 from ..types import Axis, FrameT, Obj, Reset, SeriesT
 from .operator_scans import OperatorScans
 from .resets import in_segments
@@ -263,7 +270,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         """Scan each column; `numeric_only` is None where a method has none, and others are as for `cumulative`."""
         scan = made_once(cumulative, label, False, numeric_only, *given)
         ndim, options = self._obj.ndim, scan.options
-        check_choice("axis", axis, AXES[ndim])
+        if axis != 0 or type(axis) is not int:
+            check_choice("axis", axis, AXES[ndim])
         if axis in ALONG_ROWS:
             given = options.initial, options.dtype, scan.bounds, reset
             plain = all(one is None for one in given) and scan.op.name != sum_of(True)
@@ -282,9 +290,13 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
             return in_segments(
                 self._obj, reset, lambda groups: groups._cumulate(grouped, bool(numeric_only))
             )
-        scan = with_initial(scan, lambda: names_of(meta_of(self._obj)))
-        with hints(ndim == 1, numeric_only):
+        if options.initial is not None:
+            scan = with_initial(scan, lambda: names_of(meta_of(self._obj)))
+        try:
             return run(self._obj, ColumnCarry(scan, bool(numeric_only)))
+        except TypeError as error:
+            raise_with_hint(error, ndim == 1, numeric_only)
+            raise
 
 
 def _along_rows(frame: Any, label: str, skipna: bool, numeric_only: bool) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -220,7 +219,7 @@ def _integers(array: ColumnBase) -> View | None:
         return None
     view = view_of(array)
     if view.values.dtype.kind == "b":
-        view = replace(view, values=view.values.view(np.uint8))
+        view = View(view.values.view(np.uint8), *view[1:])
     return view if view.values.dtype.kind in "iu" else None
 
 

@@ -149,6 +149,11 @@ class PandasChanges:
         return (_column(array) / _column(earlier) - 1).array
 
     def relative_change(self, array: PandasArray, periods: int) -> PandasArray:
+        if array.dtype in FLOATS:
+            change = self.shift(array, periods) if periods else bare(array).copy()
+            with np.errstate(all="ignore"):
+                np.divide(bare(array), change, out=change)
+                return np.subtract(change, 1, out=change)
         # pandas 2 would fill nulls first
         return _column(array).pct_change(periods, fill_method=None).array
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import lru_cache, partial
+from operator import is_
 from typing import Any, NamedTuple, TypeAlias
 from weakref import ref
 
@@ -23,6 +24,8 @@ PandasArray: TypeAlias = Any
 
 
 WRAPPED = pd.arrays.NumpyExtensionArray
+
+IN_BAND = InBand()
 
 
 def bare(array: PandasArray) -> PandasArray:
@@ -66,7 +69,7 @@ class NumPyLayout(_Named):
         if not values.dtype.isnative or values.dtype.char == "e":
             values = values.astype(self.storage(values.dtype))
         if values.dtype.kind in "fc":
-            return View(values, InBand(), lambda: np.isnan(values))
+            return View(values, IN_BAND, lambda: np.isnan(values))
         return View(values, None, lambda: _none(values))
 
     raw = view
@@ -98,7 +101,7 @@ class TimeLayout(_Named):
 
     def view(self, array: PandasArray) -> View:
         values = array.asi8 if hasattr(array, "asi8") else np.asarray(array).view(np.int64)
-        return View(values, InBand(), lambda: values == NAT)
+        return View(values, IN_BAND, lambda: values == NAT)
 
     raw = view
 
@@ -319,6 +322,11 @@ AnyColumn: TypeAlias = PandasColumn | pd.Series
 """A column of a frame, or what a user gave as one."""
 
 
+def array_of(column: AnyColumn) -> PandasArray:
+    """Return the array of a column: not wrapped, as it is in `Series.array`."""
+    return column.array if isinstance(column, PandasColumn) else column._values
+
+
 def series_of(column: AnyColumn) -> pd.Series:
     """Return a column as a series, for methods of pandas; a column that is not one gets a default index."""
     if isinstance(column, pd.Series):
@@ -335,6 +343,8 @@ class Labels(NamedTuple):
     """The places of labels that are texts; empty if one of them is there twice."""
     chosen: BoundedCache[tuple[int, ...], pd.Index]
     """Labels at some places."""
+    has_na: bool
+    """Whether one is <NA>."""
 
 
 LABELS: dict[int, Labels] = {}
@@ -355,7 +365,9 @@ def labels_in(index: pd.Index) -> Labels:
                 places[name], texts = i, texts + 1
         if len(places) < texts:  # some are there twice
             places = {}
-        found = LABELS[address] = Labels(own, names, places, BoundedCache())
+        found = LABELS[address] = Labels(
+            own, names, places, BoundedCache(), any(map(partial(is_, pd.NA), names))
+        )
     return found
 
 

@@ -83,6 +83,16 @@ class EachColumn(OneOperation):
     def inputs(self, frame: Any) -> list[list[Any]]:
         return [[column] for column in columns_of(self._kept(frame))]
 
+    def planned(
+        self, frame: Any, checks: bool = True
+    ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
+        if not isinstance(self.operation, PlannedOperation):
+            return super().planned(frame, checks)
+        columns = columns_of(self._kept(frame))
+        plans, dtypes = self.operation.planned_each(columns)
+        inputs: Any = zip(columns, strict=True)
+        return list(zip(plans, inputs, strict=True)), dtypes
+
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         return library_of(frame).rebuild(self._kept(frame), arrays)
 

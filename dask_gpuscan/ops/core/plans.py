@@ -7,6 +7,7 @@ raised each time.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -23,7 +24,7 @@ PLAIN = frozenset((bool, int, float, str, type(None)))
 LONGEST = 1024
 """Characters of arguments that are kept, at most."""
 
-MADE: BoundedCache[tuple[Callable[..., Any], str], Any] = BoundedCache()
+MADE: BoundedCache[tuple[Any, ...], Any] = BoundedCache()
 
 
 def made_once(make: Callable[..., T], *given: Any, **options: Any) -> T:
@@ -31,17 +32,18 @@ def made_once(make: Callable[..., T], *given: Any, **options: Any) -> T:
 
     Errors are raised each time.
     """
-    if not PLAIN.issuperset(map(type, (*given, *options.values()))):
+    types = tuple(map(type, (*given, *options.values())))
+    if not PLAIN.issuperset(types):
         return make(*given, **options)
-    try:
-        text = repr((given, options))  # which tells 1 from 1.0 and True, and 0.0 from -0.0
-    except ValueError:  # too many digits
-        return make(*given, **options)
-    found: T | None = MADE.get((make, text))
+    facts: Any = given, *options.items()  # types tell 1 from 1.0 and True
+    if float in types:
+        facts = _text(facts)  # which tells 0.0 from -0.0
+    key = make, types, facts
+    found: T | None = MADE.get(key)
     if found is None:
         found = make(*given, **options)
-        if len(text) <= LONGEST:
-            MADE.store((make, text), found)
+        if len(_text(facts)) <= LONGEST:
+            MADE.store(key, found)
     return found
 
 
@@ -84,6 +86,14 @@ def shared_plans(
     return SHARED.store(key, BoundedCache()) if found is None else found
 
 
+def _text(facts: Any) -> str:
+    """Return the text of arguments; one that is too long to be kept for integers of too many digits."""
+    try:
+        return repr(facts)
+    except ValueError:
+        return " " * (LONGEST + 1)
+
+
 class Planned:
     """An object that keeps the plans that it made; they are not a field, and not in tokens or pickles."""
 
@@ -117,7 +127,7 @@ class PlannedOperation(Planned):
         return self
 
     def planned(self, columns: Sequence[Any]) -> tuple[Any, Any]:
-        """Return the operation for these columns and the dtype of its answer; raises what users should see of theirs.
+        """Return the operation for these columns and the dtype of its answer; raises what users should see.
 
         A dtype with categories has no plan: those of pandas take long to hash, and a plan would keep them; those of
         cuDF have no hash.
@@ -135,3 +145,21 @@ class PlannedOperation(Planned):
             if key is not None:
                 self.plans.store(key, found)
         return found
+
+    def planned_each(self, columns: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """Return what `planned` returns for each of some columns, whose names may matter, as two lists."""
+        key = (*map(type, columns[:1]), *map(NAME_AND_DTYPE, columns))
+        has_plan = True
+        for column in columns:
+            if hasattr(column.dtype, "categories"):
+                has_plan = False
+        found = self.plans.get(key) if has_plan else None
+        if found is None:
+            pairs = [self.planned([column]) for column in columns]
+            found = [plan for plan, _ in pairs], [dtype for _, dtype in pairs]
+            if has_plan:
+                self.plans.store(key, found)
+        return found
+
+
+NAME_AND_DTYPE = attrgetter("name", "dtype")

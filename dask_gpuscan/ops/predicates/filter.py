@@ -7,7 +7,6 @@ which the others and the index are gathered. This module must never loop over ro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -17,6 +16,7 @@ from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of
 from ...frames.types import Column, View
+from ...kernels.arrays import DTYPE
 from ...kernels.selection import counter_of
 from ..core.flat_frame import flat_frame
 from .function import Function, answer_dtype
@@ -39,7 +39,10 @@ def _keep(frame: Any, predicate: Predicate) -> Any:
                     f"give a string or a boolean Series"
                 )
             columns.append(column)
-        return _compiled(predicate.function, _shown(library, columns), [], title)
+        views = _shown(library, columns)
+        dtypes = tuple([view.values.dtype for view in views])
+        counter = _counter(predicate.function, dtypes, title)
+        return kernels.Predicate(counter, [v.values for v in views], [v.nulls for v in views])
     if isinstance(predicate, Expression):
         found = fused(frame, predicate)
         if found is not None:
@@ -78,17 +81,39 @@ def _series(frame: Any, name: Any) -> Any:
 
 def fused(frame: Any, predicate: Expression) -> Any:
     """Return a text as a predicate that kernels compile; None if they might decide otherwise than the library."""
-    columns = {name: column_of(frame, name) for name in predicate.columns}
-    dtypes = {name: column.dtype for name, column in columns.items()}
-    if [dtype for dtype in dtypes.values() if not isinstance(dtype, np.dtype)]:
+    columns = [column_of(frame, name) for name in predicate.columns]
+    dtypes = tuple(map(DTYPE, columns))
+    if [dtype for dtype in dtypes if not isinstance(dtype, np.dtype)]:
         return None
-    function = predicate.function(dtypes)
-    if function is None:
+    found = _counted(predicate, dtypes, False)
+    if found is None:
         return None
-    views = _shown(library_of(frame), list(columns.values()))
-    if [view for view in views if view.nulls is not None]:
-        function = predicate.function(dtypes, nulls=True)
-    return None if function is None else _compiled(function[0], views, function[1], predicate.title)
+    views = _shown(library_of(frame), columns)
+    nulls = [view.nulls for view in views]
+    if nulls.count(None) < len(nulls):
+        found = _counted(predicate, dtypes, True)
+        if found is None:
+            return None
+    counter, numbers = found
+    nulls += [None] * len(numbers)
+    return kernels.Predicate(counter, [*[view.values for view in views], *numbers], nulls)
+
+
+def _counted(
+    predicate: Expression, dtypes: tuple[np.dtype, ...], nulls: bool
+) -> tuple[kernels.Operator, list[Any]] | None:
+    """Return what counts rows for columns of these dtypes, with `nulls` or not, and the numbers that it takes too."""
+    key = "counted", nulls, *dtypes
+    plan: tuple[Any] | None = predicate.plans.get(key)
+    if plan is None:
+        named = dict(zip(predicate.columns, dtypes, strict=True))
+        found: Any = predicate.function(named, nulls)
+        if found is not None:
+            function, numbers = found
+            every = *dtypes, *[np.asarray(x).dtype for x in numbers]
+            found = _counter(function, every, predicate.title), numbers
+        plan = predicate.plans.store(key, (found,))
+    return plan[0]  # type: ignore[no-any-return]
 
 
 def _shown(library: Library, columns: Sequence[Column]) -> list[View]:
@@ -98,16 +123,8 @@ def _shown(library: Library, columns: Sequence[Column]) -> list[View]:
         layout = library.layout(column.dtype)
         assert layout is not None
         view = layout.raw(library.array(column))
-        views.append(view if layout.nulls == "mask" else replace(view, nulls=None))
+        views.append(view if layout.nulls == "mask" else view._replace(nulls=None))
     return views
-
-
-def _compiled(function: Any, views: Sequence[View], numbers: list[Any], title: str) -> Any:
-    """A function of the elements of some columns and of numbers, for kernels; rows with nulls are kept out."""
-    inputs = [*[v.values for v in views], *numbers]
-    nulls = [*[v.nulls for v in views], *[None] * len(numbers)]
-    dtypes = [np.asarray(x).dtype if np.isscalar(x) else x.dtype for x in inputs]
-    return kernels.Predicate(_counter(function, tuple(dtypes), title), inputs, nulls)
 
 
 @lru_cache(maxsize=256)
@@ -157,9 +174,7 @@ def filter_rows(frame: Any, predicate: Predicate) -> Any:
     with library.acquire(frame):
         keep = _keep(frame, predicate)
         if library.takes_whole_rows(frame):
-            if isinstance(keep, kernels.Predicate):
-                return library.rows(frame, *kernels.select([], keep, positions=True))
-            return library.rows(frame, library.xp.flatnonzero(keep))
+            return library.rows(frame, *kernels.select([], keep, positions=True))
         flat = flat_frame(frame)
         *arrays, positions = kernels.select(flat.arrays, keep, positions=True)
         return flat.rebuild(arrays, positions)

@@ -8,11 +8,11 @@ last value, whether there is one, and how many rows have come since.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Layout, View
@@ -21,6 +21,8 @@ from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
 from ...kernels.nulls import missing_in_band
 from ...kernels.operators.built_in import LAST_NUMBER, LAST_TIME
+from ...kernels.options import ScanOptions
+from ...kernels.scan import BoundScan
 from ..core.columnwise import ColumnCarry
 from ..core.groups import INT64, Groups, ReducibleGroups, States
 from ..core.operation import Needs
@@ -67,6 +69,14 @@ class _Numbers:
             self.op, values, nulls=self.view.nulls, carry_in=carry_in, dtype=values.dtype
         )
         return self.layout.wrap(found, None, self.dtype)
+
+
+def _scan(op: Operator, nulls: Any, reverse: bool, dtype: np.dtype) -> BoundScan:
+    """Return the scan that fills numbers of a dtype."""
+    return BoundScan(op, ScanOptions(nulls, reverse=reverse, dtype=dtype))
+
+
+_scan_in_band = lru_cache(maxsize=64)(_scan)
 
 
 @dataclass(frozen=True)
@@ -162,18 +172,18 @@ class Fill(Planned):
             view = layout.view(library.array(column)).resolved()
             if view.nulls is None:
                 return layout.wrap(view.values.copy(), None, column.dtype)
-            head = self._head(column) if kept is None else None  # a GPU scans while the host looks
             one_number = layout.nan_is_null and view.values.dtype.kind == "f"
+            # a GPU scans while the host looks; NaN is the state before the first number
+            head = self._head(column) if kept is None and not one_number else None
             carry = None if kept is None else library.number(kept, column.dtype)
-            filled, _ = kernels.scan(
+            scan = (_scan_in_band if isinstance(view.nulls, InBand) else _scan)(
                 LAST_NUMBER if one_number else BUILT_IN["last"],
-                view.values,
-                nulls=view.nulls,
-                reverse=self.reverse,
-                carry_in=carry if carry is None or one_number else (carry, True),
-                dtype=view.values.dtype,
-                carry_out=False,
+                view.nulls,
+                self.reverse,
+                view.values.dtype,
             )
+            before = carry if carry is None or one_number else (carry, True)
+            filled, _ = scan(view.values, before, False)
             missing = None if head is None else self._rows_of(head(), column)
             return layout.wrap(filled, missing, column.dtype)
         filled = library.fill(column, self.reverse, self.limit)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import kernels
 from ...frames.keys import missing_in
 from ...frames.messages import check_flags, column_title, naming
 from ...frames.protocol import Library
@@ -25,12 +24,12 @@ from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ...kernels.operators.clamped import clamped_add
 from ...kernels.operators.signature import user_state
-from ...kernels.scan import carry_in_from, carry_inputs, carry_operator
+from ...kernels.options import ScanOptions
+from ...kernels.scan import BoundScan, carry_in_from, carry_inputs, carry_operator
 from ..core.groups import (
     ANY,
     Groups,
     GroupsAsRuns,
-    OneGroup,
     ReducibleGroups,
     States,
     at_identity,
@@ -131,7 +130,7 @@ class KernelScan(Planned, ScanBase):
         """Return the initial value as a state of the operator, or None."""
         value = self.options.initial
         if value is None or "initial" in self.plans:
-            return self.plans.get("initial")
+            return None if value is None else self.plans["initial"]
         if not plan.library.is_number(plan.dtype):
             value = plan.library.stored_number(value, plan.dtype)
         for part in fields_of(value):
@@ -174,9 +173,11 @@ class KernelScan(Planned, ScanBase):
 
     def _views(self, plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
         """Return views of the columns; raises an error for a value that the requested integers do not hold."""
-        pairs = zip(plan.layouts, columns, strict=True)
-        views = [layout.view(plan.library.array(column)) for layout, column in pairs]
-        integers = plan.held_by
+        array, integers = plan.library.array, plan.held_by
+        if len(columns) == 1:
+            views = [plan.layouts[0].view(array(columns[0]))]
+        else:
+            views = [x.view(array(c)) for x, c in zip(plan.layouts, columns, strict=True)]
         if integers is None:
             return views
         for view, column in zip(views, columns, strict=True):
@@ -195,8 +196,8 @@ class KernelScan(Planned, ScanBase):
         elif not (self.options.skipna and plan.keeps_nan):
             views = library.resolved(views)
 
-        def run(views: list[View]) -> Callable[[], tuple[Inputs, States]]:
-            inputs = Inputs(views)
+        def run(views: list[View]) -> Callable[[], tuple[View, States]]:
+            inputs = joined(views)
             begun = self._reduce(plan, inputs, groups)
             return lambda: (inputs, begun())
 
@@ -212,7 +213,7 @@ class KernelScan(Planned, ScanBase):
         return states
 
     def _reduce(
-        self, plan: ScanPlan, inputs: Inputs, groups: ReducibleGroups
+        self, plan: ScanPlan, inputs: View, groups: ReducibleGroups
     ) -> Callable[[], States]:
         answer = plan.kernel_dtype
         op, values = plan.op, inputs.values
@@ -271,11 +272,11 @@ class KernelScan(Planned, ScanBase):
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         plan = self._plan(columns)
+        before = Parts() if prior is None else self._parts(prior)
+        if groups.is_one and not self.in_groups:
+            return self._apply_to_one(columns, groups, plan, before)
         library, views = plan.library, self._views(plan, columns)
         initial = self.initial_state(plan)
-        before = Parts() if prior is None else self._parts(prior)
-        if isinstance(groups, OneGroup) and not self.in_groups:
-            return self._apply_to_one(columns, groups, plan, views, initial, before)
         carry_in = None
         if before.fields:
             carry_in = state_of(before.fields)
@@ -305,8 +306,8 @@ class KernelScan(Planned, ScanBase):
                 return library.assume_no_nan(
                     views, wrap, lambda _: bool(saw_null[0]), library.in_band
                 )()
-        inputs = Inputs(library.resolved(views))
-        marks = plan.has_nulls and self.options.skipna and _writes_nulls(plan, inputs.nulls)
+        inputs = joined(library.resolved(views))
+        marks = plan.has_nulls and self.options.skipna and _writes_nulls(plan, inputs)
         if marks and groups.marks_nulls:
             options["mark_nulls"] = True
         out = groups.scan(op, inputs.values, nulls=inputs.nulls, **options)
@@ -322,19 +323,13 @@ class KernelScan(Planned, ScanBase):
         return wrapped(plan, out, missing, columns)
 
     def _apply_to_one(
-        self,
-        columns: Sequence[Any],
-        groups: OneGroup,
-        plan: ScanPlan,
-        views: list[View],
-        initial: Any,
-        before: Parts,
+        self, columns: Sequence[Any], groups: Groups, plan: ScanPlan, before: Parts
     ) -> Any:
         """Scan rows that are in no groups."""
-        options = self.options
+        options, library, views = self.options, plan.library, self._views(plan, columns)
         if not (options.skipna and plan.keeps_nan):
-            views = plan.library.resolved(views)
-        start = initial
+            views = library.resolved(views)
+        start = self.initial_state(plan)
         if start is None and options.exclusive:
             start = plan.zero
         carry_in = start
@@ -342,30 +337,24 @@ class KernelScan(Planned, ScanBase):
             carry_in = state_of(before.fields)
             if start is not None or self.op.in_order:
                 carry_in = carry_in_from(plan.op, carry_in, plan.kernel_dtype, start)
+        inputs = joined(views)
+        if inputs.unchecked_nan is None:
+            out, _ = self._scan(plan, inputs, carry_in)
+        else:
 
-        def scan(views: list[View]) -> Callable[[], tuple[Inputs, Any, Any]]:
-            inputs = Inputs(views)
-            out, state = kernels.scan(
-                plan.op,
-                inputs.values,
-                nulls=inputs.nulls,
-                exclusive=options.exclusive,
-                reverse=options.reverse,
-                carry_in=carry_in,
-                dtype=plan.kernel_dtype,
-                mark_nulls=plan.has_nulls and options.skipna and _writes_nulls(plan, inputs.nulls),
-                carry_out=inputs.has_unchecked_nan,
-            )
-            return lambda: (inputs, out, state)
+            def run(views: list[View]) -> Callable[[], tuple[View, Any, Any]]:
+                inputs = joined(views)
+                out, state = self._scan(plan, inputs, carry_in)
+                return lambda: (inputs, out, state)
 
-        inputs, out, _ = plan.library.assume_no_nan(
-            views, scan, lambda found: bool(np.isnan(fields_of(found[2])[0]))
-        )()
+            inputs, out, _ = library.assume_no_nan(
+                views, run, lambda found: bool(np.isnan(fields_of(found[2])[0]))
+            )()
         missing: Any = None
         if plan.has_nulls and not options.skipna:
             missing = self._after_null(inputs, groups, before.null)
-        elif plan.has_nulls and inputs.nulls is not None and not _writes_nulls(plan, inputs.nulls):
-            missing = inputs.views[0] if len(inputs.views) == 1 else inputs.missing()
+        elif plan.has_nulls and inputs.nulls is not None and not _writes_nulls(plan, inputs):
+            missing = inputs if len(columns) == 1 else inputs.missing()
         if plan.has_nulls and self._needs_seen():
             missing = self._before_value(
                 plan, inputs, groups, before.seen, missing, len(columns[0])
@@ -375,13 +364,26 @@ class KernelScan(Planned, ScanBase):
             first = plan.op.identity_for(*plan.storages) if carry_in is None else carry_in
             walk = Walk(self.label, options.exclusive, options.reverse)
             flags = missing if isinstance(missing, np.ndarray) else None
-            view = inputs.views[0]
             check_overflow(
-                plan.traits.overflow, walk, columns[0], plan.dtype, view, out, first, flags
+                plan.traits.overflow, walk, columns[0], plan.dtype, inputs, out, first, flags
             )
         return wrapped(plan, out, missing, columns)
 
-    def _after_null(self, inputs: Inputs, groups: Groups, null: Any) -> Any:
+    def _scan(self, plan: ScanPlan, inputs: View, carry_in: Any) -> tuple[Any, Any]:
+        """Scan rows that are in no groups; the state after them is read if NaN was not looked for."""
+        kind = type(inputs.nulls)
+        scan: BoundScan | None = self.plans.get(kind)
+        if scan is None:
+            given, marks = self.options, plan.has_nulls and self.options.skipna
+            flags = given.exclusive, given.reverse
+            marks = marks and _writes_nulls(plan, inputs)
+            options = ScanOptions(inputs.nulls, -1, *flags, plan.kernel_dtype, marks)
+            scan = BoundScan(plan.op, options)
+            if kind is not Mask:
+                self.plans.store(kind, scan)
+        return scan(inputs.values, carry_in, inputs.unchecked_nan is not None)
+
+    def _after_null(self, inputs: View, groups: Groups, null: Any) -> Any:
         """Where the group has a null so far."""
         if inputs.nulls is None and null is None:
             return None
@@ -390,7 +392,7 @@ class KernelScan(Planned, ScanBase):
         )
 
     def _before_value(
-        self, plan: ScanPlan, inputs: Inputs, groups: Groups, seen: Any, missing: Any, count: int
+        self, plan: ScanPlan, inputs: View, groups: Groups, seen: Any, missing: Any, count: int
     ) -> Any:
         """Where the group has no earlier value, or `missing` is true."""
         if groups.is_one and bool(seen):
@@ -415,27 +417,17 @@ class Parts(NamedTuple):
     """Whether there was a null; None if options do not need this."""
 
 
-class Inputs:
-    """The inputs of a scan: their values, and where any input of a row is null."""
-
-    values: Any
-    nulls: kernels.Nulls
-
-    def __init__(self, views: list[View]) -> None:
-        self.views = views
-        if len(views) == 1:
-            self.values, self.nulls = views[0].values, views[0].nulls
-            self.has_unchecked_nan = views[0].unchecked_nan is not None
-        else:
-            self.has_unchecked_nan = bool([v for v in views if v.unchecked_nan is not None])
-            self.values = tuple(v.values for v in views)
-            kinds = [v.nulls for v in views if v.nulls is not None]
-            masked = any(isinstance(k, Mask) for k in kinds)
-            self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
-
-    def missing(self) -> Any:
-        """Return the nulls as an array of bool."""
-        return missing_in(self.views)
+def joined(views: list[View]) -> View:
+    """Return the inputs of a scan as one view; the values of several are a tuple, null where any of them is."""
+    if len(views) == 1:
+        return views[0]
+    kinds = [v.nulls for v in views if v.nulls is not None]
+    missing, nulls = partial(missing_in, views), kinds[0] if kinds else None
+    if any(isinstance(k, Mask) for k in kinds):
+        nulls = byte_mask(missing())
+    unchecked = [v.unchecked_nan for v in views if v.unchecked_nan is not None]
+    values = tuple(v.values for v in views)
+    return View(values, nulls, missing, unchecked_nan=unchecked[0] if unchecked else None)
 
 
 def wrapped(plan: ScanPlan, values: Values, missing: Missing, columns: Sequence[Any]) -> Array:
@@ -469,9 +461,9 @@ def _check_whole(dtype: np.dtype, view: View, column: Any) -> None:
         )
 
 
-def _writes_nulls(plan: ScanPlan, nulls: kernels.Nulls) -> bool:
+def _writes_nulls(plan: ScanPlan, inputs: View) -> bool:
     """Return whether the kernel itself can write the nulls of the result."""
-    return isinstance(nulls, InBand) and plan.layout.nulls == "in band"
+    return isinstance(inputs.nulls, InBand) and plan.layout.nulls == "in band"
 
 
 def _flag(flag: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...frames.messages import HINT, column_title, first_line, naming, refusing
+from ...frames.messages import HINT, column_title, first_line, name_columns, refuse_values
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Array, Column, DType, GroupIds
@@ -91,17 +91,20 @@ class Shift(PlannedOperation):
         )
 
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
-        column, library = columns[0], rows.library
-        if rows.is_one_group:
-            array, periods = library.array(column), _within(self.periods, rows.length)
-            given = self._given(column)
-            with naming(self.label, columns):
-                shifted = (  # the library's answer may share the memory of rows that do not move
-                    library.shift(array, periods, *given) if periods else library.copy(array)
-                )
-            return library.slice_array(shifted, rows.first, rows.first + rows.count)
-        with naming(self.label, columns):
-            return rows.returned(self._in_groups(column, rows))
+        column = columns[0]
+        try:
+            if not rows.is_one_group:
+                return rows.returned(self._in_groups(column, rows))
+            return rows.wanted_of(self._shifted(column, rows.library, rows.length))
+        except OverflowError as error:
+            name_columns(error, self.label, columns)
+            raise
+
+    def _shifted(self, column: Any, library: Library, count: int) -> Array:
+        array, periods = library.array(column), _within(self.periods, count)
+        if not periods:  # the library's answer may share the memory of rows that do not move
+            return library.copy(array)
+        return library.shift(array, periods, *(self._given(column) if self.fill else ()))
 
     def _in_groups(self, column: Any, rows: WindowRows) -> Array:
         library = rows.library
@@ -182,15 +185,19 @@ class Difference(PlannedOperation):
         return change(array, periods)
 
     def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
-        with naming(self.label, columns), refusing(self.label, [column_title(columns[0])]):
+        try:
             return self._changed(columns[0], rows)
+        except OverflowError as error:
+            name_columns(error, self.label, columns)
+            raise
+        except TypeError as error:
+            refuse_values(self.label, [column_title(columns[0])], error)
 
     def _changed(self, column: Any, rows: WindowRows) -> Any:
         library = rows.library
         if rows.is_one_group:
             periods = _within(self.periods, rows.length)
-            changed = self._of(library, library.array(column), periods)
-            return library.slice_array(changed, rows.first, rows.first + rows.count)
+            return rows.wanted_of(self._of(library, library.array(column), periods))
         dtype = self._dtype_in_groups(column)
         array = library.to_masked(library.array(column))
         if self.periods:

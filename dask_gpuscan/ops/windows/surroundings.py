@@ -82,6 +82,12 @@ class WindowRows:
         """The rows for which answers are wanted."""
         return slice(self.first, self.first + self.count)
 
+    def wanted_of(self, array: Array) -> Array:
+        """Return the wanted rows of an array of all."""
+        if self.count == self.length:
+            return array
+        return self.library.slice_array(array, self.first, self.first + self.count)
+
     def before(self, periods: int) -> Values:
         """Return the row `periods` rows before each row in its group, and -1 where there is none.
 

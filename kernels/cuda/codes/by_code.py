@@ -1,6 +1,5 @@
 """Scans and reductions of CuPy arrays within groups of rows in any order."""
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -168,7 +167,7 @@ def _arranged(
     nulls = options.nulls
     if isinstance(nulls, Mask):
         valid = partition.arrange(valid_elements(nulls, len(values[0])).view(np.uint8))
-        options = replace(options, nulls=Mask(valid, 0, 0, 0))
+        options = options._replace(nulls=Mask(valid, 0, 0, 0))
     return tuple([partition.arrange(readable(v)) for v in values]), options
 
 

@@ -16,7 +16,7 @@ from .... import kernels
 from ....frames.messages import naming
 from ....frames.protocol import Library
 from ....frames.registry import library_of
-from ....frames.types import DType
+from ....frames.types import DType, View
 from ....kernels import InBand, Operator
 from ....kernels.late_dataclass import dataclass
 from ....kernels.options import Exclusive
@@ -35,7 +35,6 @@ from ...core.groups import (
 from ...core.operation import Needs
 from ..column_scan import Scan
 from ..inputs import Input, evaluated, kept, raw_view
-from ..kernel_scan import Inputs
 
 # --- one scan among others ---------------------------------------------------------------------------
 
@@ -223,7 +222,7 @@ class OfOneColumn(FusedScan):
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group."""
-        inputs = Inputs(library_of(columns[0]).in_band(self._views(columns)))
+        (inputs,) = library_of(columns[0]).in_band(self._views(columns))
         return groups.reduce(self.op, inputs.values, nulls=inputs.nulls)
 
     def last(self, columns: Sequence[Any], states: States) -> list[Any]:
@@ -248,8 +247,8 @@ class OfOneColumn(FusedScan):
             "carry_in": None if prior is None else state_of(prior),
         }
 
-        def scan(views: list[Any]) -> Callable[[], tuple[Inputs, Any, Any]]:
-            inputs, state = Inputs(views), None
+        def scan(views: list[Any]) -> Callable[[], tuple[View, Any, Any]]:
+            (inputs,), state = views, None
             given = {**options, "nulls": inputs.nulls}
             if self._marks(inputs, groups):
                 given["mark_nulls"] = True
@@ -258,7 +257,7 @@ class OfOneColumn(FusedScan):
                     self.op,
                     inputs.values,
                     reverse=self.reverse,
-                    carry_out=inputs.has_unchecked_nan,
+                    carry_out=inputs.unchecked_nan is not None,
                     **given,
                 )
             else:
@@ -267,13 +266,13 @@ class OfOneColumn(FusedScan):
 
         inputs, outs, _ = library.assume_no_nan(views, scan, lambda found: _any_nan(found[2]))()
         null = self.has_nulls and inputs.nulls is not None and not self._marks(inputs, groups)
-        missing = inputs.views[0] if null else None
+        missing = inputs if null else None
         return [
             self._wrapped(columns, answer, out, missing)
             for answer, out in zip(self.answers, outs, strict=True)
         ]
 
-    def _marks(self, inputs: Inputs, groups: Groups) -> bool:
+    def _marks(self, inputs: View, groups: Groups) -> bool:
         """Return whether the kernel writes the nulls of answers."""
         return (
             self.has_nulls
