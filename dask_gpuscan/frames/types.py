@@ -43,6 +43,10 @@ class Frame(Protocol):
     def __len__(self) -> int: ...
 
 
+class Series(Column, Frame, Protocol):
+    """A series of a library."""
+
+
 class Array(Protocol):
     """The array under a series: of NumPy or pandas, or a column of cuDF."""
 
@@ -60,6 +64,9 @@ class HostRow(Protocol):
 
 Values: TypeAlias = Any
 """A NumPy or CuPy array, as kernels take it."""
+
+ArrayModule: TypeAlias = Any
+"""NumPy or CuPy."""
 
 Labels: TypeAlias = Any
 """An index of a library."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...frames.messages import column_title
 from ...frames.registry import Schema, common_schema, library_of, schema_of
+from ...frames.types import Frame, Series
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import TreeReduction
 
@@ -47,14 +48,14 @@ class Monotonic(TreeReduction):
                 f"{method} of {column_title(column)}: values of dtype {column.dtype} have no order"
             ) from error
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Series) -> None:
         """Raise the errors that a user should see early."""
         self._is_ordered(library_of(frame).no_rows(frame))
 
-    def meta(self, frame: Any) -> bool:
+    def meta(self, frame: Frame) -> bool:
         return True
 
-    def table(self, partition: Any) -> Ordered:
+    def table(self, partition: Series) -> Ordered:
         return Ordered(self._is_ordered(partition), _ends(partition), schema_of(partition))
 
     def merge(self, tables: Sequence[Ordered]) -> Ordered:
@@ -68,7 +69,7 @@ class Monotonic(TreeReduction):
         is_ordered = all(t.is_ordered for t in some) and self._is_ordered(ends)
         return Ordered(is_ordered, _ends(ends), schema)
 
-    def finish(self, tables: Sequence[Ordered], frame: Any) -> bool:
+    def finish(self, tables: Sequence[Ordered], frame: Frame) -> bool:
         return self.merge(tables).is_ordered
 
 

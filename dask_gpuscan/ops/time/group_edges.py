@@ -7,11 +7,12 @@ from typing import Any
 
 from ...frames.keys import By
 from ...frames.registry import column_of, library_of
+from ...frames.types import Frame
 from .time_column import TimeColumn
 
 
 def keyed_rows(
-    frame: Any,
+    frame: Frame,
     by: By,
     time_column: TimeColumn,
     keys: Sequence[Sequence[Hashable]],
@@ -35,7 +36,7 @@ def keyed_edges(sizes: Any, keys: Sequence[Hashable], edge: Hashable) -> Any:
 
 
 def with_levels(
-    frame: Any, levels: Sequence[Hashable], labels: Sequence[Hashable], names: Sequence[Hashable]
+    frame: Frame, levels: Sequence[Hashable], labels: Sequence[Hashable], names: Sequence[Hashable]
 ) -> Any:
     """Return these columns of a frame, with others as the levels of its index, under names that are `labels`."""
     library = library_of(frame)

@@ -13,7 +13,7 @@ from typing import Any
 from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of, stored_numbers
-from ...frames.types import Values
+from ...frames.types import Array, Column, Frame, Values
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 from ..core.operation import GroupReduction, Part
@@ -36,10 +36,10 @@ class NumberBuckets(SpanCarry):
     label = "resample-buckets"
     keeps_index = True
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """The arguments have been checked."""
 
-    def apply(self, partition: Any, prefix: Span | None) -> Any:
+    def apply(self, partition: Frame, prefix: Span | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
             times = times_in_order(partition, self.time_column, prefix)
@@ -51,7 +51,11 @@ class NumberBuckets(SpanCarry):
 
 
 def with_empty(
-    part: Part[GroupReduction], columns: Sequence[Any], array: Any, rows: Values, may_be_empty: bool
+    part: Part[GroupReduction],
+    columns: Sequence[Column],
+    array: Array,
+    rows: Values,
+    may_be_empty: bool,
 ) -> Any:
     """Return the answers of all buckets, given those of some.
 
@@ -102,7 +106,7 @@ class ResampleReduce(AdjacentReduce):
     may_be_empty: bool
     """Whether dtypes are those of answers with nulls, even if there are no nulls."""
 
-    def aggregate(self, partition: Any) -> Any:
+    def aggregate(self, partition: Frame) -> Any:
         with library_of(partition).acquire(partition):
             return OpenBucket(super().aggregate(partition), span_of(partition, self.time_column))
 
@@ -113,7 +117,7 @@ class ResampleReduce(AdjacentReduce):
     def open_in(self, aggregate: Any) -> Open:
         return aggregate.open  # type: ignore[no-any-return]
 
-    def apply(self, partition: Any, prefix: Any) -> Any:
+    def apply(self, partition: Frame, prefix: Any) -> Any:
         library = library_of(partition)
         prefix = prefix or OpenBucket(Open(0, None, 0), Span())
         with library.acquire(partition):
