@@ -7,9 +7,15 @@ class has a default, classes may have a field or a property.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...frames.keys import By
+
+Partition: TypeAlias = Any
+"""A frame or series of a library, or a block of an array."""
+
+Aggregate: TypeAlias = Any
+"""What a carry makes of partitions, and hands on to later ones."""
 
 
 class Labelled:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ... import kernels
 from ...frames.messages import column_title
-from ...frames.types import DType, Missing, Values, View
+from ...frames.types import Column, DType, Missing, Values, View
 from ...kernels import InBand, Operator
 from ...kernels.late_dataclass import dataclass
 from ...kernels.nulls import NAT
@@ -62,7 +62,7 @@ EXACT = 2**53 - 1
 """Up to this number, each float64 stands for one integer."""
 
 
-def check_exact(values: Any, what: str) -> None:
+def check_exact(values: Values, what: str) -> None:
     """Check that integers are the same as float64.
 
     Parameters
@@ -84,7 +84,7 @@ def check_exact(values: Any, what: str) -> None:
         )
 
 
-def are_exact(values: Any) -> bool:
+def are_exact(values: Values) -> bool:
     """Return whether integers that differ still differ as float64."""
     return not values.size or (int(values.max()) <= EXACT and int(values.min()) >= -EXACT)
 
@@ -120,7 +120,7 @@ def check_held(values: Values, missing: Missing, by: np.dtype, dtype: DType) -> 
 def check_overflow(
     found_by: Overflow,
     walk: Walk,
-    column: Any,
+    column: Column,
     dtype: DType,
     view: View,
     out: np.ndarray,
@@ -177,7 +177,7 @@ def check_overflow(
         refuse(walk.label, column, dtype)
 
 
-def refuse(label: str, column: Any, dtype: DType) -> NoReturn:
+def refuse(label: str, column: Column, dtype: DType) -> NoReturn:
     """Raise the error of pandas for an answer that does not fit its dtype."""
     reason = f"{label} of {column_title(column)} does not fit {dtype}"
     if isinstance(dtype, pd.ArrowDtype):
