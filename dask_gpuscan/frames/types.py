@@ -43,10 +43,6 @@ class Frame(Protocol):
     def __len__(self) -> int: ...
 
 
-class Series(Column, Frame, Protocol):
-    """A series of a library."""
-
-
 class Array(Protocol):
     """The array under a series: of NumPy or pandas, or a column of cuDF."""
 

@@ -15,7 +15,7 @@ from ...kernels.messages import shown
 from ...kernels.nulls import NAT
 from ...kernels.operators.signature import Signature, user_state
 from ...kernels.scan import aggregating, carry_in_from, fold
-from ..core.carry import Carry
+from ..core.carry import Aggregate, Carry
 from ..core.groups import fields_of
 from ..scan.kernel_scan import ScanArguments
 from ..scan.operator_traits import SIGNED_SUMS
@@ -104,11 +104,11 @@ class ArrayScan(Carry):
         )
         return by, read()
 
-    def combine(self, aggregates: Sequence[Any]) -> Any:
+    def combine(self, aggregates: Sequence[Aggregate]) -> Any:
         carry_operator = aggregates[0][0]
         return carry_operator, fold(carry_operator, [state for _, state in aggregates])
 
-    def apply(self, block: Values, prefix: Any) -> Any:
+    def apply(self, block: Values, prefix: Aggregate) -> Any:
         inputs, options = self.inputs(block), self.options
         carry = self.initial(inputs)
         if prefix is not None:

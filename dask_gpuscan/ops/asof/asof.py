@@ -23,7 +23,7 @@ from ...frames.types import Array, ArrayModule, Column, Frame, Values
 from ...kernels.late_dataclass import dataclass
 from ...kernels.options import WAYS, Unsorted
 from ...kernels.sorted_values import is_sorted
-from ..core.carry import Summary
+from ..core.carry import Aggregate, Summary
 from ..sort.pieces import PartitionSlices
 from ..windows.exact import holds_decimals
 from ..windows.halo import RowArrays, RowExtent, joined_rows, near
@@ -352,7 +352,7 @@ class NearestRows(Summary):
     def aggregate(self, partition: Frame) -> Any:
         return self._cut(partition)
 
-    def combine(self, aggregates: Sequence[Any]) -> Any:
+    def combine(self, aggregates: Sequence[Aggregate]) -> Any:
         filled = [a for a in aggregates if len(a)] or list(aggregates[:1])
         return self._cut(joined_rows(filled[::-1] if self.forward else filled))
 

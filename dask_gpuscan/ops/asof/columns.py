@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...frames.registry import library_of
 from ...frames.types import Column, Frame
@@ -92,7 +91,7 @@ class AsOfPlan:
 
 
 def plan_of(
-    left: Frame, right: Any, sides: tuple[AsOfSide, AsOfSide], names: Sequence[Hashable]
+    left: Frame, right: Frame, sides: tuple[AsOfSide, AsOfSide], names: Sequence[Hashable]
 ) -> AsOfPlan:
     """Return the columns of the answer for two frames.
 

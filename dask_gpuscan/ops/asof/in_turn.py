@@ -37,7 +37,7 @@ class RightRows:
 
 
 def merged_in_turn(
-    question: AsOf, left: Any, seen: RightRows, read: Callable[[], Any]
+    question: AsOf, left: Frame, seen: RightRows, read: Callable[[], Any]
 ) -> tuple[Any, RightRows]:
     """Return the rows of a left batch, each with its match, and the right rows that were read.
 

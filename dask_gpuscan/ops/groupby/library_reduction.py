@@ -15,7 +15,7 @@ from ...frames.keys import By, Keys, key_arrays
 from ...frames.messages import FLAG, name_columns
 from ...frames.protocol import Library
 from ...frames.registry import choose_columns, column_of, library_of
-from ...frames.types import Array, Column, Frame, Missing
+from ...frames.types import Array, Column, Frame, Missing, Values
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import (
     FORWARD,
@@ -147,7 +147,7 @@ class CountChanges(StateReduction):
         return (self._joined(library, counts, ends, groups), *values)
 
     def _joined(
-        self, library: Library, counts: Any, ends: list[Any], groups: ReducibleGroups
+        self, library: Library, counts: Values, ends: list[Any], groups: ReducibleGroups
     ) -> Any:
         """Return the number of runs of groups of parts, given that of each part and its first and last value."""
         both = library.as_column(library.concatenate(ends))

@@ -96,7 +96,7 @@ class HostScan(ValueScan):
             return host.array(found, seen, host.state_dtype(self.method, column.dtype))
 
     def scanned(
-        self, column: Column, valid: Values, shown: Any, groups: Groups, start: Start
+        self, column: Column, valid: Values, shown: Values, groups: Groups, start: Start
     ) -> Any:
         library = library_of(column)
         host = host_of(library)
@@ -142,7 +142,7 @@ class JoinScan(HostScan):
     """
 
     def scanned(
-        self, column: Column, valid: Values, shown: Any, groups: Groups, start: Start
+        self, column: Column, valid: Values, shown: Values, groups: Groups, start: Start
     ) -> Any:
         library = library_of(column)
         host, array = host_of(library), library.array(column)

@@ -39,7 +39,7 @@ class RankedScan(ValueScan):
         return library.take(library.array(column), at, nulls=True)
 
     def scanned(
-        self, column: Column, valid: Values, shown: Any, groups: Groups, start: Start
+        self, column: Column, valid: Values, shown: Values, groups: Groups, start: Start
     ) -> Any:
         library = library_of(column)
         before = [a for a in (start.initial, start.before) if len(a)]

@@ -75,7 +75,7 @@ class ValueScan(ScanBase):
         raise NotImplementedError
 
     def scanned(
-        self, column: Column, valid: Values, shown: Any, groups: Groups, start: Start
+        self, column: Column, valid: Values, shown: Values, groups: Groups, start: Start
     ) -> Any:
         """Return the array of answers, null where not `shown`; `valid` says which rows have a value."""
         raise NotImplementedError

@@ -11,9 +11,9 @@ from typing import Any
 
 from ...frames.messages import column_title
 from ...frames.registry import Schema, common_schema, library_of, schema_of
-from ...frames.types import Frame, Series
+from ...frames.types import Frame
 from ...kernels.late_dataclass import dataclass
-from ..core.carry import TreeReduction
+from ..core.carry import Partition, TreeReduction
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Monotonic(TreeReduction):
     def label(self) -> str:
         return f"is-monotonic-{'decreasing' if self.decreasing else 'increasing'}"
 
-    def _is_ordered(self, column: Any) -> bool:
+    def _is_ordered(self, column: Partition) -> bool:
         try:
             return library_of(column).is_monotonic(column, self.decreasing)
         except (TypeError, NotImplementedError) as error:
@@ -48,14 +48,14 @@ class Monotonic(TreeReduction):
                 f"{method} of {column_title(column)}: values of dtype {column.dtype} have no order"
             ) from error
 
-    def check(self, frame: Series) -> None:
+    def check(self, frame: Partition) -> None:
         """Raise the errors that a user should see early."""
         self._is_ordered(library_of(frame).no_rows(frame))
 
     def meta(self, frame: Frame) -> bool:
         return True
 
-    def table(self, partition: Series) -> Ordered:
+    def table(self, partition: Partition) -> Ordered:
         return Ordered(self._is_ordered(partition), _ends(partition), schema_of(partition))
 
     def merge(self, tables: Sequence[Ordered]) -> Ordered:
@@ -73,7 +73,7 @@ class Monotonic(TreeReduction):
         return self.merge(tables).is_ordered
 
 
-def _ends(series: Any) -> Any:
+def _ends(series: Partition) -> Any:
     """The first and last row of a series."""
     rows = [0, len(series) - 1] if len(series) else slice(0)
     return library_of(series).rows(series, rows)

@@ -28,7 +28,7 @@ def keyed_rows(
     return library.frame(arrays, titles, library.range_index(0, len(arrays[0])))
 
 
-def keyed_edges(sizes: Any, keys: Sequence[Hashable], edge: Hashable) -> Any:
+def keyed_edges(sizes: Frame, keys: Sequence[Hashable], edge: Hashable) -> Any:
     """Return a frame of the levels of the index of the sizes of buckets: keys, and the edge of each bucket."""
     library, titles = library_of(sizes), [*keys, edge]
     arrays = [library.array(library.index_level(sizes, i)) for i in range(len(titles))]

@@ -15,6 +15,7 @@ from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of, stored_numbers
 from ...frames.types import Array, Column, Frame, Values
 from ...kernels.late_dataclass import dataclass
+from ..core.carry import Aggregate
 from ..core.groups import INT64
 from ..core.operation import GroupReduction, Part
 from ..groupby.adjacent import AdjacentReduce
@@ -110,14 +111,14 @@ class ResampleReduce(AdjacentReduce):
         with library_of(partition).acquire(partition):
             return OpenBucket(super().aggregate(partition), span_of(partition, self.time_column))
 
-    def combine(self, aggregates: Sequence[Any]) -> Any:
+    def combine(self, aggregates: Sequence[Aggregate]) -> Any:
         open_ = super().combine([a.open for a in aggregates])
         return OpenBucket(open_, reduce(Span.then, [a.span for a in aggregates]))
 
-    def open_in(self, aggregate: Any) -> Open:
+    def open_in(self, aggregate: Aggregate) -> Open:
         return aggregate.open  # type: ignore[no-any-return]
 
-    def apply(self, partition: Frame, prefix: Any) -> Any:
+    def apply(self, partition: Frame, prefix: Aggregate) -> Any:
         library = library_of(partition)
         prefix = prefix or OpenBucket(Open(0, None, 0), Span())
         with library.acquire(partition):

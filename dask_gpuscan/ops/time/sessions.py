@@ -17,10 +17,11 @@ from ... import kernels
 from ...frames.keys import any_null
 from ...frames.protocol import Library
 from ...frames.registry import library_of, stored_numbers
-from ...frames.types import Column, Series, Values
+from ...frames.types import Column, Scalar, Values
 from ...kernels import Operator
 from ...kernels.late_dataclass import dataclass
-from ..core.carry import DataFrameCarry
+from ...kernels.operators.operator import Element, State
+from ..core.carry import DataFrameCarry, Partition
 from ..core.columnwise import one_table
 from ..core.groups import (
     INT64,
@@ -51,29 +52,29 @@ def _counter(gap: np.uint64 | np.float64, of_groups: bool) -> Operator:
     """
     wide = _wide if isinstance(gap, np.floating) else _wide_whole
 
-    def lift(before: Any, after: Any) -> Any:
+    def lift(before: Element, after: Element) -> Any:
         return (_LATE if after < before else 0) | (_GAP if wide(before, after, gap) else 0)
 
-    def lift_of_groups(head: Any, before: Any, after: Any) -> Any:
+    def lift_of_groups(head: Element, before: Element, after: Element) -> Any:
         return _HEAD if head else lift(before, after)
 
     chosen = lift_of_groups if of_groups else lift
     return Operator(_counted, 0, chosen, _number, name="gaps", inputs=2 + of_groups)
 
 
-def _wide_whole(before: Any, after: Any, gap: Any) -> Any:
+def _wide_whole(before: Element, after: Element, gap: Element) -> Any:
     return np.uint64(after - before) > gap  # 64 unsigned bits hold any difference
 
 
-def _wide(before: Any, after: Any, gap: Any) -> Any:
+def _wide(before: Element, after: Element, gap: Element) -> Any:
     return after - before > gap
 
 
-def _counted(a: Any, b: Any) -> Any:
+def _counted(a: State, b: State) -> Any:
     return (a & _MET) | (b if b & _HEAD else (a & ~_MET) + b)
 
 
-def _number(state: Any) -> Any:
+def _number(state: State) -> Any:
     return state >> 2
 
 
@@ -173,7 +174,7 @@ class CountGaps:
             raise ValueError(f"time: column {self.time!r} has nulls; drop them first")
         return _times(columns[0])
 
-    def _is_wide(self, before: Any, after: Any) -> bool:
+    def _is_wide(self, before: Scalar, after: Scalar) -> bool:
         return bool(after - before > self.gap)
 
     def _gap_for(self, times: Values) -> np.uint64 | np.float64:
@@ -200,7 +201,7 @@ class CountGaps:
         so_far = gaps.cumsum()
         return so_far - (so_far - gaps)[heads][heads.cumsum() - 1]
 
-    def _refuse(self, columns: Sequence[Column], rows: Any) -> None:
+    def _refuse(self, columns: Sequence[Column], rows: Values) -> None:
         """Raise an error if any of these rows, which are earlier than the ones before, belongs to a group."""
         null = any_null(columns[1:])
         late = rows if null is None else rows[~null[rows]]
@@ -241,26 +242,26 @@ class SessionNumbers(DataFrameCarry):
     label = "sessionize"
     keeps_index = True
 
-    def check(self, times: Series) -> None:
+    def check(self, times: Partition) -> None:
         pass
 
-    def meta(self, times: Series) -> Any:
+    def meta(self, times: Partition) -> Any:
         return self.apply(times, None)
 
-    def aggregate(self, partition: Series) -> States:
+    def aggregate(self, partition: Partition) -> States:
         with library_of(partition).acquire(partition):
             return self.gaps.aggregate([partition], OneGroup())()
 
     def combine(self, aggregates: Sequence[States]) -> States:
         return self.gaps.combine(aggregates)
 
-    def apply(self, partition: Series, prefix: States | None) -> Any:
+    def apply(self, partition: Partition, prefix: States | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
             array = self.gaps.apply([partition], OneGroup(), prefix)
             return library.series(array, library_of(partition).index(partition), NUMBER)
 
-    def last(self, frame: Series, seen: States) -> Any:
+    def last(self, frame: Partition, seen: States) -> Any:
         _, time, number = seen
         if time is None:
             return None

@@ -15,7 +15,7 @@ import numpy as np
 from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import library_of, view_of
-from ...frames.types import Array, Column
+from ...frames.types import Array, Column, Values
 from ...kernels import BUILT_IN, Operator
 from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
@@ -243,7 +243,7 @@ class ExpandingPick(PlannedOperation):
         counted = groups.scan(_ADD, library.valid(column).astype(INT64), carry_in=before)
         return self._nulled(column, array, counted)
 
-    def _nulled(self, column: Column, array: Array, counted: Any) -> Any:
+    def _nulled(self, column: Column, array: Array, counted: Values) -> Any:
         with naming(self.label, [column]):
             return library_of(column).set_null(array, counted < max(self.floats.min_periods, 1))
 

@@ -19,7 +19,7 @@ def masked_columns(frame: Frame, names: Sequence[Hashable]) -> Any:
     return library.rebuild(frame, arrays)
 
 
-def labels_of_records(frame: Frame, before: Any, largest: bool) -> Any:
+def labels_of_records(frame: Frame, before: Frame, largest: bool) -> Any:
     """Return a frame or series with the labels of records instead of their values, and null instead of others.
 
     Parameters
@@ -48,7 +48,7 @@ def labels_of_records(frame: Frame, before: Any, largest: bool) -> Any:
     return library.rebuild(frame, arrays)
 
 
-def null_below(labels: Any, counts: Any, least: int) -> Any:
+def null_below(labels: Frame, counts: Frame, least: int) -> Any:
     """Return labels, null where fewer values were counted."""
     library, arrays = library_of(labels), []
     for column, count in zip(columns_of(labels), columns_of(counts), strict=True):
