@@ -24,7 +24,7 @@ from ..frames.protocol import Library
 from ..frames.registry import column_of, library_of, stored_numbers
 from ..frames.types import DType, Frame, Values
 from ..kernels.late_dataclass import dataclass
-from .core.carry import DataFrameCarry
+from .core.carry import Aggregate, DataFrameCarry
 from .core.flat_frame import flat_frame
 from .core.groups import INT64, fields_of
 
@@ -208,14 +208,14 @@ class OpenRuns(DataFrameCarry):
         states = parts[0] if len(parts) == 1 else self.join(parts)
         return Open(rows, last.border, last.start, states)
 
-    def try_prefix(self, no_rows: Frame, prefix: Any) -> None:
+    def try_prefix(self, no_rows: Frame, prefix: Aggregate) -> None:
         super().try_prefix(no_rows, prefix)
         known = self.open_in(prefix).states  # without rows, nothing else checks these
         own = self.states(no_rows, 0, 0) if known else ()
         if [len(fields_of(one)) for one in known] != [len(fields_of(one)) for one in own]:
             raise ValueError(f"{len(known)} states of an open run")
 
-    def open_in(self, aggregate: Any) -> Open:
+    def open_in(self, aggregate: Aggregate) -> Open:
         """Return the open run of an aggregate."""
         found: Open = aggregate
         return found

@@ -16,7 +16,7 @@ import numpy as np
 from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of
-from ...frames.types import Column, Frame, View
+from ...frames.types import Column, View
 from ...kernels.selection import counter_of
 from ..core.flat_frame import flat_frame
 from .function import Function, answer_dtype
@@ -26,7 +26,7 @@ Predicate = Any
 """An `Expression`, a `Function`, or a series or array of bool."""
 
 
-def _keep(frame: Frame, predicate: Predicate) -> Any:
+def _keep(frame: Any, predicate: Predicate) -> Any:
     """Return which rows of a frame a predicate keeps, in a form that kernels take."""
     if isinstance(predicate, Function):
         library = library_of(frame)
@@ -76,7 +76,7 @@ def _series(frame: Any, name: Any) -> Any:
     return frame if frame.ndim == 1 else frame[name]
 
 
-def fused(frame: Frame, predicate: Expression) -> Any:
+def fused(frame: Any, predicate: Expression) -> Any:
     """Return a text as a predicate that kernels compile; None if they might decide otherwise than the library."""
     columns = {name: column_of(frame, name) for name in predicate.columns}
     dtypes = {name: column.dtype for name, column in columns.items()}
@@ -139,7 +139,7 @@ def refuse_predicate(predicate: Any) -> NoReturn:
     )
 
 
-def append_column(frame: Frame, column: Column, name: str) -> Any:
+def append_column(frame: Any, column: Any, name: str) -> Any:
     """Return a frame with one more column, which has its rows."""
     return library_of(frame).append(frame, column, name)
 
@@ -151,7 +151,7 @@ def append_mask_of(frame: Any, predicate: Any, name: str) -> Any:
     return append_column(frame, mask, name)
 
 
-def filter_rows(frame: Frame, predicate: Predicate) -> Any:
+def filter_rows(frame: Any, predicate: Predicate) -> Any:
     """Return the rows of a frame that a predicate keeps."""
     library = library_of(frame)
     with library.acquire(frame):
@@ -165,7 +165,7 @@ def filter_rows(frame: Frame, predicate: Predicate) -> Any:
         return flat.rebuild(arrays, positions)
 
 
-def split_rows(frame: Frame, predicate: Predicate) -> tuple[Any, Any]:
+def split_rows(frame: Any, predicate: Predicate) -> tuple[Any, Any]:
     """Return the rows that a predicate keeps, and the others."""
     library = library_of(frame)
     with library.acquire(frame):

@@ -13,7 +13,7 @@ from ... import kernels
 from ...frames.keys import BoundaryKey, boundary_key, key_arrays
 from ...frames.protocol import Library
 from ...frames.registry import column_of, columns_of, library_of, stored_numbers
-from ...frames.types import Frame, Values
+from ...frames.types import Values
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
@@ -38,7 +38,7 @@ def seen_times(time: Hashable, buckets: Buckets) -> list[Part[GroupScan]]:
 
 
 def append_labels(
-    frame: Frame, seen: Frame, time_column: TimeColumn, buckets: Buckets, label: str
+    frame: Any, seen: Any, time_column: TimeColumn, buckets: Buckets, label: str
 ) -> Any:
     """Return rows with the label of their bucket as one more column.
 
@@ -98,14 +98,14 @@ class FillBuckets(DataFrameCarry):
 
     label = "resample-fill"
 
-    def meta(self, frame: Frame) -> Any:
+    def meta(self, frame: Any) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
-    def _keys(self, frame: Frame) -> list[Any]:
+    def _keys(self, frame: Any) -> list[Any]:
         """Return the levels of the index of reduced groups, which are the keys and then the labels of buckets."""
         return [library_of(frame).index_level(frame, i) for i in range(len(self.spec.by.columns))]
 
-    def aggregate(self, partition: Frame) -> LastBucket | None:
+    def aggregate(self, partition: Any) -> LastBucket | None:
         if not len(partition):
             return None
         *keys, labels = self._keys(partition)
@@ -116,7 +116,7 @@ class FillBuckets(DataFrameCarry):
         known = [each for each in aggregates if each is not None]
         return known[-1] if known else None
 
-    def apply(self, partition: Frame, prefix: LastBucket | None) -> Any:
+    def apply(self, partition: Any, prefix: LastBucket | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
             *keys, labels = self._keys(partition)
