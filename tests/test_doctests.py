@@ -16,8 +16,8 @@ import pytest
 import dask_gpuscan
 from dask_gpuscan.kernels.operators import trial
 from helpers.backends import has_cuda
+from helpers.pages import PAGES, ROOT
 
-ROOT = Path(__file__).parents[1]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 # In a checkout without links, dask_gpuscan.kernels lies in another folder: a walk of the package misses it.
@@ -74,10 +74,6 @@ def _examples(text: str) -> str:
         elif fenced and run:
             kept[number] = line
     return "\n".join(kept) + "\n"
-
-
-FOLDERS = ("docs", "docs/guide", "docs/api")
-PAGES = [ROOT / "README.md", *(page for f in FOLDERS for page in sorted(ROOT.glob(f"{f}/*.md")))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))

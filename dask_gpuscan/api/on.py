@@ -1,7 +1,7 @@
 """`on`: what ``.gpuscan`` gives, by a function whose types checkers and editors know, for tables of Arrow too."""
 
-# pandas is read as Any here, so that overloads look alike. Tables have none: to mypy a Series of pandas-stubs, which
-# has __getattr__, is whatever a protocol asks for, and on(series) would be Any.
+# pandas is read as Any here, so that overloads look alike. Protocols are the bounds of type variables: to mypy a Series
+# of pandas-stubs, which has __getattr__, is whatever a protocol asks for, and on(series) would be Any.
 # mypy: disable-error-code="overload-cannot-match"
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .accessor import Gpuscan
 from .frame.order import GpuscanIndex
 from .tables.accessor import LazyGpuscan, TableGpuscan
 from .tables.tables import is_table, known_table
-from .types import Dimensioned, Table
+from .types import Dimensioned, LazyTable, Table
 from .xarray.accessor import XarrayGpuscan
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ def on(obj: Stream) -> Gpuscan[Stream, Any, Any, Any]: ...
 def on(obj: Dimensioned) -> XarrayGpuscan[Dimensioned]: ...
 @overload
 def on(obj: Table) -> Gpuscan[Table, Any, Any, bool]: ...
+@overload
+def on(obj: LazyTable) -> LazyGpuscan: ...
 def on(obj: Any) -> Any:
     """Return the methods of ``.gpuscan``, of a type that checkers and editors know, for tables that speak Arrow too.
 

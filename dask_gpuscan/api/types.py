@@ -50,6 +50,17 @@ Table = TypeVar("Table", bound=SpeaksArrow)
 """A table or column that speaks Arrow."""
 
 
+class Lazy(Protocol):
+    """A LazyFrame of polars."""
+
+    def explain(self) -> str:
+        """Return the plan of the query."""
+
+
+LazyTable = TypeVar("LazyTable", bound=Lazy)
+"""A LazyFrame of polars."""
+
+
 class HasDimensions(Protocol):
     """A DataArray or a Dataset of xarray."""
 

@@ -61,6 +61,9 @@ class HostRow(Protocol):
 Values: TypeAlias = Any
 """A NumPy or CuPy array, as kernels take it."""
 
+ArrayModule: TypeAlias = Any
+"""NumPy or CuPy."""
+
 Labels: TypeAlias = Any
 """An index of a library."""
 

@@ -14,7 +14,7 @@ from .. import kernels
 from ..frames.messages import column_title, name_columns
 from ..frames.protocol import Library
 from ..frames.registry import column_of, columns_of, library_of, names_of
-from ..frames.types import Array, Column, DType, Lists, Values
+from ..frames.types import Array, Column, DType, Frame, Lists, Values
 from ..kernels.late_dataclass import dataclass
 from .core.flat_frame import flat_frame
 from .core.groups import INT64, SegmentGroups
@@ -239,15 +239,15 @@ class Explode:
     ignore_index: bool = False
     label = "explode"
 
-    def _lists(self, frame: Any) -> list[Column]:
+    def _lists(self, frame: Frame) -> list[Column]:
         return [column_of(frame, name) for name in self.columns]
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Raise the errors that a user should see early."""
         for column in self._lists(frame):
             item_dtype(self.label, column)
 
-    def apply(self, frame: Any) -> Any:
+    def apply(self, frame: Frame) -> Any:
         """Return the rows of a partition for each item."""
         library = library_of(frame)
         with library.acquire(frame):
@@ -268,7 +268,7 @@ class Explode:
             ]
             return library.rebuild(frame, arrays, library.index(others))
 
-    def _repeated(self, frame: Any, repeats: Values) -> Any:
+    def _repeated(self, frame: Frame, repeats: Values) -> Any:
         """Return the columns that hold no lists, and the index, with each row repeated."""
         library = library_of(frame)
         if frame.ndim == 1:

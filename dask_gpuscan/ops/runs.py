@@ -22,8 +22,9 @@ from ..frames.keys import (
 )
 from ..frames.protocol import Library
 from ..frames.registry import column_of, library_of, stored_numbers
+from ..frames.types import DType, Frame, Values
 from ..kernels.late_dataclass import dataclass
-from .core.carry import DataFrameCarry
+from .core.carry import Aggregate, DataFrameCarry
 from .core.flat_frame import flat_frame
 from .core.groups import INT64, fields_of
 
@@ -37,14 +38,14 @@ class UniqueConsecutive(DataFrameCarry):
     label = "unique-consecutive"
     keeps_divisions = True
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return library_of(frame).no_rows(frame)
 
-    def aggregate(self, partition: Any) -> BoundaryKey | None:
+    def aggregate(self, partition: Frame) -> BoundaryKey | None:
         if not len(partition):
             return None
         return boundary_key(self.by.series(partition), 0 if self.reverse else len(partition) - 1)
@@ -94,14 +95,14 @@ class RunNumbers(DataFrameCarry):
     label = "run-number"
     keeps_index = True
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
-    def aggregate(self, partition: Any) -> RunCount:
+    def aggregate(self, partition: Frame) -> RunCount:
         if not len(partition):
             return RunCount(0)
         series = self.by.series(partition)
@@ -158,11 +159,11 @@ class OpenRuns(DataFrameCarry):
         def by(self) -> By:
             """The keys."""
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
 
-    def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
+    def states(self, partition: Frame, start: int, stop: int) -> tuple[Any, ...]:
         """Return the states of one run, the rows from `start` to `stop`."""
         return ()
 
@@ -170,10 +171,10 @@ class OpenRuns(DataFrameCarry):
         """Return the states of neighbouring parts of one run as one."""
         return ()
 
-    def aggregate(self, partition: Any) -> Open:
+    def aggregate(self, partition: Frame) -> Open:
         return self.open_run(partition)
 
-    def open_run(self, partition: Any, start: int | None = None) -> Open:
+    def open_run(self, partition: Frame, start: int | None = None) -> Open:
         """Return the open run of a partition; `start` is its first row, if known."""
         if not len(partition):
             return Open(0, None, 0)
@@ -208,14 +209,14 @@ class OpenRuns(DataFrameCarry):
         states = parts[0] if len(parts) == 1 else self.join(parts)
         return Open(rows, last.border, last.start, states)
 
-    def try_prefix(self, no_rows: Any, prefix: Any) -> None:
+    def try_prefix(self, no_rows: Frame, prefix: Aggregate) -> None:
         super().try_prefix(no_rows, prefix)
         known = self.open_in(prefix).states  # without rows, nothing else checks these
         own = self.states(no_rows, 0, 0) if known else ()
         if [len(fields_of(one)) for one in known] != [len(fields_of(one)) for one in own]:
             raise ValueError(f"{len(known)} states of an open run")
 
-    def open_in(self, aggregate: Any) -> Open:
+    def open_in(self, aggregate: Aggregate) -> Open:
         """Return the open run of an aggregate."""
         found: Open = aggregate
         return found
@@ -262,13 +263,15 @@ class EndedRuns:
         return arrays
 
 
-def _same_if_equal(dtype: Any, value: Any) -> bool:
+def _same_if_equal(dtype: DType, value: Any) -> bool:
     """Return whether a key that equals `value` can be taken for it: 0.0 and -0.0, or 1 and True, look different."""
     kind = dtype.kind
     return kind in "biumM" or (kind == "f" and value != 0) or (kind != "c" and type(value) is str)
 
 
-def runs_of(series: list[Any], starts: Any, carried: BoundaryKey | None, ends: bool) -> EndedRuns:
+def runs_of(
+    series: list[Any], starts: Values, carried: BoundaryKey | None, ends: bool
+) -> EndedRuns:
     """Return the runs that end in a partition.
 
     Parameters
@@ -306,7 +309,7 @@ class RunLengths(OpenRuns):
         """The carry for the partition that nothing follows."""
         return RunLengths(self.by, ends=True)
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
     def apply(self, partition: Any, prefix: Open | None) -> Any:
@@ -324,7 +327,7 @@ class RunLengths(OpenRuns):
             return library.frame(arrays, columns, library.range_index(0, runs.count))
 
 
-def places(library: Library, runs: EndedRuns, lengths: Any, before: Open) -> tuple[Any, Any]:
+def places(library: Library, runs: EndedRuns, lengths: Values, before: Open) -> tuple[Any, Any]:
     """Return the numbers of the first rows of runs, and how many rows runs have.
 
     Parameters
@@ -365,13 +368,13 @@ class NumberedRuns(DataFrameCarry):
         """The carry for the partition that nothing follows."""
         return NumberedRuns(self.carry.final)
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         self.carry.check(frame)
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return self.carry.meta(frame)
 
-    def aggregate(self, partition: Any) -> tuple[Open, RunCount]:
+    def aggregate(self, partition: Frame) -> tuple[Open, RunCount]:
         if not len(partition):
             return Open(0, None, 0), RunCount(0)
         library, series = library_of(partition), self.carry.by.series(partition)
@@ -395,7 +398,7 @@ class NumberedRuns(DataFrameCarry):
         return library_of(out).reset_index(out, count.runs - 1, drop=True)
 
 
-def decoded(frame: Any) -> Any:
+def decoded(frame: Frame) -> Any:
     """Repeat each row of one partition as often as its run length says."""
     library = library_of(frame)
     lengths = column_of(frame, "run_length")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import cached_property, lru_cache
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
 import cloudpickle
 import numpy as np
@@ -23,6 +23,12 @@ from ..compiler.frozen_functions import freeze
 from ..compiler.function_fingerprint import fingerprint
 from ..late_dataclass import dataclass
 from ..messages import shown
+
+State: TypeAlias = Any
+"""A number, or a tuple of numbers, in a function of an operator."""
+
+Element: TypeAlias = Any
+"""A number of an array, in a function of an operator."""
 
 NUMBERS = (bool, int, float, complex, np.number, np.bool_)
 """The types of the numbers in states and elements."""

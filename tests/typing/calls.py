@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from dask_gpuscan import (
     Gpuscan,
+    Progress,
     Stream,
     bitwise_or,
     box_filter,
     cumsum,
     ffill,
+    load_state,
     merge_asof,
     on,
     operator,
@@ -23,6 +25,18 @@ from dask_gpuscan import (
     summed_area_table,
     window_sum,
 )
+
+
+class Table:
+    """Has what tells tables of polars, pyarrow and DuckDB from other objects."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+class LazyFrame:
+    """Has what tells polars' lazy frames from other objects."""
+
+    def explain(self, *, optimized: bool = True) -> Any: ...
 
 
 class DataArray:
@@ -139,6 +153,11 @@ def of_dask(s: dd.Series, df: dd.DataFrame) -> None:
     assert_type(on(df).resample("1h").size(), dd.Series)
     assert_type(on(df).ewm(span=3).std(), dd.DataFrame)
     assert_type(on(df).partition("x > 1"), tuple[dd.DataFrame, dd.DataFrame])
+    assert_type(on(df).groupby("k").resample("1h", on="t")["x"].mean(), dd.Series)
+    assert_type(on(df).groupby("k").agg(total=("x", "sum")), dd.DataFrame)
+    assert_type(on(df).sessions("t", by="k", gap="1h"), dd.DataFrame)
+    assert_type(merge_asof(df, df, on="t", by="k"), dd.DataFrame)
+    assert_type(on(df).sort_values(["k", "x"]).compute(), pd.DataFrame)
     assert_type(cumsum(s), dd.Series)
 
 
@@ -148,8 +167,28 @@ def of_streams(days: list[pd.DataFrame]) -> None:
     assert_type(rows[["x"]].gpuscan.ffill().gpuscan.filter("x > 1"), Stream)
     assert_type(on(rows).shift(1).compute(), Any)
     rows.gpuscan.groupby("k")["x"].sum().to_dict()
+    assert_type(rows.gpuscan.groupby("k").rolling(3).mean(), Stream)
+    assert_type(rows.gpuscan.groupby("k", clustered=True)["x"].cumsum(), Any)
+    assert_type(rows.gpuscan.ewm(span=3).mean(), Stream)
+    assert_type(merge_asof(rows, rows, on="t"), Stream)
+    found = rows.to_parquet("totals", state=True, dry_run=True)
+    assert_type(found, Progress | Any)
+    on(load_state("totals")).cumsum()  # error
     rows.gpuscan.cumsums()  # error
     rows.gpuscan.cumsum(exclusiv=True)  # error
+
+
+def of_tables(table: Table, lazy: LazyFrame) -> None:
+    assert_type(on(table).cumsum(), Table)
+    assert_type(on(table).groupby("k").cumsum(), Table)
+    assert_type(on(table).filter("x > 1"), Table)
+    assert_type(on(table).rolling(3).sum(), Table)
+    assert_type(on(table).is_monotonic_increasing, bool)
+    assert_type(merge_asof(table, table, on="t"), Table)
+    assert_type(merge_asof(lazy, table, on="t"), LazyFrame)
+    on(lazy).collect().groupby("k").cumsum()
+    on(lazy).collect().cumsums()  # error
+    on(table).cumsums()  # error
 
 
 def of_arrays(x: "np.ndarray[tuple[int], np.dtype[np.int32]]") -> None:
@@ -187,3 +226,10 @@ def wrong(s: "pd.Series[Any]", df: pd.DataFrame, ddf: dd.DataFrame) -> None:
     on(df).nlargest("3", "x")  # error
     on(df).scan("sum")  # error
     on(ddf).filter(3)  # error
+    on(ddf).groupby("k").cumsums()  # error
+    on(df).groupby("k")["x"].rolling(3).summ()  # error
+    on(df).resample("1h", closed="both")  # error
+    on(df).interpolate("spline")  # error
+    on(df).shift(periods=1.5)  # error
+    on(df).sort_values("x", na_position="middle")  # error
+    merge_asof(df, df, on="t", direction="ahead")  # error

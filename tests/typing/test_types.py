@@ -1,6 +1,9 @@
 """What type checkers and editors know of the package. `make check` runs these tests, with what they need."""
 
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -9,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from helpers.pages import ROOT, write_modules
+
 HERE = Path(__file__).parent
 CALLS = HERE / "calls.py"
-ROOT = HERE.parents[1]
+STUBS = HERE / "stubs"
 
 
 def _needs(*modules: str) -> pytest.MarkDecorator:
@@ -30,33 +35,58 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "env" / "bin" / "python"
 
 
-def _expected(checker: str) -> list[int]:
+@pytest.fixture(scope="module")
+def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What checkers read: the calls, and the examples of the pages."""
+    folder = tmp_path_factory.mktemp("modules")
+    shutil.copy(CALLS, folder)
+    write_modules(folder)
+    (folder / "pyrightconfig.json").write_text(json.dumps({"stubPath": str(STUBS)}))
+    return folder
+
+
+def _expected(checker: str) -> list[tuple[str, int]]:
     ends = ("# error", f"# error of {checker}")
     lines = CALLS.read_text().splitlines()
-    return [number for number, line in enumerate(lines, 1) if line.endswith(ends)]
+    return [("calls", number) for number, line in enumerate(lines, 1) if line.endswith(ends)]
 
 
-def _lines(output: str, pattern: str) -> list[int]:
-    return sorted({int(number) for number in re.findall(pattern, output, re.MULTILINE)})
-
-
-def _run(tmp_path: Path, *command: object) -> str:
+def _run(folder: Path, *command: object) -> str:
+    """Return what a checker writes of the modules of a folder."""
     done = subprocess.run(
-        [sys.executable, "-m", *map(str, command)], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-m", *map(str, command), "."],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"MYPYPATH": str(STUBS)},
     )
     return done.stdout + done.stderr
 
 
+def _errors(output: str, pattern: str) -> list[tuple[str, int]]:
+    found = re.findall(rf"(\w+)\.py:{pattern}", output)
+    return sorted({(module, int(number)) for module, number in found})
+
+
+def test_examples_stand_in_the_lines_of_their_page(modules: Path) -> None:
+    page, module = (p.read_text().splitlines() for p in (ROOT / "README.md", modules / "README.py"))
+    accessors = [number for number, line in enumerate(page) if re.match(r">>> .*\.gpuscan", line)]
+    assert accessors
+    assert all("_on(" in module[number] for number in accessors)
+
+
 @_needs("mypy", "pandas-stubs")
-def test_mypy(python: Path, tmp_path: Path) -> None:
-    out = _run(tmp_path, "mypy", "--strict", "--python-executable", python, CALLS)
-    assert _lines(out, r"calls\.py:(\d+): error") == _expected("mypy"), out
+def test_mypy(python: Path, modules: Path) -> None:
+    out = _run(
+        modules, "mypy", "--strict", "--ignore-missing-imports", "--python-executable", python
+    )
+    assert _errors(out, r"(\d+): error") == _expected("mypy"), out
 
 
 @_needs("basedpyright", "pandas-stubs")
-def test_pyright(python: Path, tmp_path: Path) -> None:
-    out = _run(tmp_path, "basedpyright", "--level", "error", "--pythonpath", python, CALLS)
-    assert _lines(out, r"calls\.py:(\d+):\d+ - error") == _expected("pyright"), out
+def test_pyright(python: Path, modules: Path) -> None:
+    out = _run(modules, "basedpyright", "--level", "error", "--pythonpath", python)
+    assert _errors(out, r"(\d+):\d+ - error") == _expected("pyright"), out
 
 
 @_needs("jedi")

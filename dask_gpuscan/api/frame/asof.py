@@ -24,7 +24,7 @@ from ...ops.asof.columns import AsOfSide, dropped, plan_of
 from ...ops.windows.exact import holds_decimals
 from ..arguments import check_choice, check_flags
 from ..tables.tables import takes_tables
-from ..types import Duration, Names, Table
+from ..types import Duration, LazyTable, Names, Table
 from .resume import streams_lazy_frames
 
 if TYPE_CHECKING:
@@ -74,6 +74,10 @@ def merge_asof(
 def merge_asof(
     left: Table, right: Any, on: Hashable = None, **keywords: Unpack[AsOfKeywords]
 ) -> Table: ...
+@overload
+def merge_asof(
+    left: LazyTable, right: Any, on: Hashable = None, **keywords: Unpack[AsOfKeywords]
+) -> LazyTable: ...
 @streams_lazy_frames
 @takes_tables
 def merge_asof(

@@ -98,9 +98,10 @@ class LazyGpuscan:
     def __repr__(self) -> str:
         return "<gpuscan of a polars LazyFrame, to be collected>"
 
-    def collect(self, **options: Any) -> TableGpuscan:
+    def collect(self, **options: Any) -> Gpuscan[Any, Any, Any, bool]:
         """Compute the frame, and return its ``.gpuscan``; options are those of ``LazyFrame.collect``."""
-        return TableGpuscan(self._lazy.collect(**options))
+        found: Any = TableGpuscan(self._lazy.collect(**options))
+        return found
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...frames.types import Values
 from ...kernels.grids import box_filter, corner_differences
 from ...kernels.late_dataclass import dataclass
 
@@ -29,7 +30,7 @@ class BoxFilter:
     options: Mapping[str, Any]
     halos: Mapping[int, int]
 
-    def apply(self, block: Any) -> Any:
+    def apply(self, block: Values) -> Any:
         """Return the means of the block's own elements."""
         radius = list(self.radii.values())
         out = box_filter(block, radius, axes=list(self.radii), **self.options)
@@ -54,14 +55,14 @@ class BoxEnds:
     axes: tuple[int, ...]
     count: int
 
-    def pick(self, block: Any, places: np.ndarray) -> Any:
+    def pick(self, block: Values, places: np.ndarray) -> Any:
         """Return the values of a block at places, which have one row an axis."""
         others = [axis for axis in range(block.ndim) if axis not in self.axes]
         at = [np.asarray(row, like=block) for row in places]
         return block.transpose(*others, *self.axes)[(..., *at)]
 
     def sums(
-        self, rows: list[np.ndarray], picked: list[Any], like: Any, shape: tuple[int, ...]
+        self, rows: list[np.ndarray], picked: list[Any], like: Values, shape: tuple[int, ...]
     ) -> Any:
         """Return the sums of boxes from the values that blocks have at ends; `rows` are the numbers of these ends."""
         ends = (self.count, *(2,) * len(self.axes))

@@ -16,7 +16,7 @@ import numpy as np
 from ... import kernels
 from ...forks import import_late
 from ...frames.keys import Keys
-from ...frames.types import GroupIds
+from ...frames.types import ArrayModule, GroupIds, Values
 from ...kernels import Nulls, Operator
 from ...kernels.by_code import max_groups
 from ...kernels.late_dataclass import dataclass
@@ -65,7 +65,13 @@ class RowGroups(ReducibleGroups):
     marks_nulls = True
 
     def __init__(
-        self, xp: Any, shape: tuple[int, ...], axis: int, rows: Any, count: int, before: Any = _NONE
+        self,
+        xp: ArrayModule,
+        shape: tuple[int, ...],
+        axis: int,
+        rows: Values,
+        count: int,
+        before: Values = _NONE,
     ) -> None:
         self.xp, self.shape, self.axis = xp, shape, axis
         self.rows, self.count, self.before = rows, count, before
@@ -73,7 +79,7 @@ class RowGroups(ReducibleGroups):
         self._groups = self._outer * count * self._inner
         self._dtype = np.dtype(np.int32 if self._groups < 2**31 else np.int64)
 
-    def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
+    def scan(self, op: Operator, values: Values, **options: Unpack[GroupScanArguments]) -> Any:
         flat = _flat(values)
         carry_in = options.pop("carry_in", None)
         if carry_in is not None:
@@ -121,14 +127,14 @@ class RowGroups(ReducibleGroups):
     def _coded(self) -> GroupIds:
         return GroupIds(self._codes(self.rows), self._groups)
 
-    def _codes(self, rows: Any) -> Any:
+    def _codes(self, rows: Values) -> Any:
         """Return the group of each element of some rows, in C order."""
         xp, dtype = self.xp, self._dtype
         outer = xp.arange(self._outer, dtype=dtype)[:, None] * dtype.type(self.count)
         first = (outer + xp.asarray(rows, dtype=dtype)) * dtype.type(self._inner)
         return (first[:, :, None] + xp.arange(self._inner, dtype=dtype)).ravel()
 
-    def _sorted(self, rows: Any) -> tuple[Any, Keys]:
+    def _sorted(self, rows: Values) -> tuple[Any, Keys]:
         """Return an order of elements in which those of each group are adjacent, and the groups in that order.
 
         The rows of earlier groups, whose states are elements here, come first, then those of the block.
@@ -145,16 +151,16 @@ class RowGroups(ReducibleGroups):
         return places.ravel(), Keys([keys.ravel()], [None])
 
 
-def array_module(array: Any) -> Any:
+def array_module(array: Values) -> Any:
     """Return the module of an array: NumPy or CuPy."""
     return np if isinstance(array, np.ndarray) else import_late("cupy")
 
 
-def _flat(values: Any) -> Any:
+def _flat(values: Values) -> Any:
     return state_of(tuple([v.ravel() for v in fields_of(values)]))
 
 
-def _taken(values: Any, order: Any) -> Any:
+def _taken(values: Values, order: Values) -> Any:
     return state_of(tuple([v[order] for v in fields_of(values)]))
 
 
@@ -191,7 +197,7 @@ class GroupedArrayScan(Carry):
         """The axis that groups lie along."""
         return self.scan.axis
 
-    def answer(self, arrays: Sequence[Any]) -> np.dtype:
+    def answer(self, arrays: Sequence[Values]) -> np.dtype:
         """Return the dtype of the answer, which is one array; raises an error for inputs that do not fit."""
         return self._answer(self.scan.answer(arrays))
 
@@ -262,5 +268,5 @@ class GroupedArrayScan(Carry):
             out[none] = np.array("NaT" if out.dtype.kind in "mM" else np.nan, out.dtype)[()]
         return np.flip(out, axis) if self.reverse else out
 
-    def _groups(self, like: Any, rows: Any, count: int, before: Any = _NONE) -> RowGroups:
+    def _groups(self, like: Values, rows: Values, count: int, before: Values = _NONE) -> RowGroups:
         return RowGroups(array_module(like), like.shape, self.scan.axis, rows, count, before)

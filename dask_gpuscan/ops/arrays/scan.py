@@ -8,13 +8,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ... import kernels
+from ...frames.types import Values
 from ...kernels import Nulls, Operator
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ...kernels.nulls import NAT
 from ...kernels.operators.signature import Signature, user_state
 from ...kernels.scan import aggregating, carry_in_from, fold
-from ..core.carry import Carry
+from ..core.carry import Aggregate, Carry
 from ..core.groups import fields_of
 from ..scan.kernel_scan import ScanArguments
 from ..scan.operator_traits import SIGNED_SUMS
@@ -40,7 +41,7 @@ class ArrayScan(Carry):
     def reverse(self) -> bool:
         return self.options.reverse
 
-    def answer(self, arrays: Sequence[Any]) -> np.dtype:
+    def answer(self, arrays: Sequence[Values]) -> np.dtype:
         """Return the dtype of the answer, which is one array; raises an error for inputs that do not fit."""
         inputs = self.inputs(arrays)
         self.initial(inputs)
@@ -48,7 +49,7 @@ class ArrayScan(Carry):
             refuse_states(self.op)
         return inputs.answer
 
-    def inputs(self, block: Any) -> ScanInputs:
+    def inputs(self, block: Values) -> ScanInputs:
         """Return how a block is scanned; it is an array, or one for each input of the operator."""
         arrays = tuple(block) if isinstance(block, (list, tuple)) else (block,)
         time = arrays[0].dtype if arrays[0].dtype.kind in "mM" else None
@@ -91,7 +92,7 @@ class ArrayScan(Carry):
         dtypes = [a.dtype for a in inputs.arrays]
         return user_state(inputs.op, initial, dtypes, inputs.dtype, "initial")
 
-    def aggregate(self, block: Any) -> Any:
+    def aggregate(self, block: Values) -> Any:
         inputs, options = self.inputs(block), self.options
         by, read = aggregating(
             inputs.op,
@@ -103,11 +104,11 @@ class ArrayScan(Carry):
         )
         return by, read()
 
-    def combine(self, aggregates: Sequence[Any]) -> Any:
+    def combine(self, aggregates: Sequence[Aggregate]) -> Any:
         carry_operator = aggregates[0][0]
         return carry_operator, fold(carry_operator, [state for _, state in aggregates])
 
-    def apply(self, block: Any, prefix: Any) -> Any:
+    def apply(self, block: Values, prefix: Aggregate) -> Any:
         inputs, options = self.inputs(block), self.options
         carry = self.initial(inputs)
         if prefix is not None:
@@ -154,7 +155,7 @@ class ScanInputs:
         """The dtype of the answer."""
         return self.types.outputs[0] if self.stays is None else self.stays
 
-    def shown(self, out: Any, exclusive: Any) -> Any:
+    def shown(self, out: Values, exclusive: Values) -> Any:
         """Return the answer of kernels as an array of the answer's dtype."""
         if self.stays is None:
             return out

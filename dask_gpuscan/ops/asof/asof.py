@@ -19,11 +19,11 @@ from ...frames.keys import named_keys
 from ...frames.messages import column_title, naming
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of_columns, stored_numbers
-from ...frames.types import Array, Column, Values
+from ...frames.types import Array, ArrayModule, Column, Frame, Values
 from ...kernels.late_dataclass import dataclass
 from ...kernels.options import WAYS, Unsorted
 from ...kernels.sorted_values import is_sorted
-from ..core.carry import Summary
+from ..core.carry import Aggregate, Summary
 from ..sort.pieces import PartitionSlices
 from ..windows.exact import holds_decimals
 from ..windows.halo import RowArrays, RowExtent, joined_rows, near
@@ -79,7 +79,7 @@ class AsOf:
         """Return the summary of the right rows that a partition sees before its own rows, or behind them."""
         return NearestRows(self.right, forward, self.exact)
 
-    def merged(self, left: Any, right: Any, start: int = 0, place: str = "") -> Any:
+    def merged(self, left: Frame, right: Frame, start: int = 0, place: str = "") -> Any:
         """Return the rows of the left side, each with its match.
 
         Parameters
@@ -114,8 +114,8 @@ class AsOf:
         self,
         library: Library,
         source: SideSource,
-        left: Any,
-        right: Any,
+        left: Frame,
+        right: Frame,
         rows: Values,
         unmatched: bool,
     ) -> Array:
@@ -131,7 +131,7 @@ class AsOf:
         with naming("merge_asof", [column]):
             return library.from_masked(array, column.dtype)
 
-    def _matches(self, library: Library, left: Any, right: Any, place: str) -> Values:
+    def _matches(self, library: Library, left: Frame, right: Frame, place: str) -> Values:
         """Return the row of the right side for each of the left, -1 where none matches."""
         columns = self.left.on_column(left), self.right.on_column(right)
         places = place, place and f"the rows for {place}"
@@ -179,7 +179,7 @@ def _codes(library: Library, sides: list[list[Array]]) -> tuple[tuple[Values, Va
     return (ids.array[:count], ids.array[count:]), ids.groups
 
 
-def _selected(library: Library, frame: Any, numbers: list[int]) -> Any:
+def _selected(library: Library, frame: Frame, numbers: list[int]) -> Any:
     """Return some columns of a frame, in their order."""
     count = len(library.names(frame))
     if len(numbers) == count:
@@ -248,7 +248,7 @@ class SideEnds:
     schema: Schema
 
 
-def ends(frame: Any, side: AsOfSide, number: int) -> SideEnds:
+def ends(frame: Frame, side: AsOfSide, number: int) -> SideEnds:
     """Return the ends of a partition of a side, whose number is given."""
     library = library_of(frame)
     with library.acquire(frame):
@@ -273,7 +273,7 @@ class Bounds:
     starts: tuple[int, ...]
     """The number of the first row of each partition."""
 
-    def pieces(self, xp: Any, values: Values, direction: str) -> list[tuple[int, int]]:
+    def pieces(self, xp: ArrayModule, values: Values, direction: str) -> list[tuple[int, int]]:
         """Return the rows of a partition of the right side for each partition of the left, given their numbers.
 
         A left partition gets the rows up to its last number that are beyond the last number before; looking forward,
@@ -324,7 +324,7 @@ def bounds(left: Sequence[SideEnds], right: Sequence[SideEnds], direction: str) 
     return Bounds(tuple(numbers[::-1] if forward else numbers), starts)
 
 
-def cut(frame: Any, question: AsOf, found: Bounds, number: int) -> PartitionSlices:
+def cut(frame: Frame, question: AsOf, found: Bounds, number: int) -> PartitionSlices:
     """Return the pieces of a partition of the right side, whose number is given, for each partition of the left."""
     library = library_of(frame)
     with library.acquire(frame):
@@ -349,14 +349,14 @@ class NearestRows(Summary):
     forward: bool
     exact: bool
 
-    def aggregate(self, partition: Any) -> Any:
+    def aggregate(self, partition: Frame) -> Any:
         return self._cut(partition)
 
-    def combine(self, aggregates: Sequence[Any]) -> Any:
+    def combine(self, aggregates: Sequence[Aggregate]) -> Any:
         filled = [a for a in aggregates if len(a)] or list(aggregates[:1])
         return self._cut(joined_rows(filled[::-1] if self.forward else filled))
 
-    def _cut(self, frame: Any) -> Any:
+    def _cut(self, frame: Frame) -> Any:
         library = library_of(frame)
         columns = self.side.by_columns(frame)
         with library.acquire(frame), named_keys(columns):
@@ -378,7 +378,7 @@ class NearestRows(Summary):
 
 
 def matched(
-    question: AsOf, left: Any, right: Any, around: Sequence[Any], found: Bounds, number: int
+    question: AsOf, left: Frame, right: Frame, around: Sequence[Any], found: Bounds, number: int
 ) -> Any:
     """Return the rows of a partition of the left side, each with its match.
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...frames.registry import library_of
-from ...frames.types import Column
+from ...frames.types import Column, Frame
 from ...kernels.late_dataclass import dataclass
 
 LEFT, RIGHT, KEY = "left", "right", "key"
@@ -26,18 +25,18 @@ class AsOfSide:
     by: tuple[Hashable, ...]
     """Columns whose values are equal where rows match."""
 
-    def on_column(self, frame: Any) -> Column:
+    def on_column(self, frame: Frame) -> Column:
         """Return the column, or the index, whose values are ordered."""
         library = library_of(frame)
         if self.is_index:
             return library.index_level(frame, 0)
         return library.column(frame, self.on)
 
-    def by_columns(self, frame: Any) -> list[Column]:
+    def by_columns(self, frame: Frame) -> list[Column]:
         """Return the columns whose values are equal where rows match."""
         return [library_of(frame).column(frame, name) for name in self.by]
 
-    def columns(self, frame: Any) -> list[Column]:
+    def columns(self, frame: Frame) -> list[Column]:
         """Return all columns that the side is matched on, in the order of `names`."""
         return [*self.by_columns(frame), self.on_column(frame)]
 
@@ -92,7 +91,7 @@ class AsOfPlan:
 
 
 def plan_of(
-    left: Any, right: Any, sides: tuple[AsOfSide, AsOfSide], names: Sequence[Hashable]
+    left: Frame, right: Frame, sides: tuple[AsOfSide, AsOfSide], names: Sequence[Hashable]
 ) -> AsOfPlan:
     """Return the columns of the answer for two frames.
 

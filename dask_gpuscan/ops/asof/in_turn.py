@@ -37,7 +37,7 @@ class RightRows:
 
 
 def merged_in_turn(
-    question: AsOf, left: Any, seen: RightRows, read: Callable[[], Any]
+    question: AsOf, left: Frame, seen: RightRows, read: Callable[[], Any]
 ) -> tuple[Any, RightRows]:
     """Return the rows of a left batch, each with its match, and the right rows that were read.
 
@@ -78,7 +78,7 @@ def read_on(question: AsOf, seen: RightRows, read: Callable[[], Any]) -> RightRo
 
 
 def _read(
-    question: AsOf, seen: RightRows, read: Callable[[], Any], end: Any
+    question: AsOf, seen: RightRows, read: Callable[[], Any], end: Scalar
 ) -> tuple[Any, int, Any]:
     """Read the right side up to a row behind a number, or to the end.
 
@@ -103,7 +103,7 @@ def _read(
     return seen.waiting if found[-1] is seen.waiting else joined_rows(found), count, right_end
 
 
-def end_of(side: AsOfSide, frame: Any, before: Any) -> Any:
+def end_of(side: AsOfSide, frame: Frame, before: Scalar) -> Scalar:
     """Return the last number of a batch that is in order, and behind the last number so far."""
     library = library_of(frame)
     with library.acquire(frame):

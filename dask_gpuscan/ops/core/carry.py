@@ -7,9 +7,16 @@ class has a default, classes may have a field or a property.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...frames.keys import By
+from ...frames.types import Frame
+
+Partition: TypeAlias = Any
+"""A frame or series of a library, or a block of an array."""
+
+Aggregate: TypeAlias = Any
+"""What a carry makes of partitions, and hands on to later ones."""
 
 
 class Labelled:
@@ -34,11 +41,11 @@ class Summary:
     else:
         window = None
 
-    def aggregate(self, partition: Any) -> Any:
+    def aggregate(self, partition: Partition) -> Any:
         """Small host value that stands for a partition."""
         raise NotImplementedError
 
-    def combine(self, aggregates: Sequence[Any]) -> Any:
+    def combine(self, aggregates: Sequence[Aggregate]) -> Any:
         """One aggregate for one or more neighbouring partitions, given in scan order."""
         raise NotImplementedError
 
@@ -61,16 +68,16 @@ class Carry(Summary, Labelled):
     else:
         reverse, final = False, None
 
-    def apply(self, partition: Any, prefix: Any) -> Any:
+    def apply(self, partition: Partition, prefix: Aggregate) -> Any:
         """Output of a partition; `prefix` is the aggregate of all before it, None for the first."""
         raise NotImplementedError
 
-    def follow(self, partition: Any, prefix: Any) -> tuple[Any, Any]:
+    def follow(self, partition: Partition, prefix: Aggregate) -> tuple[Any, Any]:
         """Output of a partition, and the aggregate of all rows so far."""
         answer, aggregate = self.apply(partition, prefix), self.aggregate(partition)
         return answer, aggregate if prefix is None else self.combine([prefix, aggregate])
 
-    def try_prefix(self, no_rows: Any, prefix: Any) -> None:
+    def try_prefix(self, no_rows: Partition, prefix: Aggregate) -> None:
         """Raise any error if the aggregate of rows before does not fit this carry."""
         self.follow(no_rows, prefix)
 
@@ -109,25 +116,25 @@ class FrameOperation:
         key_columns = grouped_by = ()
         columns_in_states = None
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Raise the errors that a user should see early."""
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         """Empty output for an empty input, which has been checked."""
         raise NotImplementedError
 
-    def time_dtype(self, frame: Any) -> Any:
+    def time_dtype(self, frame: Frame) -> Any:
         """Dtype of the times by which an aggregate gets old; None if it does not."""
         return None
 
-    def last(self, frame: Any, seen: Any) -> Any:
+    def last(self, frame: Frame, seen: Aggregate) -> Any:
         """Frame of the last answers, or of the rows that are kept, given the aggregate of the rows so far.
 
         `frame` is an input, and may have no rows. None if the aggregate is not a table.
         """
         return None
 
-    def settled(self, frame: Any) -> int | None:
+    def settled(self, frame: Frame) -> int | None:
         """How many of the first rows are answered whatever follows; None if all rows that follow may count."""
         return None
 
@@ -135,7 +142,7 @@ class FrameOperation:
 class DataFrameCarry(FrameOperation, Carry):
     """A carry over frames."""
 
-    def whole(self, frame: Any) -> Any:
+    def whole(self, frame: Frame) -> Any:
         """Output of one partition that is all rows, checked first."""
         self.check(frame)
         return (self.final or self).apply(frame, None)
@@ -157,25 +164,25 @@ class OverlapCarry(FrameOperation, Labelled):
         """The summary of the partitions behind, from the last to the next one; None if it does not look there."""
         return None
 
-    def combine(self, aggregates: Sequence[Any]) -> Any:
+    def combine(self, aggregates: Sequence[Aggregate]) -> Any:
         """One aggregate of what lies before, for those of neighbouring partitions."""
         return self.before.combine(aggregates) if self.before else None
 
-    def follow(self, partition: Any, before: Any) -> tuple[Any, Any]:
+    def follow(self, partition: Partition, before: Aggregate) -> tuple[Any, Any]:
         """Output of a partition behind which it does not look, and the aggregate of all rows so far."""
         answer = self.apply(partition, before, None)
         aggregate = self.before.aggregate(partition) if self.before else None
         return answer, aggregate if before is None else self.combine([before, aggregate])
 
-    def try_prefix(self, no_rows: Any, before: Any) -> None:
+    def try_prefix(self, no_rows: Partition, before: Aggregate) -> None:
         """Raise an error of any kind if the aggregate of rows before is not one of this carry."""
         self.follow(no_rows, before)
 
-    def apply(self, partition: Any, before: Any, after: Any) -> Any:
+    def apply(self, partition: Partition, before: Aggregate, after: Aggregate) -> Any:
         """Output of a partition, given the aggregates on either side; None where there are no rows."""
         raise NotImplementedError
 
-    def whole(self, frame: Any) -> Any:
+    def whole(self, frame: Frame) -> Any:
         """Output of one partition that is all rows, checked first."""
         self.check(frame)
         return self.apply(frame, None, None)
@@ -195,14 +202,14 @@ class TreeReduction(Labelled):
     else:
         whole_groups = None
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Raise the errors that a user should see early."""
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         """Empty output for an empty input, which has been checked."""
         raise NotImplementedError
 
-    def table(self, partition: Any) -> Any:
+    def table(self, partition: Partition) -> Any:
         """Table that stands for a partition."""
         raise NotImplementedError
 
@@ -210,11 +217,11 @@ class TreeReduction(Labelled):
         """One table for several, given in the order of their partitions."""
         raise NotImplementedError
 
-    def finish(self, tables: Sequence[Any], frame: Any) -> Any:
+    def finish(self, tables: Sequence[Any], frame: Frame) -> Any:
         """Output of all partitions, given their tables; `frame` is an input, and may have no rows."""
         raise NotImplementedError
 
-    def whole(self, frame: Any) -> Any:
+    def whole(self, frame: Frame) -> Any:
         """Output of one partition that is all rows, checked first."""
         self.check(frame)
         return self.finish([self.table(frame)], frame)

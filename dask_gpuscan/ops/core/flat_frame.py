@@ -10,7 +10,7 @@ from typing import Any
 
 from ... import kernels
 from ...frames.registry import columns_of, library_of
-from ...frames.types import Array, Column, DType, Labels, Layout, Values
+from ...frames.types import Array, Column, DType, Frame, Labels, Layout, Values
 from ...kernels.late_dataclass import dataclass
 from .groups import INT64
 
@@ -87,7 +87,7 @@ class FlatFrame:
         return self.rebuild(arrays, positions, index)
 
 
-def flat_frame(frame: Any) -> FlatFrame:
+def flat_frame(frame: Frame) -> FlatFrame:
     """Return a frame or series with its columns of fixed width as arrays."""
     return FlatFrame(frame, *flat_columns(columns_of(frame)))
 

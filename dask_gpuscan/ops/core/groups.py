@@ -19,7 +19,7 @@ import numpy as np
 
 from ... import kernels
 from ...frames.keys import Keys
-from ...frames.types import GroupIds
+from ...frames.types import ArrayModule, GroupIds, Values
 from ...kernels import BUILT_IN, Nulls, Operator
 from ...kernels.bounded_cache import BoundedCache
 from ...kernels.factorize import occurring
@@ -75,11 +75,11 @@ class Groups:
     marks_nulls = False
     """Whether a scan can write nulls where values are missing."""
 
-    def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
+    def scan(self, op: Operator, values: Values, **options: Unpack[GroupScanArguments]) -> Any:
         """Scan within groups."""
         raise NotImplementedError
 
-    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
+    def any_so_far(self, flags: Values, *, exclusive: bool = False, carry_in: Any = None) -> Any:
         """Return for each row whether any flag of its group so far is set; None if no flag is set."""
         return self.scan(ANY, flags, exclusive=exclusive, carry_in=carry_in)
 
@@ -114,7 +114,7 @@ class OneGroup(ReducibleGroups):
     def __init__(self, reverse: bool = False) -> None:
         self.reverse = reverse
 
-    def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
+    def scan(self, op: Operator, values: Values, **options: Unpack[GroupScanArguments]) -> Any:
         out, _ = kernels.scan(op, values, reverse=self.reverse, carry_out=False, **options)
         return out
 
@@ -127,7 +127,7 @@ class OneGroup(ReducibleGroups):
     def borders(self, rows: int) -> tuple[Any, Any] | None:
         return (slice(0, 1), slice(-1, None)) if rows and not self.reverse else None
 
-    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
+    def any_so_far(self, flags: Values, *, exclusive: bool = False, carry_in: Any = None) -> Any:
         count = len(flags)
         if carry_in:
             return flags | True
@@ -164,7 +164,7 @@ class GroupsAsRuns(ReducibleGroups):
     def scan(
         self,
         op: Operator,
-        values: Any,
+        values: Values,
         *,
         saw_null: Any = None,
         **options: Unpack[GroupScanArguments],
@@ -187,7 +187,7 @@ class AdjacentGroups(GroupsAsRuns):
 
     def __init__(
         self, keys: Keys | Callable[[], Keys], continues: bool = False, reverse: bool = False,
-        starts: Any = None,
+        starts: Values = None,
     ) -> None:  # fmt: skip
         self._keys = keys
         self.continues = continues
@@ -195,7 +195,7 @@ class AdjacentGroups(GroupsAsRuns):
         self._starts = starts
 
     @classmethod
-    def at(cls, starts: Any, rows: int) -> AdjacentGroups:
+    def at(cls, starts: Values, rows: int) -> AdjacentGroups:
         """Return groups of `rows` rows in NumPy, given where each starts."""
 
         def keys() -> Keys:
@@ -258,7 +258,7 @@ class SegmentGroups(GroupsAsRuns):
     reverse : bool
     """
 
-    def __init__(self, xp: Any, offsets: Any, rows: int, reverse: bool = False) -> None:
+    def __init__(self, xp: ArrayModule, offsets: Values, rows: int, reverse: bool = False) -> None:
         self.xp, self.offsets, self.reverse = xp, offsets, reverse
         self.segments = kernels.Segments(offsets, rows, check=False)
 
@@ -328,7 +328,7 @@ class NumberedGroups(ReducibleGroups):
         """The row in which each code is met first, where that is known."""
         return self.codes.first_rows
 
-    def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
+    def scan(self, op: Operator, values: Values, **options: Unpack[GroupScanArguments]) -> Any:
         codes = self.codes
         out, _ = kernels.scan_by_code(
             op, codes.array, values, codes.groups, carry_codes=self.before, check=False, **options

@@ -8,6 +8,7 @@ from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from ...frames.messages import refuse_values, title_of
 from ...frames.protocol import Library
+from ...frames.types import Column
 from ...kernels.late_dataclass import dataclass
 from ..runs import EndedRuns
 from .groups import AdjacentGroups, Groups, ReducibleGroups, States
@@ -29,7 +30,7 @@ class Needs(IntEnum):
 class Typed(Protocol):
     """An operation on one column, or on several that are the inputs of one operator."""
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         """Dtype of the answer; raises what the user should see before anything is computed."""
 
 
@@ -48,7 +49,7 @@ class GroupOperation(Typed, Protocol):
     def needs(self) -> Needs:
         """The parts of a group that it must see."""
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group; the function that is returned waits for the states."""
 
     def combine(self, states: Sequence[States]) -> States:
@@ -70,10 +71,10 @@ class GroupReduction(GroupOperation, Protocol):
     def at_borders(self) -> bool:
         """Whether it may need only the first and the last row of each group whose rows are adjacent."""
 
-    def reduce_runs(self, columns: Sequence[Any], groups: AdjacentGroups) -> AnswerRuns:
+    def reduce_runs(self, columns: Sequence[Column], groups: AdjacentGroups) -> AnswerRuns:
         """Reduce groups whose rows are adjacent."""
 
-    def of_nothing(self, columns: Sequence[Any]) -> Any:
+    def of_nothing(self, columns: Sequence[Column]) -> Any:
         """Return the answer of a group without rows, as an array of one row; None if it is null."""
 
 
@@ -86,10 +87,10 @@ class StateReduction:
     def at_borders(self) -> bool:
         return False
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         raise NotImplementedError
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         raise NotImplementedError
 
     def combine(self, states: Sequence[States]) -> States:
@@ -99,21 +100,21 @@ class StateReduction:
         """Return arrays of states in which those of each group have become one."""
         raise NotImplementedError
 
-    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+    def finalize(self, columns: Sequence[Column], states: States) -> Any:
         """Return the answers of groups as an array, given their states."""
         raise NotImplementedError
 
     def finalize_runs(
-        self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
+        self, columns: Sequence[Column], states: States, runs: EndedRuns, carried: States | None
     ) -> Any:
         """Return the answers of runs as an array, given the state of the one that was open before."""
         raise NotImplementedError
 
-    def reduce_runs(self, columns: Sequence[Any], groups: AdjacentGroups) -> AnswerRuns:
+    def reduce_runs(self, columns: Sequence[Column], groups: AdjacentGroups) -> AnswerRuns:
         states = self.aggregate(columns, groups)()
         return lambda runs, carried: self.finalize_runs(columns, states, runs, carried)
 
-    def of_nothing(self, columns: Sequence[Any]) -> Any:
+    def of_nothing(self, columns: Sequence[Column]) -> Any:
         return None
 
 
@@ -127,7 +128,7 @@ class GroupScan(GroupOperation, ColumnOperation, Protocol):
     def reverse(self) -> bool:
         """Whether rows are met from the last to the first."""
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         """Array of the answers of rows, given the states of their groups before."""
 
 

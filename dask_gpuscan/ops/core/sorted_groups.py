@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 from ... import kernels
 from ...frames.keys import Keys
+from ...frames.types import ArrayModule, Values
 from ...kernels import Operator
 from .groups import INT64, Groups, GroupScanArguments, States, fields_of, on_states, state_of
 
@@ -23,11 +24,11 @@ class SortedGroups(Groups):
         How many groups had rows before.
     """
 
-    def __init__(self, xp: Any, keys: Keys, order: Any, before: int) -> None:
+    def __init__(self, xp: ArrayModule, keys: Keys, order: Values, before: int) -> None:
         self.xp = xp
         self.keys, self.order, self.before = keys, order, before
 
-    def arranged(self, states: Any, values: Any) -> Any:
+    def arranged(self, states: Any, values: Values) -> Any:
         """Return the state of each group followed by its rows, so that equal keys are adjacent."""
         return self.xp.concatenate([states, values])[self.order]
 
@@ -35,7 +36,7 @@ class SortedGroups(Groups):
         """Return answers in the order of keys in the rows' own order."""
         return kernels.put(answers, self.order, check=False)[self.before :]
 
-    def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
+    def scan(self, op: Operator, values: Values, **options: Unpack[GroupScanArguments]) -> Any:
         carry_in, dtype = options.get("carry_in"), options.get("dtype")
         rows = self.xp.arange(len(self.order) - self.before, dtype=INT64)
         _, states = kernels.reduce_by_key(

@@ -18,7 +18,7 @@ from ...frames.key_values import Missing
 from ...frames.keys import By, any_null, boundary_key, key_arrays, key_scalar
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import Array
+from ...frames.types import Array, Column, Frame
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
 from ..core.columnwise import of_one_group
@@ -50,22 +50,22 @@ class _Adjacent(OpenRuns):
     def label(self) -> str:
         return self.spec.label
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         self.spec.check(frame)
 
-    def order(self, partition: Any) -> Any:
+    def order(self, partition: Frame) -> Any:
         """Return the rows of a partition in the order of their keys, as positions; None if they are in order."""
         library = library_of(partition)
         index = library.index(partition)
         return library.argsort_index(index) if self.sorts and not library.is_sorted(index) else None
 
-    def open_run(self, partition: Any, start: int | None = None) -> Open:
+    def open_run(self, partition: Frame, start: int | None = None) -> Open:
         order = self.order(partition)
         if order is not None:
             partition, start = library_of(partition).rows(partition, order), None
         return super().open_run(partition, start)
 
-    def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
+    def states(self, partition: Frame, start: int, stop: int) -> tuple[Any, ...]:
         slice_, spec = library_of(partition).slice_column, self.spec
         begun = []
         for part, planned in zip(spec.parts, spec.planned(partition, False), strict=True):
@@ -99,19 +99,19 @@ class AdjacentReduce(_Adjacent):
         """The carry for the partition that nothing follows."""
         return replace(self, ends=True)
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return self.final.apply(library_of(frame).no_rows(frame), None)
 
-    def apply(self, partition: Any, prefix: Open | None) -> Any:
+    def apply(self, partition: Frame, prefix: Open | None) -> Any:
         with library_of(partition).acquire(partition):
             return self.spec.from_groups(partition, *self.closed(partition, prefix))
 
-    def closed(self, partition: Any, prefix: Open | None) -> tuple[list[Any], list[Any]]:
+    def closed(self, partition: Frame, prefix: Open | None) -> tuple[list[Any], list[Any]]:
         """Return the keys of the groups that end in a partition, and their answers, as arrays."""
         runs, _, arrays = self.ended(partition, prefix)
         return runs.keys(), arrays
 
-    def ended(self, partition: Any, prefix: Open | None) -> tuple[EndedRuns, Any, list[Any]]:
+    def ended(self, partition: Frame, prefix: Open | None) -> tuple[EndedRuns, Any, list[Any]]:
         """Return the runs that end in a partition, the starts of all its own runs, and the answers of ended ones."""
         library = library_of(partition)
         prefix = prefix or Open(0, None, 0)
@@ -144,7 +144,7 @@ class AdjacentReduce(_Adjacent):
 class RunAggregates(AdjacentReduce):
     """One row a run, with its place among all rows; a null equals a null."""
 
-    def apply(self, partition: Any, prefix: Open | None) -> Any:
+    def apply(self, partition: Frame, prefix: Open | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
             runs, starts, answers = self.ended(partition, prefix)
@@ -172,10 +172,10 @@ class AdjacentScan(_Adjacent):
     def reverse(self) -> bool:
         return self.spec.reverse
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
-    def apply(self, partition: Any, prefix: Open | None) -> Any:
+    def apply(self, partition: Frame, prefix: Open | None) -> Any:
         order = self.order(partition)
         if order is None:
             return self._apply(partition, prefix)
@@ -183,7 +183,7 @@ class AdjacentScan(_Adjacent):
         back = library.xp.argsort(order)
         return library.rows(self._apply(library.rows(partition, order), prefix), back)
 
-    def _apply(self, partition: Any, prefix: Open | None) -> Any:
+    def _apply(self, partition: Frame, prefix: Open | None) -> Any:
         library, spec = library_of(partition), self.spec
         with library.acquire(partition):
             series = self.by.series(partition)
@@ -207,7 +207,7 @@ class AdjacentScan(_Adjacent):
                 arrays.append(spec.in_groups(part, columns, array, null))
             return spec.build(partition, arrays, library.index(partition))
 
-    def last(self, frame: Any, seen: Open) -> Any:
+    def last(self, frame: Frame, seen: Open) -> Any:
         if seen.border is None:
             return None
         library, keys = library_of(frame), self.by.series(frame)
@@ -243,14 +243,14 @@ class CheckAdjacent(DataFrameCarry):
         """The key columns, which are always read."""
         return [name for name in self.by.columns if name not in self.by.levels]
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         if not len(frame):  # with rows, `apply` checks them
             key_arrays(self.by.series(frame))
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return library_of(frame).no_rows(frame)
 
-    def aggregate(self, partition: Any) -> RunKeys:
+    def aggregate(self, partition: Frame) -> RunKeys:
         library = library_of(partition)
         with library.acquire(partition):
             series = self.by.series(partition)
@@ -268,7 +268,7 @@ class CheckAdjacent(DataFrameCarry):
         starts, _ = kernels.run_length_encode(library.dense_group_ids(arrays).array)
         return RunKeys(library, [library.take(a, starts) for a in arrays])
 
-    def apply(self, partition: Any, prefix: RunKeys | None) -> Any:
+    def apply(self, partition: Frame, prefix: RunKeys | None) -> Any:
         found = self.aggregate(partition)
         if prefix is not None:
             found = self.combine([prefix, found])
@@ -285,7 +285,7 @@ class CheckAdjacent(DataFrameCarry):
                 self._refuse(columns, int(again.argmax()))
         return partition
 
-    def _refuse(self, columns: list[Any], run: int) -> None:
+    def _refuse(self, columns: list[Column], run: int) -> None:
         found = boundary_key(columns, run)
         pairs = zip(found.values, found.rows, strict=True)
         values = [

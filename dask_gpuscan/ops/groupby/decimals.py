@@ -13,6 +13,7 @@ import numpy as np
 from ...frames.messages import column_title, first_line
 from ...frames.protocol import Library
 from ...frames.registry import library_of
+from ...frames.types import Column
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import FORWARD, INT64, ReducibleGroups, States
@@ -29,10 +30,10 @@ _ADD = BUILT_IN["add"]
 class DecimalSum(ArrayReduction):
     """Sums of decimals."""
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return library_of(columns[0]).group_dtype("sum", columns[0].dtype)
 
-    def _reduce(self, columns: Sequence[Any], groups: ReducibleGroups) -> Any:
+    def _reduce(self, columns: Sequence[Column], groups: ReducibleGroups) -> Any:
         column = columns[0]
         host, valid = host_of(library_of(column)), library_of(column).valid(column)
         waits = [
@@ -42,7 +43,7 @@ class DecimalSum(ArrayReduction):
         *limbs, counts = [np.atleast_1d(wait()[0]) for wait in waits]
         return self._array(column, host.whole(limbs), counts > 0)
 
-    def _reduce_one(self, columns: Sequence[Any]) -> HostScalar:
+    def _reduce_one(self, columns: Sequence[Column]) -> HostScalar:
         library = library_of(columns[0])
         array = self._reduce(columns, FORWARD)
         return HostScalar(library, library.host_row(library.as_column(array), 0), array.dtype)
@@ -56,12 +57,12 @@ class DecimalSum(ArrayReduction):
                 f"{self.name} of {column_title(column)}: {first_line(error)}"
             ) from error
 
-    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+    def finalize(self, columns: Sequence[Column], states: States) -> Any:
         """Return the sums; that of no values is 0."""
         sums = host_of(library_of(columns[0])).values(states[0])
         return self._array(columns[0], sums, np.ones(len(sums), np.bool_), self.dtype(columns))
 
-    def of_nothing(self, columns: Sequence[Any]) -> Any:
+    def of_nothing(self, columns: Sequence[Column]) -> Any:
         return self._array(
             columns[0], np.zeros(1, object), np.ones(1, np.bool_), self.dtype(columns)
         )
@@ -76,10 +77,10 @@ class DecimalMean(StateReduction):
     """The reduction of kernels that counts values."""
     name = "mean"
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return library_of(columns[0]).group_dtype("mean", columns[0].dtype)
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         sums, counts = (each.aggregate(columns, groups) for each in (self.sums, self.counts))
         return lambda: (*sums(), *counts())
 
@@ -92,13 +93,13 @@ class DecimalMean(StateReduction):
         return (*self.sums.merge(library, states[:1], groups), *counts)
 
     def finalize_runs(
-        self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
+        self, columns: Sequence[Column], states: States, runs: EndedRuns, carried: States | None
     ) -> Any:
         before = (None, None) if carried is None else (carried[:1], carried[1:])
         sums = self.sums.closed(columns, states[:1], runs, before[0])
         return self.finalize(columns, (*sums, *self.counts.closed(states[1:], runs, before[1])))
 
-    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+    def finalize(self, columns: Sequence[Column], states: States) -> Any:
         host = host_of(library_of(columns[0]))
         sums, counts = host.values(states[0]), states[1]
         return host.array(rounded_means(sums, counts), counts > 0, self.dtype(columns))
@@ -122,13 +123,13 @@ class CastReduction(StateReduction):
     def name(self) -> str:
         return str(self.reduction.name)
 
-    def _cast(self, columns: Sequence[Any]) -> list[Any]:
+    def _cast(self, columns: Sequence[Column]) -> list[Any]:
         return [cast_to_answer(self.name, column) for column in columns]
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return self.reduction.dtype(self._cast(columns))
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         found: Callable[[], States] = self.reduction.aggregate(self._cast(columns), groups)
         return found
 
@@ -141,9 +142,9 @@ class CastReduction(StateReduction):
         return found
 
     def finalize_runs(
-        self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
+        self, columns: Sequence[Column], states: States, runs: EndedRuns, carried: States | None
     ) -> Any:
         return self.reduction.finalize_runs(self._cast(columns), states, runs, carried)
 
-    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+    def finalize(self, columns: Sequence[Column], states: States) -> Any:
         return self.reduction.finalize(self._cast(columns), states)

@@ -15,6 +15,7 @@ from ...frames.keys import By, Keys, key_arrays
 from ...frames.messages import FLAG, name_columns
 from ...frames.protocol import Library
 from ...frames.registry import choose_columns, column_of, library_of
+from ...frames.types import Array, Column, Frame, Missing, Values
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import (
     FORWARD,
@@ -42,15 +43,15 @@ class ArrayReduction(StateReduction):
     def name(self) -> str:
         return self.reduction.name
 
-    def _reduce(self, columns: Sequence[Any], groups: ReducibleGroups) -> Any:
+    def _reduce(self, columns: Sequence[Column], groups: ReducibleGroups) -> Any:
         """Return the value of each group."""
         raise NotImplementedError
 
-    def _reduce_one(self, columns: Sequence[Any]) -> HostScalar:
+    def _reduce_one(self, columns: Sequence[Column]) -> HostScalar:
         """Return the value of all rows."""
         raise NotImplementedError
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         found = self._reduce_one(columns) if groups.is_one else self._reduce(columns, groups)
         return lambda: (found,)
 
@@ -63,12 +64,12 @@ class ArrayReduction(StateReduction):
         return (self._reduce([library.as_column(states[0])], groups),)
 
     def finalize_runs(
-        self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
+        self, columns: Sequence[Column], states: States, runs: EndedRuns, carried: States | None
     ) -> Any:
         return self.finalize(columns, self.closed(columns, states, runs, carried))
 
     def closed(
-        self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
+        self, columns: Sequence[Column], states: States, runs: EndedRuns, carried: States | None
     ) -> States:
         """Return the states of runs, given the state of the run that was open before."""
         library = library_of(columns[0])
@@ -85,10 +86,10 @@ class ArrayReduction(StateReduction):
 class FirstLastReduction(ArrayReduction):
     """The first or last value of each group that is not null: its row is gathered."""
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return columns[0].dtype
 
-    def _reduce(self, columns: Sequence[Any], groups: ReducibleGroups) -> Any:
+    def _reduce(self, columns: Sequence[Column], groups: ReducibleGroups) -> Any:
         library = library_of(columns[0])
         rows = library.xp.arange(len(columns[0]), dtype=INT64)
         nulls = kernels.byte_mask(~library.valid(columns[0]))
@@ -96,13 +97,13 @@ class FirstLastReduction(ArrayReduction):
         positions = library.xp.where(seen, at, -1)
         return library.take(library.array(columns[0]), positions, nulls=True)
 
-    def _reduce_one(self, columns: Sequence[Any]) -> HostScalar:
+    def _reduce_one(self, columns: Sequence[Column]) -> HostScalar:
         library = library_of(columns[0])
         at = library.seek_valid(columns[0], from_end=self.reduction.picks == "last")()
         # the first row, a null, where there is no value
         return HostScalar(library, library.host_row(columns[0], at or 0), columns[0].dtype)
 
-    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+    def finalize(self, columns: Sequence[Column], states: States) -> Any:
         """Return the values, with the library's own nulls."""
         return library_of(columns[0]).first_last(states[0])
 
@@ -120,10 +121,10 @@ class CountChanges(StateReduction):
     def name(self) -> str:
         return self.reduction.name
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return INT64
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         library = library_of(columns[0])
         nulls = kernels.byte_mask(~library.valid(columns[0]))
         codes = key_arrays(columns).arrays[0]
@@ -146,7 +147,7 @@ class CountChanges(StateReduction):
         return (self._joined(library, counts, ends, groups), *values)
 
     def _joined(
-        self, library: Library, counts: Any, ends: list[Any], groups: ReducibleGroups
+        self, library: Library, counts: Values, ends: list[Any], groups: ReducibleGroups
     ) -> Any:
         """Return the number of runs of groups of parts, given that of each part and its first and last value."""
         both = library.as_column(library.concatenate(ends))
@@ -155,7 +156,7 @@ class CountChanges(StateReduction):
         return merged(self.reduction.op, fields, groups)[0]
 
     def finalize_runs(
-        self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
+        self, columns: Sequence[Column], states: States, runs: EndedRuns, carried: States | None
     ) -> Any:
         library, (counts, *ends) = library_of(columns[0]), states
         counts = counts[: len(runs.starts)].copy()
@@ -166,10 +167,10 @@ class CountChanges(StateReduction):
             counts = library.prepend_number(carried[0], counts)
         return self.finalize(columns, (counts,))
 
-    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+    def finalize(self, columns: Sequence[Column], states: States) -> Any:
         return library_of(columns[0]).from_integers(states[0])
 
-    def of_nothing(self, columns: Sequence[Any]) -> Any:
+    def of_nothing(self, columns: Sequence[Column]) -> Any:
         library = library_of(columns[0])
         return library.from_integers(library.xp.zeros(1, INT64))
 
@@ -177,7 +178,7 @@ class CountChanges(StateReduction):
 class LibraryReduction(ArrayReduction):
     """A reduction by the library's own group-by."""
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
         try:
             return library_of(columns[0]).group_dtype(self.name, columns[0].dtype)
@@ -185,7 +186,7 @@ class LibraryReduction(ArrayReduction):
             name_columns(error, self.name, columns[:1])
             raise
 
-    def _reduce(self, columns: Sequence[Any], groups: ReducibleGroups) -> Any:
+    def _reduce(self, columns: Sequence[Column], groups: ReducibleGroups) -> Any:
         """Return the answer of each group; without values a null, or the identity if the dtype has no null."""
         library = library_of(columns[0])
         codes = _codes_of(library, groups)
@@ -196,20 +197,20 @@ class LibraryReduction(ArrayReduction):
         (counts,) = groups.reduce(COUNT, valid)()
         return nulled(library, array, counts == 0)
 
-    def _reduce_one(self, columns: Sequence[Any]) -> HostScalar:
+    def _reduce_one(self, columns: Sequence[Column]) -> HostScalar:
         library = library_of(columns[0])
         one = Keys([library.xp.zeros(len(columns[0]), INT64)], [None])
         array = self._reduce(columns, AdjacentGroups(one))
         return HostScalar(library, library.host_row(library.as_column(array), 0), array.dtype)
 
-    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+    def finalize(self, columns: Sequence[Column], states: States) -> Any:
         """Return the library's answer for each value alone: for a null, that may be a value."""
         library = library_of(columns[0])
         values = library.as_column(states[0])
         rows = library.xp.arange(len(values), dtype=INT64)
         return library.group_reduce(self.name, values, rows)
 
-    def of_nothing(self, columns: Sequence[Any]) -> Any:
+    def of_nothing(self, columns: Sequence[Column]) -> Any:
         """Return the library's answer for one null; None if the statistic has none."""
         library = library_of(columns[0])
         if STATISTICS[self.name].of_none is None:
@@ -222,7 +223,7 @@ class LibraryReduction(ArrayReduction):
 _ENDS = (FirstLastReduction(REDUCTIONS["first"]), FirstLastReduction(REDUCTIONS["last"]))
 
 
-def _row(library: Library, array: Any) -> Any:
+def _row(library: Library, array: Array) -> Any:
     """Return the first row of an array on the host."""
     return library.host_row(library.as_column(array), 0)
 
@@ -238,7 +239,7 @@ def _codes_of(library: Library, groups: ReducibleGroups) -> Any:
     return codes
 
 
-def nulled(library: Library, array: Any, missing: Any) -> Any:
+def nulled(library: Library, array: Array, missing: Missing) -> Any:
     """Return an array with nulls where `missing` is true; the array itself if it is true nowhere."""
     return library.set_null(array, missing) if bool(missing.any()) else array
 
@@ -247,7 +248,7 @@ def nulled(library: Library, array: Any, missing: Any) -> Any:
 
 
 def reduce_by_library(
-    obj: Any, by: By, dropna: bool, chosen: Any, method: str, options: dict[str, Any]
+    obj: Frame, by: By, dropna: bool, chosen: Any, method: str, options: dict[str, Any]
 ) -> Any:
     """Return the answer of a method of the library's group-by for one column, by name, or for a list of columns.
 
@@ -265,7 +266,7 @@ def reduce_by_library(
 
 
 def agg_by_library(
-    obj: Any, by: By, dropna: bool, wanted: Sequence[tuple[Hashable, Hashable, str]], named: bool
+    obj: Frame, by: By, dropna: bool, wanted: Sequence[tuple[Hashable, Hashable, str]], named: bool
 ) -> Any:
     """Return a frame of reductions, each given as its label, column and name; None as for `reduce_by_library`.
 
@@ -291,7 +292,7 @@ def agg_by_library(
     return library.frame(arrays, list(labels), library.index(found[0]), like)
 
 
-def _is_right(obj: Any, names: Sequence[str]) -> bool:
+def _is_right(obj: Frame, names: Sequence[str]) -> bool:
     """Return whether the library has reductions of these names that are right for any values.
 
     For no rows it may answer with other dtypes.

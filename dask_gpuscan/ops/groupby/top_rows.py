@@ -16,7 +16,7 @@ from ...frames.keys import By, any_null, named_keys
 from ...frames.messages import HINT, column_title
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of
-from ...frames.types import Column, Values
+from ...frames.types import Array, ArrayModule, Column, Frame, Values
 from ...kernels.late_dataclass import dataclass
 from ...kernels.sorted_values import searchsorted_sorted
 from ..core.carry import TreeReduction
@@ -171,16 +171,16 @@ class TopOfAll(TreeReduction):
     def label(self) -> str:
         return self.top.method
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Raise the errors that a user should see early."""
         for column in self.by.series(frame):
             self.top.check(column)
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         none = library_of(frame).no_rows(frame)
         return self.finish([self.table(none)], none)
 
-    def table(self, partition: Any) -> SomeRows:
+    def table(self, partition: Frame) -> SomeRows:
         return SomeRows(self._some(partition), schema_of(partition))
 
     def merge(self, tables: Sequence[SomeRows]) -> SomeRows:
@@ -189,22 +189,22 @@ class TopOfAll(TreeReduction):
             return tables[0]
         return SomeRows(self._some(joined_rows([t.rows for t in tables])), schema)
 
-    def finish(self, tables: Sequence[SomeRows], frame: Any) -> Any:
+    def finish(self, tables: Sequence[SomeRows], frame: Frame) -> Any:
         return self._first(self.merge(tables).rows)
 
-    def whole(self, frame: Any) -> Any:
+    def whole(self, frame: Frame) -> Any:
         """Output of one partition that is all rows, which are sorted once."""
         self.check(frame)
         return self._first(frame)
 
-    def _first(self, frame: Any) -> Any:
+    def _first(self, frame: Frame) -> Any:
         """Return the rows of the answer, in the order of their values."""
         library = library_of(frame)
         with library.acquire(frame):
             frame = self._near(library, frame)
             return library.rows(frame, self._taken(library, frame, self.top.n, final=True))
 
-    def _some(self, frame: Any) -> Any:
+    def _some(self, frame: Frame) -> Any:
         """Return the rows that may be in the answer, in their own order."""
         library = library_of(frame)
         with library.acquire(frame):
@@ -212,12 +212,12 @@ class TopOfAll(TreeReduction):
             rows = self._taken(library, frame, self.top.most, final=False)
             return library.rows(frame, kernels.sort(rows))
 
-    def _taken(self, library: Library, frame: Any, most: int, final: bool) -> Values:
+    def _taken(self, library: Library, frame: Frame, most: int, final: bool) -> Values:
         """Return the rows with the first `most` places, in the order of their values."""
         order, places = self.top.order(library, self.by.series(frame), None, None, final)
         return order[places < most] if self.top.keep == "all" else order[:most]
 
-    def _near(self, library: Library, frame: Any) -> Any:
+    def _near(self, library: Library, frame: Frame) -> Any:
         """Return the rows whose first value is at least as good as the last one that may be taken."""
         xp, column = library.xp, self.by.series(frame)[0]
         if len(frame) < (MANY if xp is np else MANY_ON_GPU):
@@ -239,7 +239,7 @@ SPARE = 8
 """How many times as many values of the sample lie beyond the bound as beyond an exact one."""
 
 
-def _bound(xp: Any, values: Values, most: int, largest: bool) -> Any:
+def _bound(xp: ArrayModule, values: Values, most: int, largest: bool) -> Any:
     """Return a bound that at least `most` values reach: from a sample, or the exact one if too few reach that."""
     for step in (max(1, len(values) // SAMPLE), 1):
         some = values[::step]
@@ -286,7 +286,7 @@ class TopRowsTable:
     def take(self, positions: Values) -> TopRowsTable:
         """Return the rows at these positions."""
 
-        def take(arrays: list[Any]) -> list[Any]:
+        def take(arrays: list[Array]) -> list[Any]:
             return [self.library.take(array, positions) for array in arrays]
 
         return replace(
@@ -328,15 +328,15 @@ class TopRows(TreeReduction):
     def label(self) -> str:
         return f"groupby-{self.top.method}"
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Raise the errors that a user should see early."""
         self.top.check(self.by.column(frame, self.column))
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         none = library_of(frame).no_rows(frame)
         return self.finish([self.table(none)], none)
 
-    def table(self, partition: Any) -> TopRowsTable:
+    def table(self, partition: Frame) -> TopRowsTable:
         library = library_of(partition)
         with library.acquire(partition):
             series = self.by.series(partition)
@@ -354,7 +354,7 @@ class TopRows(TreeReduction):
         common_schema([t.schema for t in tables])
         return self._top(tables[0].joined(tables[1:])) if len(tables) > 1 else tables[0]
 
-    def finish(self, tables: Sequence[TopRowsTable], frame: Any) -> Any:
+    def finish(self, tables: Sequence[TopRowsTable], frame: Frame) -> Any:
         rows = self.merge(tables)
         library = rows.library
         with library.acquire(frame):

@@ -10,7 +10,7 @@ from ...frames.keys import By, any_null, named_keys
 from ...frames.messages import column_title, name_columns
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of
-from ...frames.types import Values
+from ...frames.types import Frame, Values
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import TreeReduction
@@ -51,19 +51,19 @@ class ValueCounts(TreeReduction):
     """Whether the last column is a series with keys before it; its dtype decides that of counts."""
     label = "value-counts"
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Raise the errors that an empty series shows."""
         empty = library_of(frame).no_rows(frame)
         self.finish([self.table(empty)], empty)
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return self.finish([self.table(frame)], frame)
 
-    def whole(self, frame: Any) -> Any:
+    def whole(self, frame: Frame) -> Any:
         """Output of one partition that is all rows; these show the errors of an empty series, too."""
         return self.finish([self.table(frame)], frame)
 
-    def table(self, partition: Any) -> Counts:
+    def table(self, partition: Frame) -> Counts:
         library = library_of(partition)
         with library.acquire(partition):
             series = self.by.series(partition)
@@ -104,7 +104,7 @@ class ValueCounts(TreeReduction):
         values = [library.take(array, first[met]) for array in found.values]
         return Counts(library, values, sums[met], found.schema)
 
-    def finish(self, tables: Sequence[Counts], frame: Any) -> Any:
+    def finish(self, tables: Sequence[Counts], frame: Frame) -> Any:
         found = self.merge(tables)
         library, values, counts = found.library, found.values, found.counts
         dropped = [
@@ -152,7 +152,7 @@ class ValueCounts(TreeReduction):
         numbers[present[order]] = xp.arange(len(order), dtype=INT64)
         return numbers[codes]
 
-    def _dtype(self, library: Library, frame: Any) -> Any:
+    def _dtype(self, library: Library, frame: Frame) -> Any:
         if self.by.columns and not self.as_series:
             return FLOAT64 if self.normalize else INT64
         column = self.by.series(frame)[-1]

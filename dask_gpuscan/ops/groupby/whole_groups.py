@@ -16,7 +16,7 @@ from ...frames.keys import By, Keys, dense_ids, group_ids_of
 from ...frames.messages import name_columns
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of, stored_numbers
-from ...frames.types import GroupIds, Values
+from ...frames.types import Array, Column, DType, Frame, GroupIds, Values
 from ...kernels.factorize import arrange_by_code, most_arranged, sort_by_code
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
@@ -57,7 +57,7 @@ SPARSE = 1 << 18
 """Most numbers of groups for which the numbers with rows are counted before rows are sorted."""
 
 
-def together(numbered: NumberedRows, columns: Sequence[Any]) -> GroupedRows:
+def together(numbered: NumberedRows, columns: Sequence[Column]) -> GroupedRows:
     """Return columns with the rows of each group together."""
     library, ids = numbered.library, numbered.ids
     most = most_arranged(ids.array)
@@ -107,16 +107,16 @@ class WholeGroupReduce(TreeReduction):
         """The keys whose rows must share a partition."""
         return self.spec.by
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Raise the errors that a user should see early."""
         self.spec.check(frame)
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         """Empty output for an empty input."""
         none = library_of(frame).no_rows(frame)
         return self.finish([self.table(none)], none)
 
-    def table(self, partition: Any) -> Answers:
+    def table(self, partition: Frame) -> Answers:
         """Return the answers of the groups of a partition."""
         library = library_of(partition)
         with library.acquire(partition):
@@ -165,7 +165,7 @@ class WholeGroupReduce(TreeReduction):
         pairs = zip(*(t.arrays for t in tables), strict=True)
         return Answers(library, keys, [library.concatenate(list(a)) for a in pairs], schema)
 
-    def finish(self, tables: Sequence[Answers], frame: Any) -> Any:
+    def finish(self, tables: Sequence[Answers], frame: Frame) -> Any:
         """Return the answers of all groups."""
         spec, found = self.spec, self.merge(tables)
         library = found.library
@@ -216,7 +216,7 @@ class WholeGroupReduction:
         """For the names of tasks, and messages."""
         raise NotImplementedError
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
         try:
             return self._dtype(library_of(columns[0]), columns[0].dtype)
@@ -224,22 +224,22 @@ class WholeGroupReduction:
             name_columns(error, self.name, columns[:1])
             raise
 
-    def _dtype(self, library: Library, dtype: Any) -> Any:
+    def _dtype(self, library: Library, dtype: DType) -> Any:
         raise NotImplementedError
 
-    def _answers(self, column: Any, array: Any, starts: Values) -> Any:
+    def _answers(self, column: Column, array: Array, starts: Values) -> Any:
         """Return the answers of groups whose values are in an array, given where each starts."""
         raise NotImplementedError
 
-    def takes_numbers(self, columns: Sequence[Any]) -> bool:
+    def takes_numbers(self, columns: Sequence[Column]) -> bool:
         """Return whether `reduce_numbers` can reduce these columns, and faster than by adjacent groups."""
         return False
 
-    def reduce_numbers(self, columns: Sequence[Any], ids: GroupIds, runs: CodeRuns) -> Any:
+    def reduce_numbers(self, columns: Sequence[Column], ids: GroupIds, runs: CodeRuns) -> Any:
         """Return the answers of the groups that have rows, in the order of their codes; fills in `runs`."""
         raise NotImplementedError
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         library = library_of(columns[0])
         return lambda: (library, library.copy(library.array(columns[0])))
 
@@ -247,14 +247,16 @@ class WholeGroupReduction:
         library = states[0][0]
         return library, library.concatenate([array for _, array in states])
 
-    def reduce_runs(self, columns: Sequence[Any], groups: AdjacentGroups) -> AnswerRuns:
+    def reduce_runs(self, columns: Sequence[Column], groups: AdjacentGroups) -> AnswerRuns:
         starts = groups.first_rows
         return lambda runs, carried: self._of_runs(columns[0], starts, runs, carried)
 
-    def of_nothing(self, columns: Sequence[Any]) -> Any:
+    def of_nothing(self, columns: Sequence[Column]) -> Any:
         return None
 
-    def _of_runs(self, column: Any, starts: Values, runs: EndedRuns, carried: States | None) -> Any:
+    def _of_runs(
+        self, column: Column, starts: Values, runs: EndedRuns, carried: States | None
+    ) -> Any:
         """Return the answers of the runs that end, given where all runs of the partition start."""
         library, closed = library_of(column), len(runs.starts)
         end = int(starts[closed]) if closed < len(starts) else len(column)
@@ -274,10 +276,10 @@ class ListOfValues(WholeGroupReduction):
 
     name = "list"
 
-    def _dtype(self, library: Library, dtype: Any) -> Any:
+    def _dtype(self, library: Library, dtype: DType) -> Any:
         return library.list_dtype(dtype)
 
-    def _answers(self, column: Any, array: Any, starts: Values) -> Any:
+    def _answers(self, column: Column, array: Array, starts: Values) -> Any:
         library = library_of(column)
         if len(array) > np.iinfo(INT32).max:
             raise ValueError(
@@ -288,7 +290,7 @@ class ListOfValues(WholeGroupReduction):
         values = library.copy(array)  # users may write to the answer
         return library.from_items(values, offsets.astype(INT32), self.dtype([column]))
 
-    def of_nothing(self, columns: Sequence[Any]) -> Any:
+    def of_nothing(self, columns: Sequence[Column]) -> Any:
         library = library_of(columns[0])
         none = library.slice_array(library.array(columns[0]), 0, 0)
         return self._answers(columns[0], none, library.xp.zeros(1, INT64))

@@ -43,6 +43,9 @@ _TOO_WIDE = f"holds an integer of more than {WIDEST} bits"
 _OF_USE = re.compile("never closed|unmatched|does not match|literal|leading zeros|too many")
 """Messages of Python that are true of predicates, too."""
 
+_ESCAPE = re.compile(r"""\\(?:(?P<large>[4-7][0-7]{2})|(?P<known>[\\'"0-7abfnrtvxNuU]))?""")
+"""What follows a backslash in a string; an octal number that is no byte is large."""
+
 _ASSIGNMENT = re.compile("(?<![=<>!])=(?!=)")
 
 _PUNCTUATION = frozenset("()[]{},") | {""}
@@ -206,6 +209,13 @@ class Parsed:
         return self.error(f"is no expression: found {found}, {_REASONS.get(word, reason)}")
 
 
+def _without_warning(escape: re.Match[str]) -> str:
+    """Write an escape that Python warns of as one with the same value."""
+    if escape["large"]:
+        return f"\\u{int(escape['large'], 8):04x}"
+    return escape[0] if escape["known"] else r"\\"
+
+
 class _Reader(NamedTuple):
     """Makes nodes of those of Python's that are accepted."""
 
@@ -244,7 +254,9 @@ class _Reader(NamedTuple):
             if token["prefix"].lower() not in ("", "r", "u"):
                 raise self.parsed.foreign(of, f"a string with the prefix {token['prefix']}")
             try:
-                return Node("literal", ast.literal_eval(token[0]), (), quoted(token[0]))
+                raw = token["prefix"].lower() == "r"
+                text = token[0] if raw else _ESCAPE.sub(_without_warning, token[0])
+                return Node("literal", ast.literal_eval(text), (), quoted(token[0]))
             except (SyntaxError, ValueError):  # for what follows a backslash
                 raise self.parsed.foreign(of, "Constant") from None
         name = token[str(token.lastgroup)]
@@ -301,6 +313,9 @@ class _Reader(NamedTuple):
         if (call and not called) or any(each.arg is None for each in given):
             raise self.parsed.foreign(of)
         keywords = tuple((words[str(k.arg)][0], self.argument(k.value).value) for k in given)
+        names = [name for name, _ in keywords]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise self.parsed.error(f"has {self.parsed.source(of)}, which gives {twice[0]} twice")
         operands = [self.node(column), *map(self.argument, call.args if call else [])]
         return node_of("member", (path, keywords), operands, self.parsed.source(of))
 

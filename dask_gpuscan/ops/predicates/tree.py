@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ...frames.types import Column
 from .members import MEMBERS, check_arguments
 
 DEEPEST = 100
@@ -279,7 +280,7 @@ _NUMBERS = (
 """Types of elements whose products are about as large as both factors together."""
 
 
-def _check_elements(sign: type[ast.AST], column: Any) -> None:
+def _check_elements(sign: type[ast.AST], column: Column) -> None:
     """Refuse what makes elements of a column large: strings repeated or formatted, powers of Python's integers.
 
     cuDF computes neither.

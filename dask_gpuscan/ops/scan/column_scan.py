@@ -44,10 +44,10 @@ class Scan(PlannedOperation, ScanBase):
         kind = _kind(library, self.op.token, dtypes, self.bounds is not None, self.options.dtype)
         return kind(self.label, self.op, self.options, self.in_groups, self.bounds)
 
-    def plan(self, columns: Sequence[Any]) -> ColumnScan:
+    def plan(self, columns: Sequence[Column]) -> ColumnScan:
         return self.of(library_of(columns[0]), *[column.dtype for column in columns])
 
-    def planned(self, columns: Sequence[Any]) -> tuple[ColumnScan, Any]:
+    def planned(self, columns: Sequence[Column]) -> tuple[ColumnScan, Any]:
         """Return the scan of these columns and the dtype of its answer."""
         if isinstance(self.options.initial, dict):
             return self.of_column(columns[0].name).planned(columns)
@@ -57,16 +57,16 @@ class Scan(PlannedOperation, ScanBase):
             name_columns(error, self.label, columns)
             raise
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return self.planned(columns)[1]
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         return self.planned(columns)[0].aggregate(columns, groups)
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         return self.planned(columns)[0].apply(columns, groups, prior)
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         """Array of the answer after all rows of each group, given arrays of states."""
         dense = _dense(columns)
         return self.planned(dense)[0].last(dense, states)
@@ -89,7 +89,7 @@ class Scan(PlannedOperation, ScanBase):
 class SparseScan(Scan):
     """A scan of columns, some of them sparse: dense columns of the same values are scanned."""
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         dense = _dense(columns)
         found = self.plan(dense).dtype(dense)
         return self._answer(columns[0]) or found
@@ -101,10 +101,10 @@ class SparseScan(Scan):
             return None
         return library.answer_dtype(method, column.dtype)
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         return super().aggregate(_dense(columns), groups)
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         found, dtype = super().apply(_dense(columns), groups, prior), self._answer(columns[0])
         sparse = library_of(columns[0]).sparse
         return found if sparse is None or dtype is None else sparse.array(found, dtype)
@@ -133,7 +133,7 @@ def _kind(
     return RankedScan if traits.extreme and library.layout(dtype) is None else KernelScan
 
 
-def _dense(columns: Sequence[Any]) -> list[Any]:
+def _dense(columns: Sequence[Column]) -> list[Any]:
     """Return all columns as dense ones."""
     sparse = library_of(columns[0]).sparse
     return list(columns) if sparse is None else [sparse.dense(column) for column in columns]

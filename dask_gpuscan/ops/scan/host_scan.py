@@ -12,7 +12,7 @@ from ...frames.messages import HINT, column_title, first_line, refusing
 from ...frames.protocol import Library
 from ...frames.protocol.columns import HostValues
 from ...frames.registry import library_of
-from ...frames.types import Column
+from ...frames.types import Column, DType, Values
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States
@@ -26,10 +26,10 @@ _FIRST = BUILT_IN["minimum"]
 class HostScan(ValueScan):
     """A scan of one column by the functions of Python."""
 
-    def answer(self, library: Library, dtype: Any) -> Any:
+    def answer(self, library: Library, dtype: DType) -> Any:
         return self.options.dtype or host_of(library).dtype(self.method, dtype)
 
-    def _check_dtype(self, library: Library, dtype: Any) -> None:
+    def _check_dtype(self, library: Library, dtype: DType) -> None:
         asked = self.options.dtype
         if asked is None or not host_of(library).takes_dtype(dtype, asked):
             super()._check_dtype(library, dtype)
@@ -41,10 +41,10 @@ class HostScan(ValueScan):
                 f"dtype={asked} does not hold all of {dtype}: {first_line(error)}"
             ) from error
 
-    def _start_dtype(self, library: Library, dtype: Any) -> Any:
+    def _start_dtype(self, library: Library, dtype: DType) -> Any:
         return host_of(library).state_dtype(self.method, self.options.dtype or dtype)
 
-    def _given(self, columns: Sequence[Any]) -> list[Any]:
+    def _given(self, columns: Sequence[Column]) -> list[Any]:
         """Return the columns in the requested dtype."""
         asked = self.options.dtype
         if asked is None:
@@ -59,13 +59,13 @@ class HostScan(ValueScan):
                 f"{self.label} of {column_title(columns[0])}: values do not fit {asked}: {first_line(error)}"
             ) from error
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         return super().aggregate(self._given(columns), groups)
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         return super().apply(self._given(columns), groups, prior)
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         (column,) = columns
         library = library_of(column)
         array, dtype = super().last(columns, states), self.answer(library, column.dtype)
@@ -95,7 +95,9 @@ class HostScan(ValueScan):
         with self._by_python(column):
             return host.array(found, seen, host.state_dtype(self.method, column.dtype))
 
-    def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
+    def scanned(
+        self, column: Column, valid: Values, shown: Values, groups: Groups, start: Start
+    ) -> Any:
         library = library_of(column)
         host = host_of(library)
         values = host.values(library.array(column))
@@ -139,7 +141,9 @@ class JoinScan(HostScan):
     The strings of each group are joined once, one group after the other: each answer is a piece of them.
     """
 
-    def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
+    def scanned(
+        self, column: Column, valid: Values, shown: Values, groups: Groups, start: Start
+    ) -> Any:
         library = library_of(column)
         host, array = host_of(library), library.array(column)
         count, before = len(array), len(start.before)
@@ -191,7 +195,7 @@ def chains(groups: Groups, count: int, before: int, of_one: bool) -> Iterator[tu
         yield from zip(first[order][starts].tolist(), np.split(met[order], starts[1:]), strict=True)
 
 
-def check_reproducible(library: Library, dtype: Any) -> None:
+def check_reproducible(library: Library, dtype: DType) -> None:
     """Check that sums of a dtype can be reproducible.
 
     Raises

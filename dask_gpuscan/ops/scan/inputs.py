@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import kernels
 from ...frames.registry import library_of
-from ...frames.types import DType, View
+from ...frames.types import Column, DType, View
 from ...kernels import Operator
 from ...kernels.late_dataclass import dataclass
 from ..predicates.filter import truth
@@ -56,7 +56,7 @@ class Compiled:
     """The dtype of a column of its answers."""
 
 
-def raw_view(column: Any) -> View:
+def raw_view(column: Column) -> View:
     """Return a view of a column of fixed width, with NaN as numbers."""
     library = library_of(column)
     layout = library.layout(column.dtype)
@@ -64,7 +64,7 @@ def raw_view(column: Any) -> View:
     return layout.raw(library.array(column))
 
 
-def has_mask(column: Any) -> bool:
+def has_mask(column: Column) -> bool:
     """Return whether a column of fixed width has a mask for nulls other than NaN."""
     layout = library_of(column).layout(column.dtype)
     return layout is not None and layout.nulls == "mask"
@@ -97,14 +97,14 @@ def evaluated(of: Input, columns: Columns) -> Any:
     return found
 
 
-def _series(column: Any) -> Any:
+def _series(column: Column) -> Any:
     """Return a column as a series, for its library to compute with; all columns of a frame get the same index."""
     library = library_of(column)
     rows = library.range_index(0, len(column))
     return library.series(library.array(column), rows, column.name)
 
 
-def _is_numpys(dtype: Any) -> bool:
+def _is_numpys(dtype: DType) -> bool:
     return isinstance(dtype, np.dtype)
 
 

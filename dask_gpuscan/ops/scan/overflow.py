@@ -15,10 +15,11 @@ import pyarrow as pa
 
 from ... import kernels
 from ...frames.messages import column_title
-from ...frames.types import DType, Missing, Values, View
+from ...frames.types import Column, DType, Missing, Values, View
 from ...kernels import InBand, Operator
 from ...kernels.late_dataclass import dataclass
 from ...kernels.nulls import NAT
+from ...kernels.operators.operator import Element, State
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ EXACT = 2**53 - 1
 """Up to this number, each float64 stands for one integer."""
 
 
-def check_exact(values: Any, what: str) -> None:
+def check_exact(values: Values, what: str) -> None:
     """Check that integers are the same as float64.
 
     Parameters
@@ -84,7 +85,7 @@ def check_exact(values: Any, what: str) -> None:
         )
 
 
-def are_exact(values: Any) -> bool:
+def are_exact(values: Values) -> bool:
     """Return whether integers that differ still differ as float64."""
     return not values.size or (int(values.max()) <= EXACT and int(values.min()) >= -EXACT)
 
@@ -120,11 +121,11 @@ def check_held(values: Values, missing: Missing, by: np.dtype, dtype: DType) -> 
 def check_overflow(
     found_by: Overflow,
     walk: Walk,
-    column: Any,
+    column: Column,
     dtype: DType,
     view: View,
     out: np.ndarray,
-    before: Any,
+    before: Values,
     null: np.ndarray | None,
 ) -> None:
     """Raise the error of pandas if an integer sum or product left its type.
@@ -177,7 +178,7 @@ def check_overflow(
         refuse(walk.label, column, dtype)
 
 
-def refuse(label: str, column: Any, dtype: DType) -> NoReturn:
+def refuse(label: str, column: Column, dtype: DType) -> NoReturn:
     """Raise the error of pandas for an answer that does not fit its dtype."""
     reason = f"{label} of {column_title(column)} does not fit {dtype}"
     if isinstance(dtype, pd.ArrowDtype):
@@ -187,15 +188,15 @@ def refuse(label: str, column: Any, dtype: DType) -> NoReturn:
     )
 
 
-def _later(a: Any, b: Any) -> Any:
+def _later(a: State, b: State) -> Any:
     return (a[0] + b[0], min(a[1], a[0] + b[1]), max(a[2], a[0] + b[2]))
 
 
-def _earlier(a: Any, b: Any) -> Any:
+def _earlier(a: State, b: State) -> Any:
     return _later(b, a)
 
 
-def _one(x: Any) -> Any:
+def _one(x: Element) -> Any:
     return (np.int64(x), min(np.int64(x), 0), max(np.int64(x), 0))
 
 
@@ -206,14 +207,14 @@ _RANGE = {
 """State: (sum, least and greatest of the running sums from one end, the empty sum included)."""
 
 
-def _fits(reverse: bool, view: View, before: Any, dtype: np.dtype) -> bool:
+def _fits(reverse: bool, view: View, before: Values, dtype: np.dtype) -> bool:
     """Return whether all running sums of elements below 64 bits stay within a type."""
     _, least, greatest = kernels.reduce(_RANGE[reverse], view.values, nulls=view.nulls)
     known = np.iinfo(dtype)
     return bool(known.min <= int(before) + int(least) and int(before) + int(greatest) <= known.max)
 
 
-def _cannot_overflow(values: np.ndarray, before: Any, dtype: np.dtype) -> bool:
+def _cannot_overflow(values: np.ndarray, before: Values, dtype: np.dtype) -> bool:
     """Return whether no sum can leave the type, by the number and the size of the elements; False may be wrong."""
     size = max(abs(int(values.min())), abs(int(values.max())))
     return bool(abs(int(before)) + len(values) * size <= np.iinfo(dtype).max)

@@ -14,7 +14,7 @@ import numpy as np
 from ... import kernels
 from ...frames.messages import HINT
 from ...frames.protocol import Library
-from ...frames.types import DType, Layout
+from ...frames.types import Column, DType, Layout
 from ...kernels import Operator
 from ...kernels.bounded_cache import BoundedCache
 from ...kernels.late_dataclass import dataclass
@@ -215,7 +215,7 @@ def scan_plan(
     return PLANS.store(key, found)
 
 
-def combined_plan(library: Library, op: Operator, columns: Sequence[Any]) -> ScanPlan:
+def combined_plan(library: Library, op: Operator, columns: Sequence[Column]) -> ScanPlan:
     """Return the plan of an operator that combines the rows of each group or window.
 
     Overflow is not checked, since no answer shows it: sums and products have 64 bits, as those of groups.
@@ -234,7 +234,7 @@ def _requested(library: Library, requested: Any, own: Layout, source: Any) -> An
     return own.result(requested, source) if isinstance(requested, np.dtype) else requested
 
 
-def _is_numpy_integer(dtype: Any) -> bool:
+def _is_numpy_integer(dtype: DType) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "biu"
 
 
@@ -243,12 +243,12 @@ def _accumulates(op: Operator) -> bool:
     return op.lift is None and op.inputs == 1
 
 
-def _is_checked(library: Library, dtype: Any) -> bool:
+def _is_checked(library: Library, dtype: DType) -> bool:
     """Return whether a dtype is of integers for which a library raises rather than wrapping around."""
     return library.is_number(dtype) and dtype.kind in "iu" and library.raises_on_overflow(dtype)
 
 
-def _wide(op: Operator, storages: tuple[np.dtype, ...], dtype: Any) -> np.dtype:
+def _wide(op: Operator, storages: tuple[np.dtype, ...], dtype: DType) -> np.dtype:
     """Return the 64-bit integers in which answers of a dtype are computed, so that each can be checked."""
     found = "" if _accumulates(op) else kernels.signature(op, storages).outputs[0].kind
     return np.dtype(f"{found if found in ('i', 'u') else dtype.kind}8")

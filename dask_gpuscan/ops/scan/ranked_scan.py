@@ -12,7 +12,7 @@ import numpy as np
 
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import Column
+from ...frames.types import Column, DType, Values
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import Groups, ReducibleGroups
@@ -26,7 +26,7 @@ HIGHEST = BUILT_IN["maximum"]
 class RankedScan(ValueScan):
     """A running maximum or minimum of one column, by the ranks of its values."""
 
-    def answer(self, library: Library, dtype: Any) -> Any:
+    def answer(self, library: Library, dtype: DType) -> Any:
         library.answer_dtype(self.method, dtype)
         return dtype
 
@@ -38,7 +38,9 @@ class RankedScan(ValueScan):
             return library.empty(column.dtype)
         return library.take(library.array(column), at, nulls=True)
 
-    def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
+    def scanned(
+        self, column: Column, valid: Values, shown: Values, groups: Groups, start: Start
+    ) -> Any:
         library = library_of(column)
         before = [a for a in (start.initial, start.before) if len(a)]
         array = library.array(column)
@@ -65,7 +67,7 @@ class RankedScan(ValueScan):
         at = xp.where(shown, rows[xp.maximum(found, least)], -1)
         return library.take(array, at, nulls=True)
 
-    def _ranks(self, library: Library, column: Column, valid: Any) -> tuple[Any, Any]:
+    def _ranks(self, library: Library, column: Column, valid: Values) -> tuple[Any, Any]:
         """Return numbers that grow with the values, or fall for a minimum, and a row of each number.
 
         Nulls have the number -1 and the row -1.

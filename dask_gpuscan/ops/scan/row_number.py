@@ -10,6 +10,7 @@ import numpy as np
 from ...frames.keys import is_first_of_group
 from ...frames.protocol import Library
 from ...frames.registry import library_of
+from ...frames.types import ArrayModule, Column, Frame
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
@@ -38,10 +39,10 @@ class CountRows(Planned):
     label = "row-number"
     needs = Needs.STATES
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return INT64
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         count = len(columns[0])
         if groups.is_one:
             return lambda: (count,)
@@ -53,12 +54,12 @@ class CountRows(Planned):
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         return merged(_ADD, states, groups)
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         library = library_of(columns[0])
         before = None if prior is None else prior[0]
         return library.from_integers(places(library.xp, groups, len(columns[0]), before))
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         """Array of the number of the last row of each group, given arrays of states."""
         library = library_of(columns[0])
         counts = library.xp.asarray(states[0], INT64).reshape(-1)  # of one group it is a number
@@ -73,10 +74,10 @@ class FirstMet:
     label = "first-met"
     needs = Needs.NUMBERS
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return np.dtype(np.bool_)
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         return groups.reduce(ANY, self._rows(columns))
 
     def combine(self, states: Sequence[States]) -> States:
@@ -85,7 +86,7 @@ class FirstMet:
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         return merged(ANY, states, groups)
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         if prior is None and isinstance(groups, NumberedGroups):
             return library_of(columns[0]).from_integers(is_first_of_group(groups.codes))
         before = None if prior is None else prior[0]
@@ -97,7 +98,7 @@ class FirstMet:
         return ones(library_of(columns[0]).xp, len(columns[0]), np.bool_)
 
 
-def places(xp: Any, groups: Groups, count: int, before: Any = None) -> Any:
+def places(xp: ArrayModule, groups: Groups, count: int, before: Any = None) -> Any:
     """Number rows within their groups, from 0 or from how many rows the groups had before."""
     if groups.is_one:
         return _places_of_one(xp, int(before or 0), count, groups.reverse)
@@ -106,7 +107,7 @@ def places(xp: Any, groups: Groups, count: int, before: Any = None) -> Any:
     return groups.scan(_ADD, ones(xp, count), exclusive=True, carry_in=before)
 
 
-def _places_of_one(xp: Any, start: int, count: int, reverse: bool) -> Any:
+def _places_of_one(xp: ArrayModule, start: int, count: int, reverse: bool) -> Any:
     if reverse:
         return xp.arange(start + count - 1, start - 1, -1, dtype=INT64)
     return xp.arange(start, start + count, dtype=INT64)
@@ -119,10 +120,10 @@ def _places_of_one(xp: Any, start: int, count: int, reverse: bool) -> Any:
 class _Rows(DataFrameCarry):
     """The base of both carries, which hand on the number of rows."""
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Any frame has rows."""
 
-    def aggregate(self, partition: Any) -> int:
+    def aggregate(self, partition: Frame) -> int:
         return len(partition)
 
     def combine(self, aggregates: Sequence[int]) -> int:
@@ -138,16 +139,16 @@ class RowNumber(_Rows):
     label = "row-number"
     keeps_index = True
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
-    def apply(self, partition: Any, prefix: int | None) -> Any:
+    def apply(self, partition: Frame, prefix: int | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
             numbers = _places_of_one(library.xp, prefix or 0, len(partition), self.reverse)
         return library.series(library.from_integers(numbers), library.index(partition), self.name)
 
-    def last(self, frame: Any, seen: int) -> Any:
+    def last(self, frame: Frame, seen: int) -> Any:
         library = library_of(frame)
         number = library.from_integers(library.xp.asarray([seen - 1], INT64))
         return one_table(library, [self.name], [number])
@@ -164,8 +165,8 @@ class ResetIndex(_Rows):
     def columnwise(self) -> bool:
         return self.drop  # else one column is the index
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
-    def apply(self, partition: Any, prefix: int | None) -> Any:
+    def apply(self, partition: Frame, prefix: int | None) -> Any:
         return library_of(partition).reset_index(partition, prefix or 0, self.drop)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...frames.protocol import Library
 from ...frames.registry import library_of
+from ...frames.types import Column
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States, merged
@@ -28,17 +29,17 @@ class CountSegments:
     label = "segments"
     needs = Needs.STATES
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         self._flags(columns)
         return INT64
 
-    def _flags(self, columns: Sequence[Any]) -> Any:
+    def _flags(self, columns: Sequence[Column]) -> Any:
         """Return 1 where the flag is true and else 0; raises a TypeError if it is not boolean."""
         with entitled("reset"):
             flags = kept(self.flag, dict(zip(self.flag.columns, columns, strict=True)))
         return flags.astype(INT64)
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         return groups.reduce(_ADD, self._flags(columns))
 
     def combine(self, states: Sequence[States]) -> States:
@@ -47,11 +48,11 @@ class CountSegments:
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         return merged(_ADD, states, groups)
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         """Array of the number of the segment that is open in each group, given arrays of states."""
         return library_of(columns[0]).from_integers(states[0])
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         before = None if prior is None else prior[0]
         numbers = groups.scan(_ADD, self._flags(columns), exclusive=True, carry_in=before)
         return library_of(columns[0]).from_integers(numbers)

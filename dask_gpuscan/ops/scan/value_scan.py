@@ -12,7 +12,7 @@ import numpy as np
 
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import Column, DType, HostRow
+from ...frames.types import Column, DType, HostRow, Values
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import ANY, FORWARD, Groups, ReducibleGroups, States, merged
 from .kernel_scan import ScanBase
@@ -74,15 +74,17 @@ class ValueScan(ScanBase):
         """Return an array of one row a group, null if it has no value; no row for one group without a value."""
         raise NotImplementedError
 
-    def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
+    def scanned(
+        self, column: Column, valid: Values, shown: Values, groups: Groups, start: Start
+    ) -> Any:
         """Return the array of answers, null where not `shown`; `valid` says which rows have a value."""
         raise NotImplementedError
 
-    def answer(self, library: Library, dtype: Any) -> Any:
+    def answer(self, library: Library, dtype: DType) -> Any:
         """Return the dtype of the answer; raises a TypeError for a dtype that has none."""
         raise NotImplementedError
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         (column,) = columns
         library = library_of(column)
         found = self.answer(library, column.dtype)
@@ -90,12 +92,12 @@ class ValueScan(ScanBase):
         self._initial(library, column)
         return found
 
-    def _check_dtype(self, library: Library, dtype: Any) -> None:
+    def _check_dtype(self, library: Library, dtype: DType) -> None:
         """Raise a TypeError if the requested dtype does not go with a column of `dtype`."""
         if self.options.dtype is not None:
             raise TypeError(f"dtype={self.options.dtype} cannot be asked for a column of {dtype}")
 
-    def _start_dtype(self, library: Library, dtype: Any) -> Any:
+    def _start_dtype(self, library: Library, dtype: DType) -> Any:
         """Return the dtype of the initial value of a scan of a column of `dtype`."""
         return dtype
 
@@ -107,7 +109,7 @@ class ValueScan(ScanBase):
 
     # --- what groups hand on ----------------------------------------------------------------------
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         (column,) = columns
         library = library_of(column)
         found = self._state(library, column, groups)
@@ -138,7 +140,7 @@ class ValueScan(ScanBase):
         row = library.host_row(library.as_column(array), 0) if len(array) else None
         return (HostScalar(library, row, array.dtype),)
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         """Array of the answer after all rows of each group, given arrays of states, or a value."""
         value = states[0]
         if not isinstance(value, HostScalar):
@@ -149,7 +151,7 @@ class ValueScan(ScanBase):
 
     # --- the scan itself --------------------------------------------------------------------------
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         (column,) = columns
         library = library_of(column)
         value, null = (None, None) if prior is None else (prior[0], *prior[1:], None)[:2]

@@ -11,8 +11,9 @@ from typing import Any
 
 from ...frames.messages import column_title
 from ...frames.registry import Schema, common_schema, library_of, schema_of
+from ...frames.types import Frame
 from ...kernels.late_dataclass import dataclass
-from ..core.carry import TreeReduction
+from ..core.carry import Partition, TreeReduction
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Monotonic(TreeReduction):
     def label(self) -> str:
         return f"is-monotonic-{'decreasing' if self.decreasing else 'increasing'}"
 
-    def _is_ordered(self, column: Any) -> bool:
+    def _is_ordered(self, column: Partition) -> bool:
         try:
             return library_of(column).is_monotonic(column, self.decreasing)
         except (TypeError, NotImplementedError) as error:
@@ -47,14 +48,14 @@ class Monotonic(TreeReduction):
                 f"{method} of {column_title(column)}: values of dtype {column.dtype} have no order"
             ) from error
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Partition) -> None:
         """Raise the errors that a user should see early."""
         self._is_ordered(library_of(frame).no_rows(frame))
 
-    def meta(self, frame: Any) -> bool:
+    def meta(self, frame: Frame) -> bool:
         return True
 
-    def table(self, partition: Any) -> Ordered:
+    def table(self, partition: Partition) -> Ordered:
         return Ordered(self._is_ordered(partition), _ends(partition), schema_of(partition))
 
     def merge(self, tables: Sequence[Ordered]) -> Ordered:
@@ -68,11 +69,11 @@ class Monotonic(TreeReduction):
         is_ordered = all(t.is_ordered for t in some) and self._is_ordered(ends)
         return Ordered(is_ordered, _ends(ends), schema)
 
-    def finish(self, tables: Sequence[Ordered], frame: Any) -> bool:
+    def finish(self, tables: Sequence[Ordered], frame: Frame) -> bool:
         return self.merge(tables).is_ordered
 
 
-def _ends(series: Any) -> Any:
+def _ends(series: Partition) -> Any:
     """The first and last row of a series."""
     rows = [0, len(series) - 1] if len(series) else slice(0)
     return library_of(series).rows(series, rows)

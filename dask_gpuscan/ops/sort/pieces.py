@@ -14,7 +14,7 @@ from ... import kernels
 from ...frames.keys import By, named_keys
 from ...frames.protocol import Library
 from ...frames.registry import Schema, columns_of, library_of, names_of, schema_of
-from ...frames.types import Array, Values
+from ...frames.types import Array, Frame, Values
 from ...kernels.late_dataclass import dataclass
 from ..core.flat_frame import FlatColumn, flat_columns
 from ..core.groups import INT64
@@ -149,7 +149,7 @@ class Splitter(Protocol):
     def label(self) -> str:
         """For the names of tasks."""
 
-    def pieces(self, frame: Any, count: int) -> PartitionSlices:
+    def pieces(self, frame: Frame, count: int) -> PartitionSlices:
         """Return the rows of a partition for each of `count` new ones, as these will hold them."""
 
 
@@ -169,7 +169,7 @@ class ByKey:
     by: By
     label = "by-key"
 
-    def pieces(self, frame: Any, count: int) -> PartitionSlices:
+    def pieces(self, frame: Frame, count: int) -> PartitionSlices:
         library = library_of(frame)
         with library.acquire(frame):
             series = self.by.series(frame)
@@ -179,7 +179,7 @@ class ByKey:
             return pieces_of(frame, kernels.argsort(targets), targets, count)
 
 
-def pieces_of(frame: Any, order: Values, targets: Values, count: int) -> PartitionSlices:
+def pieces_of(frame: Frame, order: Values, targets: Values, count: int) -> PartitionSlices:
     """Return the rows of a partition by target, given an order of rows in which targets do not decrease."""
     library = library_of(frame)
     xp = library.xp

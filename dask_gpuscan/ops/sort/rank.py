@@ -17,7 +17,7 @@ from ...frames.keys import By, any_null, group_ids_of, key_arrays
 from ...frames.messages import name_columns
 from ...frames.protocol import Library
 from ...frames.registry import columns_of, library_of
-from ...frames.types import Values
+from ...frames.types import Array, ArrayModule, Column, DType, Frame, Values
 from ...kernels.late_dataclass import dataclass
 from ...kernels.options import RANKS
 from ...kernels.sorted_values import takes_ranks, tied_ranks
@@ -68,7 +68,7 @@ class SortedRuns:
 
     @staticmethod
     def of(
-        xp: Any,
+        xp: ArrayModule,
         groups: Values | None,
         keys: list[Values],
         nulls: list[kernels.Nulls],
@@ -148,7 +148,7 @@ class RankOptions:
 
     label = "rank"
 
-    def dtype(self, column: Any) -> Any:
+    def dtype(self, column: Column) -> Any:
         """Return the dtype of ranks of a column; raises a TypeError that names it if its values have no order."""
         library = library_of(column)
         ask = library.group_dtype if self.in_groups else library.answer_dtype
@@ -160,8 +160,8 @@ class RankOptions:
 
     def of(
         self,
-        column: Any,
-        dtype: Any,
+        column: Column,
+        dtype: DType,
         groups: Values | None = None,
         no_group: Values | None = None,
     ) -> Any:
@@ -187,7 +187,7 @@ class RankOptions:
         self,
         library: Library,
         ranks: Values,
-        dtype: Any,
+        dtype: DType,
         missing: Values | None,
         no_group: Values | None,
     ) -> Any:
@@ -200,7 +200,7 @@ class RankOptions:
         return layout.wrap(ranks.astype(layout.storage(dtype), copy=False), null, dtype)
 
     def _ranks(
-        self, library: Library, column: Any, groups: Values | None, missing: Values | None
+        self, library: Library, column: Column, groups: Values | None, missing: Values | None
     ) -> Values:
         xp, count = library.xp, len(column)
         if not count:
@@ -237,7 +237,7 @@ class RankOptions:
             return False
         return self.method in RANKS and takes_ranks(dtype)
 
-    def runs_of_sorted(self, library: Library, column: Any, groups: Values | None) -> SortedRuns:
+    def runs_of_sorted(self, library: Library, column: Column, groups: Values | None) -> SortedRuns:
         """Return the runs of rows that are sorted already, by group and value; at least one row."""
         missing = library.missing(column)
         values, nulls = self._key(library, column, missing)
@@ -247,7 +247,7 @@ class RankOptions:
 
     def _runs(
         self,
-        xp: Any,
+        xp: ArrayModule,
         groups: Values | None,
         values: Values,
         nulls: kernels.Nulls,
@@ -259,7 +259,7 @@ class RankOptions:
         return SortedRuns.of(xp, groups, [values], [nulls], left_out)
 
     def _key(
-        self, library: Library, column: Any, missing: Values | None
+        self, library: Library, column: Column, missing: Values | None
     ) -> tuple[Values, kernels.Nulls]:
         """An array in the order of a column, in which nulls of a mask are equal, and where it is null."""
         values, nulls = library.sort_key(column)
@@ -289,19 +289,19 @@ class Ranking(Protocol):
     def clustered(self) -> bool:
         """Whether groups are runs of equal keys."""
 
-    def columns(self, frame: Any) -> list[Any]:
+    def columns(self, frame: Frame) -> list[Any]:
         """Return the columns that are ranked."""
 
-    def dtypes(self, frame: Any) -> list[Any]:
+    def dtypes(self, frame: Frame) -> list[Any]:
         """Return the dtypes of their ranks; raises a TypeError that names one whose values have no order."""
 
-    def no_group(self, frame: Any) -> Values | None:
+    def no_group(self, frame: Frame) -> Values | None:
         """Return which rows are in no group; None if all are in one."""
 
-    def apply(self, frame: Any) -> Any:
+    def apply(self, frame: Frame) -> Any:
         """Return the ranks of the rows of a frame in memory."""
 
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
+    def build(self, frame: Frame, arrays: list[Array]) -> Any:
         """Return the result, given arrays of ranks."""
 
 
@@ -326,10 +326,10 @@ class RankColumns:
             )
         return frame
 
-    def columns(self, frame: Any) -> list[Any]:
+    def columns(self, frame: Frame) -> list[Any]:
         return columns_of(self._kept(frame))
 
-    def dtypes(self, frame: Any) -> list[Any]:
+    def dtypes(self, frame: Frame) -> list[Any]:
         own = [self.rank.dtype(column) for column in self.columns(frame)]
         if frame.ndim == 1:
             return own
@@ -337,15 +337,15 @@ class RankColumns:
         options = {"method": self.rank.method, "pct": self.rank.pct}
         return library_of(frame).rank_dtypes(self._kept(frame), **options)
 
-    def no_group(self, frame: Any) -> None:
+    def no_group(self, frame: Frame) -> None:
         return None
 
-    def apply(self, frame: Any) -> Any:
+    def apply(self, frame: Frame) -> Any:
         with library_of(frame).acquire(frame):
             pairs = zip(self.columns(frame), self.dtypes(frame), strict=True)
             return self.build(frame, [self.rank.of(*pair) for pair in pairs])
 
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
+    def build(self, frame: Frame, arrays: list[Array]) -> Any:
         return library_of(frame).rebuild(self._kept(frame), arrays)
 
 
@@ -363,16 +363,16 @@ class RankGroups:
     """The name for messages."""
     kind = "rank"
 
-    def columns(self, frame: Any) -> list[Any]:
+    def columns(self, frame: Frame) -> list[Any]:
         return [self.by.column(frame, name) for name in self.names]
 
-    def dtypes(self, frame: Any) -> list[Any]:
+    def dtypes(self, frame: Frame) -> list[Any]:
         return [self.rank.dtype(column) for column in self.columns(frame)]
 
-    def no_group(self, frame: Any) -> Values | None:
+    def no_group(self, frame: Frame) -> Values | None:
         return any_null(self.by.series(frame)) if self.dropna else None
 
-    def apply(self, frame: Any) -> Any:
+    def apply(self, frame: Frame) -> Any:
         library, series = library_of(frame), self.by.series(frame)
         with library.acquire(frame):
             if self.clustered:
@@ -384,7 +384,7 @@ class RankGroups:
             arrays = [self.rank.of(column, dtype, codes, null) for column, dtype in pairs]
             return self.build(frame, arrays)
 
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
+    def build(self, frame: Frame, arrays: list[Array]) -> Any:
         library = library_of(frame)
         index = library.index(frame)
         if self.as_series:

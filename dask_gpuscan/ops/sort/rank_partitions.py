@@ -19,7 +19,7 @@ from ... import kernels
 from ...frames.keys import By, boundary_key
 from ...frames.protocol import Library
 from ...frames.registry import common_schema, library_of, names_of, stored_numbers, unused_name
-from ...frames.types import Values
+from ...frames.types import Frame, Values
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 from .pieces import PartitionSlices
@@ -27,7 +27,7 @@ from .rank import FLOAT64, METHODS, Ranking, RankOptions, SortedRuns, Ties
 from .sort import Order, Splitters, concatenated, sorted_rows, split
 
 
-def rank_rows(frame: Any, groups: Any, ranking: Ranking, column: int) -> Any:
+def rank_rows(frame: Frame, groups: Any, ranking: Ranking, column: int) -> Any:
     """Return one column of a partition as rows to be sorted: keys of groups, and values.
 
     Parameters
@@ -309,7 +309,7 @@ class JoinRanks:
 
 def complete(
     ranking: Ranking,
-    frame: Any,
+    frame: Frame,
     rows: Sequence[Any],
     ranked: Sequence[Any],
     completions: Sequence[Completion],

@@ -24,7 +24,7 @@ from ... import kernels
 from ...frames.keys import By
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, names_of, schema_of_columns
-from ...frames.types import Column, Frame, Values
+from ...frames.types import Array, Column, Frame, Values
 from ...kernels.late_dataclass import dataclass
 from ..core.flat_frame import FlatFrame, flat_frame
 from .pieces import PartitionSlices
@@ -49,7 +49,7 @@ class IndexLevels:
     def __len__(self) -> int:
         return len(self.numbers) + len(self.remaining)
 
-    def series(self, frame: Any) -> list[Column]:
+    def series(self, frame: Frame) -> list[Column]:
         """Return the keys of a frame or series, in order."""
         library = library_of(frame)
         return [library.index_level(frame, n) for n in self.numbers + self.remaining]
@@ -66,7 +66,7 @@ class Order:
     key: Callable[[Any], Any] | None = None
     """A user's function of a key; its answer is sorted instead of the key."""
 
-    def columns(self, frame: Any) -> list[Column]:
+    def columns(self, frame: Frame) -> list[Column]:
         """Return the keys of a frame or series, as they are sorted.
 
         Raises
@@ -114,7 +114,7 @@ class Order:
         self.argsort(self.columns(library_of(meta).no_rows(meta)))
 
 
-def _mapped(frame: Any, column: Column, key: Callable[[Any], Any], labels: bool) -> Column:
+def _mapped(frame: Frame, column: Column, key: Callable[[Any], Any], labels: bool) -> Column:
     """Return the answer of a user's function for a key, which it gets as a series, or as an index for labels."""
     library = library_of(frame)
     array = library.copy(library.array(column))
@@ -128,14 +128,14 @@ def _mapped(frame: Any, column: Column, key: Callable[[Any], Any], labels: bool)
     return out
 
 
-def sort_rows(frame: Any, order: Order, ignore_index: bool = False) -> Any:
+def sort_rows(frame: Frame, order: Order, ignore_index: bool = False) -> Any:
     """Return the rows of a frame or series in order; with `ignore_index`, they are numbered from 0."""
     with library_of(frame).acquire(frame):
         return sorted_rows(frame, order, order.columns(frame), ignore_index)[0]
 
 
 def sorted_rows(
-    frame: Any, order: Order, keys: Sequence[Column], new_index: bool = False
+    frame: Frame, order: Order, keys: Sequence[Column], new_index: bool = False
 ) -> tuple[Any, Values]:
     """Return the rows of a frame in the order of its keys, and their places; with a range as index, or their labels."""
     library, arguments = library_of(frame), order.arguments(keys)
@@ -200,7 +200,7 @@ class Splitters:
     """Their places among the sorted rows of these."""
 
 
-def sample(frame: Any, order: Order, partitions: int) -> Sample:
+def sample(frame: Frame, order: Order, partitions: int) -> Sample:
     """Return a sample of the keys of a partition, one of `partitions`."""
     library = library_of(frame)
     with library.acquire(frame):
@@ -254,7 +254,7 @@ def _check_categories(columns: Sequence[Sequence[Column]], schema: Schema) -> No
 
 
 def split(
-    frame: Any, order: Order, found: Splitters, partition: int, new_index: bool = False
+    frame: Frame, order: Order, found: Splitters, partition: int, new_index: bool = False
 ) -> PartitionSlices:
     """Return the pieces of a partition between splitters, each in order; `partition` is its own number."""
     library = library_of(frame)
@@ -306,7 +306,7 @@ def _ranks(columns: list[Column], rows: Values, order: Order, found: Splitters) 
     return xp.concatenate([ranks[:many], ranks[many + len(rows) :]])
 
 
-def _frame(library: Library, arrays: list[Any]) -> Frame:
+def _frame(library: Library, arrays: list[Array]) -> Frame:
     return library.frame(arrays, range(len(arrays)), library.range_index(0, len(arrays[0])))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from ...kernels import Operator
 from ...kernels.late_dataclass import dataclass
 from ...kernels.operators.numerics import flushed, quotient, root
+from ...kernels.operators.operator import Element, State
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,11 @@ class Decay:
 # --- sums: state (decay, sum) ----------------------------------------------------------------------------
 
 
-def _sum(a: Any, b: Any) -> Any:
+def _sum(a: State, b: State) -> Any:
     return (flushed(a[0] * b[0]), a[1] * b[0] + b[1])
 
 
-def _second(s: Any) -> Any:
+def _second(s: State) -> Any:
     return s[1]
 
 
@@ -63,7 +64,7 @@ def sums(decay: Decay) -> Operator:
     """Return the operator of weighted sums."""
     kept, null = 1.0 - decay.alpha, decay.of_null
 
-    def lift(x: Any) -> Any:
+    def lift(x: Element) -> Any:
         seen = x - x == 0.0
         return (kept if seen else null, x if seen else 0.0)
 
@@ -75,7 +76,7 @@ def sums(decay: Decay) -> Operator:
 # Distances from the last value make a mean of equal values exactly that value, and need no division but one a row.
 
 
-def _mean(a: Any, b: Any) -> Any:
+def _mean(a: State, b: State) -> Any:
     seen = b[3] > 0.0
     f = a[4] * b[0] if seen else 1.0
     last = b[1] if seen else a[1]
@@ -88,7 +89,7 @@ def _mean(a: Any, b: Any) -> Any:
     )
 
 
-def _mean_of(s: Any) -> Any:
+def _mean_of(s: State) -> Any:
     mean = s[1] + quotient(s[2], s[3])
     return mean if s[3] > 0.0 else np.nan
 
@@ -96,7 +97,7 @@ def _mean_of(s: Any) -> Any:
 def _adjusted_mean(decay: Decay) -> Operator:
     kept, null = 1.0 - decay.alpha, decay.of_null
 
-    def lift(x: Any) -> Any:
+    def lift(x: Element) -> Any:
         seen = x - x == 0.0
         one = 1.0 if seen else 0.0
         return (kept if seen else 1.0, x if seen else 0.0, 0.0, one, 1.0 if seen else null)
@@ -107,7 +108,7 @@ def _adjusted_mean(decay: Decay) -> Operator:
 # Over times: state (time of the last value, it, weighted sum of distances from it, sum of weights).
 
 
-def _timed_lift(x: Any, time: Any) -> Any:
+def _timed_lift(x: Element, time: Element) -> Any:
     seen = x - x == 0.0
     return (time if seen else 0.0, x if seen else 0.0, 0.0, 1.0 if seen else 0.0)
 
@@ -116,7 +117,7 @@ def _adjusted_mean_of_times(decay: Decay) -> Operator:
     assert decay.halflife is not None
     rate = -math.log1p(-decay.alpha) / decay.halflife if decay.alpha < 1.0 else math.inf
 
-    def combine(a: Any, b: Any) -> Any:
+    def combine(a: State, b: State) -> Any:
         if b[3] > 0.0:
             f = math.exp((a[0] - b[0]) * rate) if a[3] > 0.0 else 0.0
             return (b[0], b[1], flushed(f * (a[2] + a[3] * (a[1] - b[1]))) + b[2], a[3] * f + b[3])
@@ -133,11 +134,11 @@ def _adjusted_mean_of_times(decay: Decay) -> Operator:
 _UNSEEN = -1.0
 
 
-def _recurred(s: Any) -> Any:
+def _recurred(s: State) -> Any:
     return s[3] + s[4] if s[2] >= 0.0 else np.nan
 
 
-def _onto(a: Any, b: Any, k: Any) -> Any:
+def _onto(a: State, b: State, k: Element) -> Any:
     """The state of two stretches that both have values; the mean of the first has the weight `k` in that of both."""
     return (
         a[0],
@@ -154,13 +155,13 @@ def _recurrence(decay: Decay) -> Operator:
     # in pandas, k is the gap itself
     share, rest = (0.0, 1.0) if decay.as_pandas and decay.alpha == 0.5 else (1.0, decay.alpha)
 
-    def lift(x: Any) -> Any:
+    def lift(x: Element) -> Any:
         seen = x - x == 0.0
         value = x if seen else 0.0
         slope = 1.0 if seen else _UNSEEN
         return (kept if seen else 1.0, value, slope, value, 0.0, 1.0 if seen else null)
 
-    def combine(a: Any, b: Any) -> Any:
+    def combine(a: State, b: State) -> Any:
         if b[2] < 0.0:
             return (a[0], a[1], a[2], a[3], a[4], flushed(a[5] * b[5]))
         gap = a[5] * b[0]
@@ -172,7 +173,7 @@ def _recurrence(decay: Decay) -> Operator:
     return Operator(combine, start, lift, _recurred, name="ewm-mean")
 
 
-def _timed_pair(x: Any, time: Any) -> Any:
+def _timed_pair(x: Element, time: Element) -> Any:
     seen = x - x == 0.0
     value, when = x if seen else 0.0, time if seen else 0.0
     return (when, value, 1.0 if seen else _UNSEEN, value, 0.0, when)
@@ -182,7 +183,7 @@ def _recurrence_of_times(decay: Decay) -> Operator:
     assert decay.halflife is not None
     rate = math.log(2.0) / decay.halflife
 
-    def combine(a: Any, b: Any) -> Any:
+    def combine(a: State, b: State) -> Any:
         if b[2] < 0.0:
             return a
         if a[2] < 0.0:
@@ -203,7 +204,7 @@ def means(decay: Decay) -> Operator:
 # --- variances, adjusted: state (lead, mean, sum of squares, of weights, of squares of weights, trail) ---------------
 
 
-def _squares(a: Any, b: Any) -> Any:
+def _squares(a: State, b: State) -> Any:
     if b[3] > 0.0:
         f = a[5] * b[0]
         before = a[3] * f
@@ -215,11 +216,11 @@ def _squares(a: Any, b: Any) -> Any:
     return (a[0], a[1], a[2], a[3], a[4], flushed(a[5] * b[5]))
 
 
-def _biased(s: Any) -> Any:
+def _biased(s: State) -> Any:
     return s[2] / s[3] if s[3] > 0.0 else np.nan
 
 
-def _unbiased(s: Any) -> Any:
+def _unbiased(s: State) -> Any:
     room = s[3] * s[3] - s[4]  # none in one value
     return s[2] * s[3] / room if room > 0.0 else np.nan
 
@@ -231,7 +232,7 @@ def _root(lower: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _adjusted_squares(decay: Decay, lower: Callable[[Any], Any]) -> Operator:
     kept, null = 1.0 - decay.alpha, decay.of_null
 
-    def lift(x: Any) -> Any:
+    def lift(x: Element) -> Any:
         seen = x - x == 0.0
         one = 1.0 if seen else 0.0
         return (kept if seen else 1.0, x if seen else 0.0, 0.0, one, one, 1.0 if seen else null)
@@ -243,16 +244,16 @@ def _adjusted_squares(decay: Decay, lower: Callable[[Any], Any]) -> Operator:
 # state (lead, first value, its weight, mean of the others, sum of squares, of squares of weights, trail).
 
 
-def _recurred_squares(s: Any) -> Any:
+def _recurred_squares(s: State) -> Any:
     d = s[1] - s[3]
     return s[4] + d * d * s[2] * (1.0 - s[2])
 
 
-def _biased_recurrence(s: Any) -> Any:
+def _biased_recurrence(s: State) -> Any:
     return _recurred_squares(s) if s[2] >= 0.0 else np.nan
 
 
-def _unbiased_recurrence(s: Any) -> Any:
+def _unbiased_recurrence(s: State) -> Any:
     room = 1.0 - (s[2] * s[2] + s[5])
     return _recurred_squares(s) / room if s[2] >= 0.0 and room > 0.0 else np.nan
 
@@ -260,12 +261,12 @@ def _unbiased_recurrence(s: Any) -> Any:
 def _recurrence_of_squares(decay: Decay, lower: Callable[[Any], Any]) -> Operator:
     kept, null, alpha = 1.0 - decay.alpha, decay.of_null, decay.alpha
 
-    def lift(x: Any) -> Any:
+    def lift(x: Element) -> Any:
         seen = x - x == 0.0
         slope, value = 1.0 if seen else _UNSEEN, x if seen else 0.0
         return (kept if seen else 1.0, value, slope, 0.0, 0.0, 0.0, 1.0 if seen else null)
 
-    def combine(a: Any, b: Any) -> Any:
+    def combine(a: State, b: State) -> Any:
         if b[2] < 0.0:
             return (a[0], a[1], a[2], a[3], a[4], a[5], flushed(a[6] * b[6]))
         gap = a[6] * b[0]

@@ -8,12 +8,13 @@ import numpy as np
 
 from ...kernels import Operator
 from ...kernels.operators.numerics import flushed, quotient, root
+from ...kernels.operators.operator import Element, State
 from .ewm import Decay
 
 # --- covariances, adjusted: state (lead, both means, sum of products, of weights, of squares of weights, trail) ------
 
 
-def _products(a: Any, b: Any) -> Any:
+def _products(a: State, b: State) -> Any:
     if b[4] > 0.0:
         f = a[6] * b[0]
         before = a[4] * f
@@ -26,11 +27,11 @@ def _products(a: Any, b: Any) -> Any:
     return (a[0], a[1], a[2], a[3], a[4], a[5], flushed(a[6] * b[6]))
 
 
-def _biased_products(s: Any) -> Any:
+def _biased_products(s: State) -> Any:
     return s[3] / s[4] if s[4] > 0.0 else np.nan
 
 
-def _unbiased_products(s: Any) -> Any:
+def _unbiased_products(s: State) -> Any:
     room = s[4] * s[4] - s[5]
     return s[3] * s[4] / room if room > 0.0 else np.nan
 
@@ -38,7 +39,7 @@ def _unbiased_products(s: Any) -> Any:
 def _adjusted_products(decay: Decay, bias: bool) -> Operator:
     kept, null = 1.0 - decay.alpha, decay.of_null
 
-    def lift(x: Any, y: Any) -> Any:
+    def lift(x: Element, y: Element) -> Any:
         both = (x - x == 0.0) & (y - y == 0.0)
         one = 1.0 if both else 0.0
         values = x if both else 0.0, y if both else 0.0
@@ -51,7 +52,7 @@ def _adjusted_products(decay: Decay, bias: bool) -> Operator:
 # --- correlations, adjusted: state (lead, both means, sum of products, of squares of each, of weights, trail) --------
 
 
-def _correlated(a: Any, b: Any) -> Any:
+def _correlated(a: State, b: State) -> Any:
     if b[6] > 0.0:
         f = a[7] * b[0]
         before = a[6] * f
@@ -64,7 +65,7 @@ def _correlated(a: Any, b: Any) -> Any:
     return (a[0], a[1], a[2], a[3], a[4], a[5], a[6], flushed(a[7] * b[7]))
 
 
-def _correlation(s: Any) -> Any:
+def _correlation(s: State) -> Any:
     if s[4] <= 0.0 or s[5] <= 0.0:
         return np.nan
     return max(-1.0, min(1.0, s[3] / (root(s[4]) * root(s[5]))))
@@ -73,7 +74,7 @@ def _correlation(s: Any) -> Any:
 def _adjusted_correlations(decay: Decay) -> Operator:
     kept, null = 1.0 - decay.alpha, decay.of_null
 
-    def lift(x: Any, y: Any) -> Any:
+    def lift(x: Element, y: Element) -> Any:
         both = (x - x == 0.0) & (y - y == 0.0)
         one, lead, trail = 1.0 if both else 0.0, kept if both else 1.0, 1.0 if both else null
         return (lead, x if both else 0.0, y if both else 0.0, 0.0, 0.0, 0.0, one, trail)
@@ -88,7 +89,7 @@ def _adjusted_correlations(decay: Decay) -> Operator:
 _UNSEEN = -1.0
 
 
-def _shares(mine: Any, theirs: Any, gap: Any, alpha: Any) -> Any:
+def _shares(mine: Element, theirs: Element, gap: Element, alpha: Element) -> Any:
     """Return the weights of the pairs of two stretches, given the weights of their first pairs.
 
     They are the factor of the weights of the first stretch, the weight of the second's first pair, and, for that pair
@@ -105,15 +106,15 @@ def _shares(mine: Any, theirs: Any, gap: Any, alpha: Any) -> Any:
     return k, point, p, others * p, q, some * q
 
 
-def _recurred_product(s: Any) -> Any:
+def _recurred_product(s: State) -> Any:
     return s[6] + (s[1] - s[4]) * (s[2] - s[5]) * s[3] * (1.0 - s[3])
 
 
-def _biased_recurrence(s: Any) -> Any:
+def _biased_recurrence(s: State) -> Any:
     return _recurred_product(s) if s[3] >= 0.0 else np.nan
 
 
-def _unbiased_recurrence(s: Any) -> Any:
+def _unbiased_recurrence(s: State) -> Any:
     room = 1.0 - (s[3] * s[3] + s[7])
     return _recurred_product(s) / room if s[3] >= 0.0 and room > 0.0 else np.nan
 
@@ -121,12 +122,12 @@ def _unbiased_recurrence(s: Any) -> Any:
 def _recurrence_of_products(decay: Decay, bias: bool) -> Operator:
     kept, null, alpha = 1.0 - decay.alpha, decay.of_null, decay.alpha
 
-    def lift(x: Any, y: Any) -> Any:
+    def lift(x: Element, y: Element) -> Any:
         both = (x - x == 0.0) & (y - y == 0.0)
         weight, lead, trail = 1.0 if both else _UNSEEN, kept if both else 1.0, 1.0 if both else null
         return (lead, x if both else 0.0, y if both else 0.0, weight, 0.0, 0.0, 0.0, 0.0, trail)
 
-    def combine(a: Any, b: Any) -> Any:
+    def combine(a: State, b: State) -> Any:
         if b[3] < 0.0:
             return (a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], flushed(a[8] * b[8]))
         gap = a[8] * b[0]
@@ -145,7 +146,7 @@ def _recurrence_of_products(decay: Decay, bias: bool) -> Operator:
     return Operator(combine, start, lift, lower, name="ewm-cov")
 
 
-def _recurred_correlation(s: Any) -> Any:
+def _recurred_correlation(s: State) -> Any:
     d, e, w = s[1] - s[4], s[2] - s[5], s[3] * (1.0 - s[3])
     xx, yy = s[7] + d * d * w, s[8] + e * e * w
     if s[3] < 0.0 or xx <= 0.0 or yy <= 0.0:
@@ -156,13 +157,13 @@ def _recurred_correlation(s: Any) -> Any:
 def _recurrence_of_correlations(decay: Decay) -> Operator:
     kept, null, alpha = 1.0 - decay.alpha, decay.of_null, decay.alpha
 
-    def lift(x: Any, y: Any) -> Any:
+    def lift(x: Element, y: Element) -> Any:
         both = (x - x == 0.0) & (y - y == 0.0)
         weight, lead, trail = 1.0 if both else _UNSEEN, kept if both else 1.0, 1.0 if both else null
         values = x if both else 0.0, y if both else 0.0
         return (lead, values[0], values[1], weight, 0.0, 0.0, 0.0, 0.0, 0.0, trail)
 
-    def combine(a: Any, b: Any) -> Any:
+    def combine(a: State, b: State) -> Any:
         if b[3] < 0.0:
             return (a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], flushed(a[9] * b[9]))
         gap = a[9] * b[0]

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...frames.types import Values
 from ...kernels import BUILT_IN, Operator
 from ...kernels.late_dataclass import dataclass
+from ...kernels.operators.operator import Element, State
 from ...kernels.scan import carry_in_from
 from ..core.groups import States
 
@@ -22,7 +24,7 @@ def _seen_first(dtype: np.dtype) -> Any:
     return (dtype.type(0), False)
 
 
-def _with_flag(x: Any) -> Any:
+def _with_flag(x: Element) -> Any:
     return (x, True)
 
 
@@ -31,7 +33,7 @@ def seeing(extreme: Operator) -> Operator:
     """The operator that also knows whether there was a value: state (value, seen)."""
     choose = extreme.combine
 
-    def combine(a: Any, b: Any) -> Any:
+    def combine(a: State, b: State) -> Any:
         if not a[1]:
             return b
         if not b[1]:
@@ -41,7 +43,7 @@ def seeing(extreme: Operator) -> Operator:
     return Operator(combine, _seen_first, _with_flag, name=f"seen-{extreme.name}", inputs=1)
 
 
-def _changes(a: Any, b: Any) -> Any:
+def _changes(a: State, b: State) -> Any:
     if a[0] == 0:
         return b
     if b[0] == 0:
@@ -54,7 +56,7 @@ def _no_changes(dtype: np.dtype) -> Any:
     return (0, dtype.type(0), dtype.type(0))
 
 
-def _one(x: Any) -> Any:
+def _one(x: Element) -> Any:
     return (1, x, x)
 
 
@@ -62,11 +64,11 @@ CHANGES = Operator(_changes, _no_changes, _one, name="changes", inputs=1)
 """State: (runs of equal values, first value, last value)."""
 
 
-def _halves(a: Any, b: Any) -> Any:
+def _halves(a: State, b: State) -> Any:
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
-def _half(x: Any) -> Any:
+def _half(x: Element) -> Any:
     return (1, x >> 32, x & 0xFFFFFFFF)
 
 
@@ -74,7 +76,7 @@ SUM_OF_TIMES = Operator(_halves, (0, 0, 0), _half, name="sum-time")
 """State: (number of values, sums of their upper and lower halves), as the sum of times may need more than 64 bits."""
 
 
-def _add(a: Any, b: Any) -> Any:
+def _add(a: State, b: State) -> Any:
     return a + b
 
 
@@ -84,40 +86,40 @@ COUNT = Operator(_add, 0, name="count", inputs=1)
 # --- from states to answers: values, and where they are null ------------------------------------------
 
 
-def itself(numbers: Any, s: States) -> Any:
+def itself(numbers: Values, s: States) -> Any:
     """Return the first field, which is never null."""
     return s[0], None
 
 
-def if_seen(numbers: Any, s: States) -> Any:
+def if_seen(numbers: Values, s: States) -> Any:
     """Return the first field, null where the second one is False: there was no value."""
     return s[0], ~s[1]
 
 
-def if_counted(numbers: Any, s: States) -> Any:
+def if_counted(numbers: Values, s: States) -> Any:
     """Return the first field, null where the second one counted no values."""
     return s[0], s[1] == 0
 
 
-def corrected(numbers: Any, total: Any, error: Any) -> Any:
+def corrected(numbers: Values, total: Values, error: Values) -> Any:
     """Return sums of groups with their rounding errors, except infinite ones; no sum is -0.0."""
     found = numbers.asarray(total + error)
     numbers.copyto(found, numbers.asarray(total), where=found != found)
     return found
 
 
-def total(numbers: Any, s: States) -> Any:
+def total(numbers: Values, s: States) -> Any:
     """Return the sums, given these, or for floating-point numbers the states of `compensated.SUM`; none is null."""
     return (corrected(numbers, *s) if len(s) > 1 else s[0]), None
 
 
-def mean_of_sums(numbers: Any, s: States) -> Any:
+def mean_of_sums(numbers: Values, s: States) -> Any:
     """Return the means, given the states of `compensated.MEAN`, null where there are no values."""
     none = s[0] == 0
     return corrected(numbers, *s[1:]) / numbers.where(none, 1.0, s[0]), none
 
 
-def mean_of_times(numbers: Any, s: States) -> Any:
+def mean_of_times(numbers: Values, s: States) -> Any:
     """Return the means of times, given the states of `SUM_OF_TIMES`."""
     none = s[0] == 0
     n = numbers.where(none, 1, s[0])
@@ -127,7 +129,7 @@ def mean_of_times(numbers: Any, s: States) -> Any:
     return floor + ((floor < 0) & (rest % n != 0)), none  # rounded towards 0, as by pandas
 
 
-def sum_of_times(numbers: Any, s: States) -> Any:
+def sum_of_times(numbers: Values, s: States) -> Any:
     """Return the sums of times, given the states of `SUM_OF_TIMES`."""
     high, low = s[1] + (s[2] >> 32), s[2] & 0xFFFFFFFF
     limit = 1 << 31
@@ -137,7 +139,7 @@ def sum_of_times(numbers: Any, s: States) -> Any:
     return (high << 32) + low, None
 
 
-def product(numbers: Any, s: States) -> Any:
+def product(numbers: Values, s: States) -> Any:
     """Return the products, given these or the states of their carry operator."""
     return (carry_in_from(BUILT_IN["multiply"], s, FLOAT64) if len(s) > 1 else s[0]), None
 
@@ -149,7 +151,7 @@ class _Spread:
     ddof: int
     name: str
 
-    def __call__(self, numbers: Any, s: States) -> Any:
+    def __call__(self, numbers: Values, s: States) -> Any:
         few = s[0] <= self.ddof
         spread = s[2] / numbers.where(few, 1.0, s[0] - self.ddof)
         if self.name == "sem":

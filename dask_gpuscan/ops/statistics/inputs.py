@@ -9,7 +9,7 @@ import numpy as np
 
 from ...frames.messages import HINT, column_title, first_line
 from ...frames.registry import library_of, stored_numbers
-from ...frames.types import DType
+from ...frames.types import Column, DType
 from ...kernels import Operator
 from ...kernels.scan import aggregating
 
@@ -17,21 +17,21 @@ Inputs = tuple[tuple[int, str], ...]
 """For each input of an operator, the number of a column and a key of `READ`."""
 
 
-def _values(column: Any) -> Any:
+def _values(column: Column) -> Any:
     return library_of(column).floats(column)
 
 
-def _validity(column: Any) -> Any:
+def _validity(column: Column) -> Any:
     return library_of(column).valid(column).astype(np.float64)
 
 
-def _times(column: Any) -> Any:
+def _times(column: Column) -> Any:
     if library_of(column).missing(column) is not None:
         raise ValueError("times must have no null")
     return stored_numbers(column).astype(np.float64)
 
 
-def cast_to_answer(name: str, column: Any, dtype: DType | None = None) -> Any:
+def cast_to_answer(name: str, column: Column, dtype: DType | None = None) -> Any:
     """Return a column in the dtype of an answer: dates as times to be averaged, decimals as floats.
 
     Parameters
@@ -68,7 +68,7 @@ READ: dict[str, Callable[[Any], Any]] = {
 """The functions that read float64 from a column."""
 
 
-def read(columns: Sequence[Any], inputs: Inputs) -> tuple[Any, ...]:
+def read(columns: Sequence[Column], inputs: Inputs) -> tuple[Any, ...]:
     """Return the inputs of an operator, arrays of float64."""
     return tuple([READ[what](columns[k]) for k, what in inputs])
 
@@ -102,7 +102,7 @@ def all_finite(arrays: tuple[Any, ...], inputs: Inputs) -> Callable[[], bool]:
     return lambda: sum([float(read()) for read in reads]) == 0.0
 
 
-def may_have_nulls(columns: Sequence[Any]) -> bool:
+def may_have_nulls(columns: Sequence[Column]) -> bool:
     """Return whether rows may be null, without reading values."""
     for column in columns:
         library = library_of(column)
@@ -139,7 +139,7 @@ def needs_more(ddof: int = 1) -> int:
     return max(ddof + 1, 1)
 
 
-def check_number(label: str, column: Any) -> None:
+def check_number(label: str, column: Column) -> None:
     """Check that a column holds real numbers; raises a TypeError that names it."""
     if not library_of(column).is_real(column.dtype):
         raise TypeError(
@@ -147,7 +147,7 @@ def check_number(label: str, column: Any) -> None:
         )
 
 
-def holds_integers(column: Any) -> bool:
+def holds_integers(column: Column) -> bool:
     """Return whether a column holds integers or bool, not all of which float64 holds.
 
     NumPy's bool are numbers in windows, as in pandas.
@@ -158,7 +158,7 @@ def holds_integers(column: Any) -> bool:
     return dtype.kind in "biu" and library.is_number(dtype)
 
 
-def check_columns(label: str, columns: Sequence[Any], inputs: Inputs) -> None:
+def check_columns(label: str, columns: Sequence[Column], inputs: Inputs) -> None:
     """Check that the inputs of an operator can be read from columns."""
     for k, what in inputs:
         if what == "values":

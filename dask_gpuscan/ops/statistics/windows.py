@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ...frames.types import Values
 from ...kernels import BUILT_IN, Operator
 from ...kernels.late_dataclass import dataclass
 from ...kernels.operators.built_in import observed_if_finite
 from ...kernels.operators.compensated import NOTHING_LOST, lost
 from ...kernels.operators.numerics import quotient, root, share
+from ...kernels.operators.operator import Element, State
 from .inputs import VALUES, Inputs
 
 INFINITE = float("inf")
@@ -27,34 +29,34 @@ INFINITE = float("inf")
 # --- extremes, the first and the last --------------------------------------------------------------------
 
 
-def _min_lift(x: Any) -> Any:
+def _min_lift(x: Element) -> Any:
     seen = x - x == 0.0
     return x if seen else INFINITE
 
 
-def _min(a: Any, b: Any) -> Any:
+def _min(a: State, b: State) -> Any:
     return min(a, b)
 
 
-def _max_lift(x: Any) -> Any:
+def _max_lift(x: Element) -> Any:
     seen = x - x == 0.0
     return x if seen else -INFINITE
 
 
-def _max(a: Any, b: Any) -> Any:
+def _max(a: State, b: State) -> Any:
     return max(a, b)
 
 
-def _if_finite(s: Any) -> Any:
+def _if_finite(s: State) -> Any:
     return s if s - s == 0.0 else np.nan
 
 
-def _seen_lift(x: Any) -> Any:
+def _seen_lift(x: Element) -> Any:
     seen = x - x == 0.0
     return (x if seen else 0.0, seen)
 
 
-def _if_seen(s: Any) -> Any:
+def _if_seen(s: State) -> Any:
     return s[0] if s[1] else np.nan
 
 
@@ -64,12 +66,12 @@ def _if_seen(s: Any) -> Any:
 _moments = BUILT_IN["welford"].combine
 
 
-def _skew_lift(x: Any) -> Any:
+def _skew_lift(x: Element) -> Any:
     seen = x - x == 0.0
     return (1.0 if seen else 0.0, x if seen else 0.0, 0.0, 0.0)
 
 
-def _skew_combine(a: Any, b: Any) -> Any:
+def _skew_combine(a: State, b: State) -> Any:
     n = a[0] + b[0]
     q = share(b[0], n)
     p = 1.0 - q
@@ -79,19 +81,19 @@ def _skew_combine(a: Any, b: Any) -> Any:
     return (n, a[1] + d * q, m2, m3)
 
 
-def _skew(s: Any) -> Any:
+def _skew(s: State) -> Any:
     n, m2 = s[0], s[2]
     if n < 3.0 or m2 <= 0.0:
         return np.nan
     return root(n - 1.0) * n / (n - 2.0) * (s[3] / m2 / root(m2))
 
 
-def _kurt_lift(x: Any) -> Any:
+def _kurt_lift(x: Element) -> Any:
     seen = x - x == 0.0
     return (1.0 if seen else 0.0, x if seen else 0.0, 0.0, 0.0, 0.0)
 
 
-def _kurt_combine(a: Any, b: Any) -> Any:
+def _kurt_combine(a: State, b: State) -> Any:
     n = a[0] + b[0]
     q = share(b[0], n)
     p = 1.0 - q
@@ -105,7 +107,7 @@ def _kurt_combine(a: Any, b: Any) -> Any:
     return (n, a[1] + d * q, m2, m3, m4)
 
 
-def _kurt(s: Any) -> Any:
+def _kurt(s: State) -> Any:
     n, m2 = s[0], s[2]
     if n < 4.0 or m2 <= 0.0:
         return np.nan
@@ -113,12 +115,12 @@ def _kurt(s: Any) -> Any:
     return tails / ((n - 2.0) * (n - 3.0))
 
 
-def _sem_lift(x: Any, valid: Any) -> Any:
+def _sem_lift(x: Element, valid: Values) -> Any:
     seen = x - x == 0.0
     return (1.0 if seen else 0.0, x if seen else 0.0, 0.0, valid)
 
 
-def _sem_combine(a: Any, b: Any) -> Any:
+def _sem_combine(a: State, b: State) -> Any:
     n = a[0] + b[0]
     q = share(b[0], n)
     d = b[1] - a[1]
@@ -130,13 +132,13 @@ def _sem_combine(a: Any, b: Any) -> Any:
 # A mean comes with its rounding error, so that distances from it are as exact as those from a mean near zero.
 
 
-def _pair_lift(x: Any, y: Any) -> Any:
+def _pair_lift(x: Element, y: Element) -> Any:
     both = (x - x == 0.0) & (y - y == 0.0)
     values = x if both else 0.0, y if both else 0.0
     return (1.0 if both else 0.0, values[0], values[1], NOTHING_LOST, NOTHING_LOST, 0.0)
 
 
-def _cov_combine(a: Any, b: Any) -> Any:
+def _cov_combine(a: State, b: State) -> Any:
     n = a[0] + b[0]
     q = share(b[0], n)
     d, e, rest, other = b[1] - a[1], b[2] - a[2], b[3] - a[3], b[4] - a[4]
@@ -146,13 +148,13 @@ def _cov_combine(a: Any, b: Any) -> Any:
     return (n, x, y, x_lost, y_lost, a[5] + b[5] + (d + rest) * (e + other) * a[0] * q)
 
 
-def _corr_lift(x: Any, y: Any) -> Any:
+def _corr_lift(x: Element, y: Element) -> Any:
     both = (x - x == 0.0) & (y - y == 0.0)
     values = x if both else 0.0, y if both else 0.0
     return (1.0 if both else 0.0, values[0], values[1], NOTHING_LOST, NOTHING_LOST, 0.0, 0.0, 0.0)
 
 
-def _corr_combine(a: Any, b: Any) -> Any:
+def _corr_combine(a: State, b: State) -> Any:
     n = a[0] + b[0]
     q = share(b[0], n)
     d, e, rest, other, w = b[1] - a[1], b[2] - a[2], b[3] - a[3], b[4] - a[4], a[0] * q
@@ -164,7 +166,7 @@ def _corr_combine(a: Any, b: Any) -> Any:
     return (n, x, y, x_lost, y_lost, products, a[6] + b[6] + d * d * w, a[7] + b[7] + e * e * w)
 
 
-def _corr(s: Any) -> Any:
+def _corr(s: State) -> Any:
     if s[6] <= 0.0 or s[7] <= 0.0:
         return np.nan
     return max(-1.0, min(1.0, s[5] / (root(s[6]) * root(s[7]))))
@@ -191,7 +193,7 @@ def var(ddof: int = 1) -> Operator:
     """Return the operator of variances."""
     most = max(ddof, 0)
 
-    def answer(s: Any) -> Any:
+    def answer(s: State) -> Any:
         found = quotient(s[2], s[0] - ddof)
         return found if s[0] > most else np.nan
 
@@ -202,7 +204,7 @@ def std(ddof: int = 1) -> Operator:
     """Return the operator of standard deviations."""
     most = max(ddof, 0)
 
-    def answer(s: Any) -> Any:
+    def answer(s: State) -> Any:
         found = root(quotient(s[2], s[0] - ddof))
         return found if s[0] > most else np.nan
 
@@ -212,7 +214,7 @@ def std(ddof: int = 1) -> Operator:
 def sem(ddof: int = 1) -> Operator:
     """Return the operator of standard errors of the mean."""
 
-    def answer(s: Any) -> Any:
+    def answer(s: State) -> Any:
         if s[0] <= ddof or s[0] <= 0.0:
             return np.nan
         return root(quotient(s[2], s[0] - ddof)) / root(s[3])
@@ -224,7 +226,7 @@ def cov(ddof: int = 1) -> Operator:
     """Return the operator of covariances."""
     most = max(ddof, 0)
 
-    def answer(s: Any) -> Any:
+    def answer(s: State) -> Any:
         found = quotient(s[5], s[0] - ddof)
         return found if s[0] > most else np.nan
 

@@ -20,7 +20,7 @@ from pandas.tseries.offsets import Day, Tick
 from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import DType, Scalar, Values
+from ...frames.types import DType, Frame, Scalar, Values
 from ...kernels.arrays import check_memory
 from ...kernels.cpu.core.limits import available
 from ...kernels.late_dataclass import dataclass
@@ -52,7 +52,7 @@ class Span:
         return Span(first, last)
 
 
-def span_of(frame: Any, time_column: TimeColumn) -> Span:
+def span_of(frame: Frame, time_column: TimeColumn) -> Span:
     """Return the first and the last time of rows in order; nulls are passed over: their partition refuses them."""
     library, column, times = (
         library_of(frame),
@@ -74,10 +74,10 @@ class SpanCarry(DataFrameCarry):
         def time_column(self) -> TimeColumn:
             """Where the times are."""
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
-    def aggregate(self, partition: Any) -> Span:
+    def aggregate(self, partition: Frame) -> Span:
         with library_of(partition).acquire(partition):
             return span_of(partition, self.time_column)
 
@@ -85,7 +85,7 @@ class SpanCarry(DataFrameCarry):
         return reduce(Span.then, aggregates)
 
 
-def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None) -> Values:
+def times_in_order(frame: Frame, time_column: TimeColumn, before: Span | None) -> Values:
     """Return the times of rows as numbers; raises a ValueError for null ones, and for those that decrease."""
     column = time_column.column(frame)
     if library_of(frame).missing(column) is not None:
@@ -297,7 +297,7 @@ class Buckets:
         first = np.ones(len(days), np.bool_)
         return days.tz_localize(self.zone, ambiguous=first, nonexistent="shift_forward")
 
-    def _origins(self, firsts: Any, day_starts: Callable[[Any], Any]) -> Any:
+    def _origins(self, firsts: Values, day_starts: Callable[[Any], Any]) -> Any:
         """Return the times from which buckets of one width are counted, given first times and a function for days."""
         moment = pd.Timedelta(1, self.unit)
         offset = 0 if self.offset is None else self.offset // moment

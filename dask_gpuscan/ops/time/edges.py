@@ -9,7 +9,7 @@ from typing import Any
 from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of, stored_numbers
-from ...frames.types import Column, DType, Values
+from ...frames.types import Array, Column, DType, Frame, Values
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 from ..windows.shift import Shift
@@ -17,7 +17,7 @@ from .buckets import Buckets, Span, SpanCarry, span_of, stored, times_in_order
 from .time_column import TimeColumn, times_of
 
 
-def append_times(frame: Any, time_column: TimeColumn, name: str) -> Any:
+def append_times(frame: Frame, time_column: TimeColumn, name: str) -> Any:
     """Return a frame with one more column: the times of its rows as numbers, of a dtype that has nulls."""
     library = library_of(frame)
     numbers = library.to_masked(library.from_integers(time_column.numbers(frame)))
@@ -25,7 +25,11 @@ def append_times(frame: Any, time_column: TimeColumn, name: str) -> Any:
 
 
 def nearer_rows(
-    before: Any, ahead: Any, names: Sequence[Hashable], time: Hashable, dtypes: Sequence[DType]
+    before: Values,
+    ahead: Values,
+    names: Sequence[Hashable],
+    time: Hashable,
+    dtypes: Sequence[DType],
 ) -> Any:
     """Return one row for each edge; of two that are equally near, the later one.
 
@@ -59,19 +63,19 @@ def nearer_rows(
     return _with_columns(before, names, arrays)
 
 
-def _edges(frame: Any) -> Column:
+def _edges(frame: Frame) -> Column:
     """Return the edges, which are the last level of the index."""
     library = library_of(frame)
     return library.index_level(frame, len(library.index_names(frame)) - 1)
 
 
-def _with_columns(frame: Any, names: Sequence[Hashable], arrays: list[Any]) -> Any:
+def _with_columns(frame: Frame, names: Sequence[Hashable], arrays: list[Array]) -> Any:
     """Return a frame of columns of these names, with the index of a frame."""
     library = library_of(frame)
     return library.frame(arrays, list(names), library.index(frame), frame)
 
 
-def append_inexact(frame: Any, time: Hashable, name: str) -> Any:
+def append_inexact(frame: Frame, time: Hashable, name: str) -> Any:
     """Return edges and their rows with one more column: 1 where the time of the row is not that of the edge, else 0."""
     library = library_of(frame)
     edges, times = _edges(frame), column_of(frame, time)
@@ -79,7 +83,7 @@ def append_inexact(frame: Any, time: Hashable, name: str) -> Any:
     return library.append(frame, inexact.astype(INT64), name)
 
 
-def near_enough(frame: Any, names: Sequence[Hashable], number: Hashable, limit: int) -> Any:
+def near_enough(frame: Frame, names: Sequence[Hashable], number: Hashable, limit: int) -> Any:
     """Return these columns, null at edges whose number, counted from their row on, is above a limit."""
     library = library_of(frame)
     far = stored_numbers(column_of(frame, number)) > limit
@@ -96,7 +100,7 @@ class FillEdges(Shift):
 
 
 def fill_edges(
-    frame: Any, names: Sequence[Hashable], time: Hashable, samples: Sequence[Column]
+    frame: Frame, names: Sequence[Hashable], time: Hashable, samples: Sequence[Column]
 ) -> Any:
     """Return these columns, each with the value of its sample at edges without a row, whose time is null."""
     library = library_of(frame)
@@ -137,7 +141,7 @@ class InsertEdges(SpanCarry):
         """The carry for the partition that nothing follows, which has all other edges."""
         return replace(self, ends=True)
 
-    def apply(self, partition: Any, prefix: Span | None) -> Any:
+    def apply(self, partition: Frame, prefix: Span | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
             times = times_in_order(partition, self.time_column, prefix)
@@ -173,7 +177,7 @@ class InsertEdges(SpanCarry):
             edges = edges[edges > before.last]
         return xp.asarray(edges if self.ends else edges[edges <= span.last])
 
-    def _with_nulls(self, column: Any, rows: Values, has_new: bool) -> Any:
+    def _with_nulls(self, column: Column, rows: Values, has_new: bool) -> Any:
         """Return the rows of a column at these positions, and null at -1."""
         library = library_of(column)
         array = library.array(column)
@@ -182,6 +186,6 @@ class InsertEdges(SpanCarry):
         with naming("interpolate", [column]):
             return library.take(library.to_nullable(array), rows, nulls=True)
 
-    def _index(self, partition: Any, labels: Values) -> Any:
+    def _index(self, partition: Frame, labels: Values) -> Any:
         times = self.time_column.column(partition)
         return library_of(partition).key_index([times_of(times, labels)], [times.name])

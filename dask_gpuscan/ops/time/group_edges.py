@@ -7,11 +7,12 @@ from typing import Any
 
 from ...frames.keys import By
 from ...frames.registry import column_of, library_of
+from ...frames.types import Frame
 from .time_column import TimeColumn
 
 
 def keyed_rows(
-    frame: Any,
+    frame: Frame,
     by: By,
     time_column: TimeColumn,
     keys: Sequence[Sequence[Hashable]],
@@ -27,7 +28,7 @@ def keyed_rows(
     return library.frame(arrays, titles, library.range_index(0, len(arrays[0])))
 
 
-def keyed_edges(sizes: Any, keys: Sequence[Hashable], edge: Hashable) -> Any:
+def keyed_edges(sizes: Frame, keys: Sequence[Hashable], edge: Hashable) -> Any:
     """Return a frame of the levels of the index of the sizes of buckets: keys, and the edge of each bucket."""
     library, titles = library_of(sizes), [*keys, edge]
     arrays = [library.array(library.index_level(sizes, i)) for i in range(len(titles))]
@@ -35,7 +36,7 @@ def keyed_edges(sizes: Any, keys: Sequence[Hashable], edge: Hashable) -> Any:
 
 
 def with_levels(
-    frame: Any, levels: Sequence[Hashable], labels: Sequence[Hashable], names: Sequence[Hashable]
+    frame: Frame, levels: Sequence[Hashable], labels: Sequence[Hashable], names: Sequence[Hashable]
 ) -> Any:
     """Return these columns of a frame, with others as the levels of its index, under names that are `labels`."""
     library = library_of(frame)

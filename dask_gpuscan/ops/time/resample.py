@@ -13,8 +13,9 @@ from typing import Any
 from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of, stored_numbers
-from ...frames.types import Values
+from ...frames.types import Array, Column, Frame, Values
 from ...kernels.late_dataclass import dataclass
+from ..core.carry import Aggregate
 from ..core.groups import INT64
 from ..core.operation import GroupReduction, Part
 from ..groupby.adjacent import AdjacentReduce
@@ -36,10 +37,10 @@ class NumberBuckets(SpanCarry):
     label = "resample-buckets"
     keeps_index = True
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """The arguments have been checked."""
 
-    def apply(self, partition: Any, prefix: Span | None) -> Any:
+    def apply(self, partition: Frame, prefix: Span | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
             times = times_in_order(partition, self.time_column, prefix)
@@ -51,7 +52,11 @@ class NumberBuckets(SpanCarry):
 
 
 def with_empty(
-    part: Part[GroupReduction], columns: Sequence[Any], array: Any, rows: Values, may_be_empty: bool
+    part: Part[GroupReduction],
+    columns: Sequence[Column],
+    array: Array,
+    rows: Values,
+    may_be_empty: bool,
 ) -> Any:
     """Return the answers of all buckets, given those of some.
 
@@ -102,18 +107,18 @@ class ResampleReduce(AdjacentReduce):
     may_be_empty: bool
     """Whether dtypes are those of answers with nulls, even if there are no nulls."""
 
-    def aggregate(self, partition: Any) -> Any:
+    def aggregate(self, partition: Frame) -> Any:
         with library_of(partition).acquire(partition):
             return OpenBucket(super().aggregate(partition), span_of(partition, self.time_column))
 
-    def combine(self, aggregates: Sequence[Any]) -> Any:
+    def combine(self, aggregates: Sequence[Aggregate]) -> Any:
         open_ = super().combine([a.open for a in aggregates])
         return OpenBucket(open_, reduce(Span.then, [a.span for a in aggregates]))
 
-    def open_in(self, aggregate: Any) -> Open:
+    def open_in(self, aggregate: Aggregate) -> Open:
         return aggregate.open  # type: ignore[no-any-return]
 
-    def apply(self, partition: Any, prefix: Any) -> Any:
+    def apply(self, partition: Frame, prefix: Aggregate) -> Any:
         library = library_of(partition)
         prefix = prefix or OpenBucket(Open(0, None, 0), Span())
         with library.acquire(partition):

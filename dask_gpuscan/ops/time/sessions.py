@@ -17,9 +17,11 @@ from ... import kernels
 from ...frames.keys import any_null
 from ...frames.protocol import Library
 from ...frames.registry import library_of, stored_numbers
+from ...frames.types import Column, Scalar, Values
 from ...kernels import Operator
 from ...kernels.late_dataclass import dataclass
-from ..core.carry import DataFrameCarry
+from ...kernels.operators.operator import Element, State
+from ..core.carry import DataFrameCarry, Partition
 from ..core.columnwise import one_table
 from ..core.groups import (
     INT64,
@@ -50,29 +52,29 @@ def _counter(gap: np.uint64 | np.float64, of_groups: bool) -> Operator:
     """
     wide = _wide if isinstance(gap, np.floating) else _wide_whole
 
-    def lift(before: Any, after: Any) -> Any:
+    def lift(before: Element, after: Element) -> Any:
         return (_LATE if after < before else 0) | (_GAP if wide(before, after, gap) else 0)
 
-    def lift_of_groups(head: Any, before: Any, after: Any) -> Any:
+    def lift_of_groups(head: Element, before: Element, after: Element) -> Any:
         return _HEAD if head else lift(before, after)
 
     chosen = lift_of_groups if of_groups else lift
     return Operator(_counted, 0, chosen, _number, name="gaps", inputs=2 + of_groups)
 
 
-def _wide_whole(before: Any, after: Any, gap: Any) -> Any:
+def _wide_whole(before: Element, after: Element, gap: Element) -> Any:
     return np.uint64(after - before) > gap  # 64 unsigned bits hold any difference
 
 
-def _wide(before: Any, after: Any, gap: Any) -> Any:
+def _wide(before: Element, after: Element, gap: Element) -> Any:
     return after - before > gap
 
 
-def _counted(a: Any, b: Any) -> Any:
+def _counted(a: State, b: State) -> Any:
     return (a & _MET) | (b if b & _HEAD else (a & ~_MET) + b)
 
 
-def _number(state: Any) -> Any:
+def _number(state: State) -> Any:
     return state >> 2
 
 
@@ -91,10 +93,10 @@ class CountGaps:
     reverse = False
     needs = Needs.NEIGHBOURS
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return INT64
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         times = _times(columns[0])
         if isinstance(groups, AdjacentGroups):
             first, last = groups.borders(len(times))
@@ -124,7 +126,7 @@ class CountGaps:
         numbers = self._join(begins, ends, gaps, groups.keys.head_flags())
         return begins[first], ends[last], numbers[last]
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         """Number the rows of a partition.
 
         Raises
@@ -150,7 +152,7 @@ class CountGaps:
         return library_of(columns[0]).from_integers(out)
 
     def _apply_after(
-        self, columns: Sequence[Any], times: Any, groups: SortedGroups, prior: States | None
+        self, columns: Sequence[Column], times: Values, groups: SortedGroups, prior: States | None
     ) -> Any:
         """Number the rows of a partition, after those of their groups that came before."""
         assert prior is not None
@@ -163,22 +165,22 @@ class CountGaps:
         out = groups.returned(self._join(begins, ends, gaps, heads))
         return library_of(columns[0]).from_integers(out)
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         """Array of the number of the last session of each group, given arrays of states."""
         return library_of(columns[0]).from_integers(states[2])
 
-    def _checked_times(self, columns: Sequence[Any]) -> Any:
+    def _checked_times(self, columns: Sequence[Column]) -> Any:
         if library_of(columns[0]).missing(columns[0]) is not None:
             raise ValueError(f"time: column {self.time!r} has nulls; drop them first")
         return _times(columns[0])
 
-    def _is_wide(self, before: Any, after: Any) -> bool:
+    def _is_wide(self, before: Scalar, after: Scalar) -> bool:
         return bool(after - before > self.gap)
 
-    def _gap_for(self, times: Any) -> np.uint64 | np.float64:
+    def _gap_for(self, times: Values) -> np.uint64 | np.float64:
         return np.float64(self.gap) if times.dtype.kind == "f" else np.uint64(self.gap)
 
-    def _scan(self, times: Any, heads: Any, before: int = 0) -> tuple[Any, int]:
+    def _scan(self, times: Values, heads: Values, before: int = 0) -> tuple[Any, int]:
         """Return the number of gaps before each row since the last head, from `before` on, and the flags met."""
         previous = np.empty_like(times)
         previous[:1], previous[1:] = times[:1], times[:-1]
@@ -187,7 +189,7 @@ class CountGaps:
         out, met = kernels.scan(counter, pairs, carry_in=_GAP * before)
         return out, int(met)
 
-    def _join(self, begins: Any, ends: Any, gaps: Any, heads: Any) -> Any:
+    def _join(self, begins: Values, ends: Values, gaps: Values, heads: Values) -> Any:
         """Count the gaps within and between stretches of rows, from each head on.
 
         Methods of arrays do it: there are few stretches, and no kernel is compiled for them.
@@ -199,7 +201,7 @@ class CountGaps:
         so_far = gaps.cumsum()
         return so_far - (so_far - gaps)[heads][heads.cumsum() - 1]
 
-    def _refuse(self, columns: Sequence[Any], rows: Any) -> None:
+    def _refuse(self, columns: Sequence[Column], rows: Values) -> None:
         """Raise an error if any of these rows, which are earlier than the ones before, belongs to a group."""
         null = any_null(columns[1:])
         late = rows if null is None else rows[~null[rows]]
@@ -216,13 +218,13 @@ def last_times(states: States) -> Any:
     return states[1]
 
 
-def _late(ends: Any, begins: Any, heads: Any) -> Any:
+def _late(ends: Values, begins: Values, heads: Values) -> Any:
     """Return which rows, from the second on, begin before the end of the one before in the same group."""
     late = begins[1:] < ends[:-1]
     return late if heads is None else late & ~heads[1:]
 
 
-def _times(column: Any) -> Any:
+def _times(column: Column) -> Any:
     """Times as integers or floats of 64 bits."""
     values = stored_numbers(column)
     kind = values.dtype.kind
@@ -240,26 +242,26 @@ class SessionNumbers(DataFrameCarry):
     label = "sessionize"
     keeps_index = True
 
-    def check(self, times: Any) -> None:
+    def check(self, times: Partition) -> None:
         pass
 
-    def meta(self, times: Any) -> Any:
+    def meta(self, times: Partition) -> Any:
         return self.apply(times, None)
 
-    def aggregate(self, partition: Any) -> States:
+    def aggregate(self, partition: Partition) -> States:
         with library_of(partition).acquire(partition):
             return self.gaps.aggregate([partition], OneGroup())()
 
     def combine(self, aggregates: Sequence[States]) -> States:
         return self.gaps.combine(aggregates)
 
-    def apply(self, partition: Any, prefix: States | None) -> Any:
+    def apply(self, partition: Partition, prefix: States | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
             array = self.gaps.apply([partition], OneGroup(), prefix)
             return library.series(array, library_of(partition).index(partition), NUMBER)
 
-    def last(self, frame: Any, seen: States) -> Any:
+    def last(self, frame: Partition, seen: States) -> Any:
         _, time, number = seen
         if time is None:
             return None

@@ -8,6 +8,7 @@ import pandas as pd
 from pandas.tseries.offsets import BaseOffset, Day, Tick
 
 from ...frames.registry import columns_of, library_of
+from ...frames.types import Frame
 from ...kernels.late_dataclass import dataclass
 
 
@@ -21,7 +22,7 @@ class ShiftLabels:
     kind = "move_labels"
     label = "shift-labels"
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Raise a TypeError unless the index holds datetimes or timedeltas."""
         index = _host_index(frame)
         if not isinstance(index, (pd.DatetimeIndex, pd.TimedeltaIndex)):
@@ -34,7 +35,7 @@ class ShiftLabels:
         except TypeError as error:
             raise TypeError(f"freq must be a duration, as labels are, found {self.freq}") from error
 
-    def apply(self, frame: Any) -> Any:
+    def apply(self, frame: Frame) -> Any:
         """Return the rows with their new labels."""
         library = library_of(frame)
         with library.acquire(frame):
@@ -48,7 +49,7 @@ class ShiftLabels:
     def _shifted(self, labels: Any) -> Any:
         return labels.shift(self.periods, self.freq)
 
-    def keeps_gaps(self, frame: Any) -> bool:
+    def keeps_gaps(self, frame: Frame) -> bool:
         """Return whether all labels move equally far, so that those of two partitions stay apart."""
         zoned = getattr(_host_index(frame), "tz", None) is not None
         return isinstance(self.freq, (Tick, pd.Timedelta)) or (
@@ -60,7 +61,7 @@ class ShiftLabels:
         return self._shifted(pd.Index([label]))[0]
 
 
-def _host_index(frame: Any) -> Any:
+def _host_index(frame: Frame) -> Any:
     """Return the index of a frame as one of pandas, which has the rules of calendars."""
     index = library_of(frame).index(frame)
     return index.to_pandas() if hasattr(index, "to_pandas") else index

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...frames.registry import column_of, library_of, stored_numbers
-from ...frames.types import Column, DType, Values
+from ...frames.types import Column, DType, Frame, Values
 from ...kernels.late_dataclass import dataclass
 from ...kernels.sorted_values import is_sorted
 from ..core.groups import INT64
@@ -27,7 +27,7 @@ class TimeColumn:
 
     on: Hashable = None
 
-    def column(self, frame: Any) -> Column:
+    def column(self, frame: Frame) -> Column:
         """Return the times of a frame's rows."""
         if self.on is None:
             return library_of(frame).index_level(frame, 0)
@@ -39,7 +39,7 @@ class TimeColumn:
         """Its name in messages."""
         return "the index" if self.on is None else f"column {self.on!r}"
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Raise a TypeError unless there are times."""
         library, dtype = library_of(frame), self.column(frame).dtype
         levels = len(library.index_names(frame)) if self.on is None else 1
@@ -50,18 +50,18 @@ class TimeColumn:
                 f"name a column of times with on="
             )
 
-    def numbers(self, frame: Any) -> Values:
+    def numbers(self, frame: Frame) -> Values:
         """Return the times of a frame's rows as int64, in their own unit; any number for nulls."""
         return numbers_of(self.column(frame))
 
-    def times(self, frame: Any) -> Values:
+    def times(self, frame: Frame) -> Values:
         """Return the times of a frame's rows as int64, in their own unit; raises a ValueError for nulls."""
         column = self.column(frame)
         if library_of(frame).missing(column) is not None:
             raise ValueError(f"{self.title} has null times; drop those rows first")
         return numbers_of(column)
 
-    def unit(self, frame: Any) -> pd.Timedelta:
+    def unit(self, frame: Frame) -> pd.Timedelta:
         """Return the unit of the times."""
         return pd.Timedelta(1, library_of(frame).time_unit(self.column(frame).dtype))
 
@@ -86,7 +86,7 @@ def decrease(column: Column, later: int, earlier: int) -> str:
     return f"{other} comes after {one}"
 
 
-def time_in(column: Column, stored: Any) -> Any:
+def time_in(column: Column, stored: Values) -> Any:
     """Return a time of a column that is given as a number, for messages."""
     library = library_of(column)
     times = library.to_pandas(times_of(column, library.xp.array([stored])))
@@ -98,7 +98,7 @@ def numbers_of(times: Column) -> Values:
     return stored_numbers(times).astype(INT64, copy=False)
 
 
-def times_of(column: Any, stored: Any) -> Any:
+def times_of(column: Column, stored: Values) -> Any:
     """Return an array of times of the dtype of a column, made from numbers."""
     library = library_of(column)
     layout = library.layout(column.dtype)
@@ -106,7 +106,7 @@ def times_of(column: Any, stored: Any) -> Any:
     return layout.wrap(stored.astype(layout.storage(column.dtype)), None, column.dtype)
 
 
-def check_order(time_column: TimeColumn, frame: Any, times: Values, heads: Values | None) -> None:
+def check_order(time_column: TimeColumn, frame: Frame, times: Values, heads: Values | None) -> None:
     """Raise a ValueError if times decrease, or do so within groups, whose first rows `heads` marks."""
     if is_sorted(times, heads):
         return

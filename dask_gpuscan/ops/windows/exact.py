@@ -14,7 +14,7 @@ import numpy as np
 from ... import kernels
 from ...frames.messages import column_title, first_line
 from ...frames.registry import library_of, stored_numbers, view_of
-from ...frames.types import Array, DType, Values
+from ...frames.types import Array, Column, DType, Values
 from ...kernels import BUILT_IN, Operator
 from ...kernels.late_dataclass import dataclass
 from ...kernels.windows import Windows
@@ -31,18 +31,18 @@ Combine = Callable[..., Any]
 """``combine(op, values, nulls=None, dtype=None)`` returns the elements of each window, combined."""
 
 
-def holds_times(column: Any) -> bool:
+def holds_times(column: Column) -> bool:
     """Return whether a column holds dates or durations of fixed width."""
     return column.dtype.kind in "mM" and library_of(column).moved_layout(column.dtype) is not None
 
 
-def holds_decimals(column: Any) -> bool:
+def holds_decimals(column: Column) -> bool:
     """Return whether a column holds decimals that are computed as Python's integers."""
     host = library_of(column).host_values
     return host is not None and host.holds_decimals(column.dtype)
 
 
-def exact_window(name: str, column: Any) -> ExactMean | DecimalWindow | None:
+def exact_window(name: str, column: Column) -> ExactMean | DecimalWindow | None:
     """Return the exact computation of a statistic of times or decimals; None for other columns and statistics."""
     if name == "mean" and holds_times(column):
         return ExactMean()
@@ -52,7 +52,7 @@ def exact_window(name: str, column: Any) -> ExactMean | DecimalWindow | None:
     return None
 
 
-def exact_operator(op: Operator, column: Any) -> DecimalWindow | None:
+def exact_operator(op: Operator, column: Column) -> DecimalWindow | None:
     """Return the exact combination of decimals by an operator; None for other columns and operators."""
     name = traits_of(op).statistic
     return DecimalWindow(name) if name is not None and holds_decimals(column) else None
@@ -62,11 +62,11 @@ def exact_operator(op: Operator, column: Any) -> DecimalWindow | None:
 class ExactMean:
     """Means of times, rounded towards zero; those of dates are times."""
 
-    def dtype(self, column: Any) -> DType:
+    def dtype(self, column: Column) -> DType:
         """Return the dtype of the answer."""
         return library_of(column).group_dtype("mean", column.dtype)
 
-    def answer(self, column: Any, combine: Combine, least: int) -> Array:
+    def answer(self, column: Column, combine: Combine, least: int) -> Array:
         """Return the means of windows, null where one has fewer values than `least`."""
         column = cast_to_answer("mean", column)
         view = view_of(column)
@@ -74,7 +74,7 @@ class ExactMean:
         return mean_array(column, states, least)
 
 
-def mean_array(column: Any, states: tuple[Values, ...], least: int) -> Array:
+def mean_array(column: Column, states: tuple[Values, ...], least: int) -> Array:
     """Return the means of a column of times or dates, given the states of their sums."""
     library = library_of(column)
     dtype = library.group_dtype("mean", column.dtype)
@@ -91,13 +91,13 @@ class DecimalWindow:
 
     name: str
 
-    def dtype(self, column: Any) -> DType:
+    def dtype(self, column: Column) -> DType:
         """Return the dtype of the answer."""
         host = library_of(column).host_values
         assert host is not None
         return host.dtype("cumsum", column.dtype) if self.name == "sum" else column.dtype
 
-    def answer(self, column: Any, combine: Combine, least: int) -> Array:
+    def answer(self, column: Column, combine: Combine, least: int) -> Array:
         """Return the answers of windows, null where one has fewer values than `least`.
 
         Raises
@@ -122,7 +122,7 @@ class DecimalWindow:
 
 
 def decimal_answers(
-    window: DecimalWindow, column: Any, sums: np.ndarray, counts: np.ndarray, least: int
+    window: DecimalWindow, column: Column, sums: np.ndarray, counts: np.ndarray, least: int
 ) -> Array:
     """Return sums of decimals, or means, in which halves in the last digit are rounded away from zero."""
     host = library_of(column).host_values
@@ -138,7 +138,7 @@ def decimal_answers(
         ) from error
 
 
-def median_of_times(column: Any, windows: Windows, least: int) -> Array:
+def median_of_times(column: Column, windows: Windows, least: int) -> Array:
     """Return the medians of times in windows; between the two in the middle, rounded towards zero."""
     # cuDF has means of durations, and no medians
     library, column = (

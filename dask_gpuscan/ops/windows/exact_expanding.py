@@ -12,6 +12,7 @@ import numpy as np
 
 from ...frames.protocol import Library
 from ...frames.registry import library_of, view_of
+from ...frames.types import Column
 from ...kernels import BUILT_IN, byte_mask
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, merged
@@ -70,7 +71,7 @@ class ExpandingExact(PlannedOperation):
         of_times = self.name == "mean" and first.dtype.kind == "i"
         return _MeansOfTimes(self.min_periods) if of_times else self.floats
 
-    def plan(self, columns: Sequence[Any]) -> Any:
+    def plan(self, columns: Sequence[Column]) -> Any:
         if holds_decimals(columns[0]):
             return self._decimals
         is_mean = self.name == "mean" and holds_times(columns[0])
@@ -93,10 +94,10 @@ class _MeansOfTimes:
 
     min_periods: int
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return library_of(columns[0]).group_dtype("mean", columns[0].dtype)
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         view = view_of(cast_to_answer("mean", columns[0]))
         return groups.reduce(SUM_OF_TIMES, view.values, nulls=view.nulls)
 
@@ -106,10 +107,10 @@ class _MeansOfTimes:
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         return merged(SUM_OF_TIMES, states, groups)
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         return mean_array(columns[0], states, self.min_periods)
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         view = view_of(cast_to_answer("mean", columns[0]))
         found = groups.scan(SUM_OF_TIMES, view.values, nulls=view.nulls, carry_in=prior)
         return mean_array(columns[0], found, self.min_periods)
@@ -126,10 +127,10 @@ class _Decimals:
     def _scan(self) -> HostScan:
         return HostScan(f"expanding-{self.name}", BUILT_IN[SCANS[self.name]], ScanArguments())
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return DecimalWindow(self.name).dtype(columns[0])
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         wait = self._scan.aggregate(columns, groups)
         count = groups.reduce(_ADD, library_of(columns[0]).valid(columns[0]).astype(INT64))
         return lambda: (*wait(), *count())
@@ -141,14 +142,14 @@ class _Decimals:
         values = self._scan.merge(library, states[:1], groups)
         return (*values, *merged(_ADD, states[1:], groups))
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         value, counts = states
         array = value.array if isinstance(value, HostScalar) else value
         host = host_of(library_of(columns[0]))
         values = host.values(array) if len(array) else np.zeros(1, object)
         return self._answers(columns[0], values, np.atleast_1d(counts))
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         (column,), scan = columns, self._scan
         library, host = library_of(column), host_of(library_of(column))
         valid, wide = library.valid(column), host.state_dtype(scan.method, column.dtype)
@@ -162,7 +163,7 @@ class _Decimals:
         counts = groups.scan(_ADD, valid.astype(INT64), carry_in=count)
         return self._answers(columns[0], host.values(found), counts)
 
-    def _answers(self, column: Any, values: np.ndarray, counts: np.ndarray) -> Any:
+    def _answers(self, column: Column, values: np.ndarray, counts: np.ndarray) -> Any:
         if self.name in ("sum", "mean"):
             window = DecimalWindow(self.name)
             return decimal_answers(window, column, values, counts, self.min_periods)
@@ -181,10 +182,10 @@ class _PickedDecimals:
     def _reduction(self) -> FirstLastReduction:
         return FirstLastReduction(REDUCTIONS[self.name])
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return columns[0].dtype
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         wait = self._reduction.aggregate(columns, groups)
         count = groups.reduce(_ADD, library_of(columns[0]).valid(columns[0]).astype(INT64))
         return lambda: (*wait(), *count())
@@ -196,13 +197,13 @@ class _PickedDecimals:
         values = self._reduction.merge(library, states[:1], groups)
         return (*values, *merged(_ADD, states[1:], groups))
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         value, counts = states
         array = value.array if isinstance(value, HostScalar) else value
         few = np.atleast_1d(counts) < max(self.min_periods, 1)
         return library_of(columns[0]).set_null(array, few)
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         (column,) = columns
         library, valid = library_of(column), library_of(column).valid(column)
         value, count = (None, None) if prior is None else prior

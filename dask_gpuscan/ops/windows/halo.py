@@ -16,7 +16,7 @@ from ... import kernels
 from ...frames.keys import key_arrays
 from ...frames.protocol import Library
 from ...frames.registry import columns_of, library_of
-from ...frames.types import Array, Column, GroupIds, Values
+from ...frames.types import Array, Column, Frame, GroupIds, Values
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import Summary
@@ -268,7 +268,7 @@ class Reaching(Protocol):
     def clustered(self) -> bool:
         """Whether the rows of a group are adjacent, as they are if all rows are one group."""
 
-    def rows_of(self, partition: Any) -> RowArrays:
+    def rows_of(self, partition: Frame) -> RowArrays:
         """Return the rows of a partition, not copied."""
 
 
@@ -295,7 +295,7 @@ class Halo(Summary):
         rows = self.carry.extent.rows
         return None if self.carry.clustered and rows is not None and rows <= SMALL else 4
 
-    def aggregate(self, partition: Any) -> RowArrays:
+    def aggregate(self, partition: Frame) -> RowArrays:
         with library_of(partition).acquire(partition):
             return self._cut(self.carry.rows_of(partition))
 
@@ -332,7 +332,7 @@ def joined_columns(library: Library, columns: Sequence[Column]) -> Column:
     return library.as_column(array, columns[0].name)
 
 
-def joined_rows(frames: Sequence[Any]) -> Any:
+def joined_rows(frames: Sequence[Frame]) -> Any:
     """Return the rows of frames, or of series, as one."""
     library = library_of(frames[0])
     columns = zip(*(map(library.array, columns_of(frame)) for frame in frames), strict=True)

@@ -13,7 +13,7 @@ import numpy as np
 from ...frames.messages import column_title
 from ...frames.protocol import Library
 from ...frames.registry import columns_of, library_of, stored_numbers
-from ...frames.types import Values
+from ...frames.types import ArrayModule, Column, Frame, Values
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ..core.carry import OverlapCarry, Summary
@@ -81,7 +81,7 @@ class NearestValues(Summary):
     method: str
     behind: bool
 
-    def aggregate(self, partition: Any) -> Surroundings:
+    def aggregate(self, partition: Frame) -> Surroundings:
         library = library_of(partition)
         with library.acquire(partition):
             xs = index_numbers(partition) if self.method in BY_INDEX else None
@@ -89,7 +89,7 @@ class NearestValues(Summary):
             last = xs[-1].item() if xs is not None and len(xs) else None
         return Surroundings(columns, last)
 
-    def _nearest(self, library: Library, column: Any, xs: Values | None) -> Nearest:
+    def _nearest(self, library: Library, column: Column, xs: Values | None) -> Nearest:
         count = len(column)
         row = library.seek_valid(column, from_end=not self.behind)()
         if row is None:
@@ -126,7 +126,7 @@ def _nearest_of(parts: Sequence[Nearest]) -> Nearest:
     return Nearest(rows) if found is None else found
 
 
-def index_numbers(frame: Any) -> Values:
+def index_numbers(frame: Frame) -> Values:
     """Return the index of a frame or series as numbers.
 
     Raises
@@ -143,7 +143,7 @@ def index_numbers(frame: Any) -> Values:
     return stored_numbers(level)
 
 
-def exact_times(column: Any) -> bool:
+def exact_times(column: Column) -> bool:
     """Return whether a column holds times of Arrow: exact, as pandas interpolates only its own, rounded as floats."""
     library = library_of(column)
     layout = library.layout(column.dtype)
@@ -151,7 +151,7 @@ def exact_times(column: Any) -> bool:
 
 
 def time_on_line(
-    xp: Any, x: Values, left: tuple[Values, Values], right: tuple[Values, Values]
+    xp: ArrayModule, x: Values, left: tuple[Values, Values], right: tuple[Values, Values]
 ) -> Values:
     """Return the times at places on lines between pairs of times, rounded down, by integers.
 
@@ -185,13 +185,13 @@ class Interpolate(OverlapCarry):
 
     # --- before anything is computed --------------------------------------------------------------
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         for column in columns_of(frame):
             self.dtype(column)
         if self.method in BY_INDEX:
             self._check_index(frame)
 
-    def _check_index(self, frame: Any) -> None:
+    def _check_index(self, frame: Frame) -> None:
         library = library_of(frame)
         names = library.index_names(frame)
         if len(names) > 1:
@@ -212,7 +212,7 @@ class Interpolate(OverlapCarry):
                 f"method='linear' takes any index"
             )
 
-    def dtype(self, column: Any) -> Any:
+    def dtype(self, column: Column) -> Any:
         """Dtype of a filled column; raises a TypeError for one that cannot be interpolated."""
         library, dtype = library_of(column), column.dtype
         if self.method == "pad":
@@ -235,14 +235,16 @@ class Interpolate(OverlapCarry):
             f"cast it with astype, or use method='pad'"
         )
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         library = library_of(frame)
         empty = [library.empty(self.dtype(column)) for column in columns_of(frame)]
         return library.rebuild(library.no_rows(frame), empty)
 
     # --- the fill itself --------------------------------------------------------------------------
 
-    def apply(self, partition: Any, before: Surroundings | None, after: Surroundings | None) -> Any:
+    def apply(
+        self, partition: Frame, before: Surroundings | None, after: Surroundings | None
+    ) -> Any:
         library, columns = library_of(partition), columns_of(partition)
         with library.acquire(partition):
             xs = None
@@ -255,7 +257,7 @@ class Interpolate(OverlapCarry):
             arrays = [self._filled(c, xs, *near) for c, *near in zip(columns, *sides, strict=True)]
         return library.rebuild(partition, arrays)
 
-    def _ordered(self, partition: Any, before: Surroundings | None) -> Values:
+    def _ordered(self, partition: Frame, before: Surroundings | None) -> Values:
         """Return the index as numbers; raises a ValueError if it decreases."""
         library, xs = library_of(partition), index_numbers(partition)
         last = None if before is None else before.last
@@ -267,7 +269,7 @@ class Interpolate(OverlapCarry):
             )
         return xs
 
-    def _filled(self, column: Any, xs: Values | None, before: Nearest, after: Nearest) -> Any:
+    def _filled(self, column: Column, xs: Values | None, before: Nearest, after: Nearest) -> Any:
         library, count = library_of(column), len(column)
         xp, missing = library.xp, library.missing(column)
         if missing is None:
@@ -297,7 +299,7 @@ class Interpolate(OverlapCarry):
 
     def _on_lines(
         self,
-        column: Any,
+        column: Column,
         xs: Values | None,
         rows: Values,
         known: Values,
@@ -331,7 +333,7 @@ class Interpolate(OverlapCarry):
         return xp.interp(places.astype(FLOAT64), points, values)
 
     def converted(
-        self, column: Any, rows: Values | None, found: Values | None, null: Values | None
+        self, column: Column, rows: Values | None, found: Values | None, null: Values | None
     ) -> Any:
         """Return a column in the dtype of the answer, with found values in some rows, and null in others."""
         library, dtype = library_of(column), self.dtype(column)
@@ -356,7 +358,7 @@ class Interpolate(OverlapCarry):
                 missing[null] = True
         return layout.wrap(out, missing, dtype)
 
-    def _padded(self, column: Any, rows: Values, taken: Values, before: Nearest) -> Any:
+    def _padded(self, column: Column, rows: Values, taken: Values, before: Nearest) -> Any:
         """Return a column whose nulls in `rows` are taken from other rows, negative for the value before all rows.
 
         A null that stays null is the same one: there are several nulls among objects.
@@ -371,7 +373,7 @@ class Interpolate(OverlapCarry):
         return library.take(array, positions)
 
 
-def _between(xp: Any, left: list[Any], values: Values, right: list[Any]) -> Values:
+def _between(xp: ArrayModule, left: list[Any], values: Values, right: list[Any]) -> Values:
     """Return numbers with others from the host before and behind them."""
     parts = [xp.asarray(left, values.dtype), values, xp.asarray(right, values.dtype)]
     return xp.concatenate(parts) if left or right else values

@@ -9,13 +9,13 @@ import numpy as np
 
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of, names_of, stored_numbers, unused_name
-from ...frames.types import Values
+from ...frames.types import ArrayModule, Column, Frame, Values
 from ..core.groups import INT64
 from ..statistics.groups import FLOAT64
 from .interpolate import NOWHERE, Interpolate, exact_times, time_on_line
 
 
-def append_places(frame: Any, names: Sequence[Hashable], number: Hashable) -> Any:
+def append_places(frame: Frame, names: Sequence[Hashable], number: Hashable) -> Any:
     """Return a frame with one more column for each name: the row's number in its group, null where that column is."""
     library = library_of(frame)
     columns, numbers = [column_of(frame, name) for name in names], column_of(frame, number)
@@ -30,7 +30,7 @@ def append_places(frame: Any, names: Sequence[Hashable], number: Hashable) -> An
 
 
 def interpolate_rows(
-    frame: Any,
+    frame: Frame,
     before: Any,
     after: Any,
     names: Sequence[Hashable],
@@ -72,7 +72,7 @@ def interpolate_rows(
 
 def _filled(
     library: Library,
-    column: Any,
+    column: Column,
     numbers: Values,
     sides: Sequence[tuple[Any, Any]],
     fill: Interpolate,
@@ -98,7 +98,7 @@ def _filled(
 
 
 def _on_line(
-    xp: Any, x: Values, left: tuple[Values, Values], right: tuple[Values, Values]
+    xp: ArrayModule, x: Values, left: tuple[Values, Values], right: tuple[Values, Values]
 ) -> Values:
     """Return the values at places on lines between two values each, with the rounding of `numpy.interp`."""
     with np.errstate(invalid="ignore"):  # infinities

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import kernels
 from ...frames.registry import library_of, stored_numbers
-from ...frames.types import DType, GroupIds, Values
+from ...frames.types import Column, DType, GroupIds, Values
 from ...kernels import Distinct, Rank
 from ...kernels.late_dataclass import dataclass
 from ...kernels.options import OrderStatistic
@@ -45,16 +45,16 @@ class RollingOrder(Windowed):
     def takes_group_ids(self, codes: GroupIds) -> bool:
         return False
 
-    def dtype(self, columns: Sequence[Any]) -> DType:
+    def dtype(self, columns: Sequence[Column]) -> DType:
         if self._is_median_of_times(columns[0]):
             return ExactMean().dtype(columns[0])
         check_columns(self.label, columns, VALUES)
         return np.dtype(np.float64)
 
-    def _is_median_of_times(self, column: Any) -> bool:
+    def _is_median_of_times(self, column: Column) -> bool:
         return self.statistic == _MEDIAN and holds_times(column)
 
-    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+    def apply(self, columns: Sequence[Column], rows: WindowRows) -> Any:
         (column,), windows = columns, self.shape.windows(rows)
         if self._is_median_of_times(column):
             return rows.returned(median_of_times(column, windows, self.min_periods))
@@ -65,7 +65,7 @@ class RollingOrder(Windowed):
         return rows.floats(out)
 
 
-def _apart(column: Any, floats: Values) -> Values:
+def _apart(column: Column, floats: Values) -> Values:
     """Return numbers that compare like the integers of a column, even if different ones are equal as floats.
 
     NaN stays where it is.

@@ -6,10 +6,11 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from ...frames.registry import columns_of, library_of, names_of
+from ...frames.types import Frame
 from ..predicates.filter import truth
 
 
-def masked_columns(frame: Any, names: Sequence[Hashable]) -> Any:
+def masked_columns(frame: Frame, names: Sequence[Hashable]) -> Any:
     """Return a frame or series whose columns of these names have a null, and hold all values exactly."""
     library, arrays = library_of(frame), []
     for name, column in zip(names_of(frame), columns_of(frame), strict=True):
@@ -18,7 +19,7 @@ def masked_columns(frame: Any, names: Sequence[Hashable]) -> Any:
     return library.rebuild(frame, arrays)
 
 
-def labels_of_records(frame: Any, before: Any, largest: bool) -> Any:
+def labels_of_records(frame: Frame, before: Frame, largest: bool) -> Any:
     """Return a frame or series with the labels of records instead of their values, and null instead of others.
 
     Parameters
@@ -47,7 +48,7 @@ def labels_of_records(frame: Any, before: Any, largest: bool) -> Any:
     return library.rebuild(frame, arrays)
 
 
-def null_below(labels: Any, counts: Any, least: int) -> Any:
+def null_below(labels: Frame, counts: Frame, least: int) -> Any:
     """Return labels, null where fewer values were counted."""
     library, arrays = library_of(labels), []
     for column, count in zip(columns_of(labels), columns_of(counts), strict=True):

@@ -214,6 +214,12 @@ def test_values_that_query_does_not_take(backend):
         ("s.str.startswith('a', na=x)", ValueError, "which take literals"),
         ("s.str.startswith('a', **x)", ValueError, "Call"),
         ("s.str.startswith('a', pat='b')", ValueError, "takes no argument 'pat'"),
+        ("s.str.contains('a', na=True, na=True)", ValueError, "which gives na twice"),
+        (
+            "s.str.contains('a', case=False, na=True, case=True)",
+            ValueError,
+            "which gives case twice",
+        ),
         ("s.str.startswith('a'", ValueError, "'\\(' was never closed"),
         ("s.str.startswith", ValueError, "without its parentheses"),
         ("s.str.contains('(a+)+$')", ValueError, "write regex=False"),

@@ -1,6 +1,8 @@
 """Predicates as text, parsed: their columns, their variables, and what is compiled of them."""
 
+import ast
 import pickle
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -27,6 +29,19 @@ ODD = [" ", "a ", "class", "x²", "'", '"', "#\n\0", "ﬀ", "&", "x\u00a0", "\uf
 @pytest.mark.parametrize("name", NAMES + ODD)
 def test_names_are_exactly_those_written(name):
     assert Expression(f"`{name}` == 0").columns == (name,)
+
+
+@pytest.mark.parametrize("prefix", ["", "r", "R", "u"])
+@pytest.mark.parametrize("escape", r"\d \\d \\\d \n \' \é \x41 \7 \4 \377 \401 \4010".split())
+def test_strings_are_pythons_without_its_warnings(prefix, escape):
+    written = f"{prefix}'{escape}'"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value = ast.literal_eval(written)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        predicate = Expression(f"s == {written}")
+    assert list(predicate.evaluate({"s": np.array([value, ""], object)})) == [True, False]
 
 
 def test_many_terms_are_not_compiled():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 from ....forks import importing
 from ....frames.messages import FLAG, check_flags
@@ -18,6 +18,9 @@ from .delta_sink import DeltaTarget
 from .directory_sink import CHECKPOINTS, progress, to_directory
 from .directory_start import Options
 from .iceberg_sink import IcebergTarget
+
+Found: TypeAlias = Progress | Any
+"""With ``dry_run``, a Progress, else None, which checkers do not ask about."""
 
 
 class WriteMethods:
@@ -51,7 +54,7 @@ class WriteMethods:
         checkpoints: int | str = CHECKPOINTS,
         dry_run: bool = False,
         **options: Any,
-    ) -> Progress | None:
+    ) -> Found:
         """Write the rows to a file of Parquet; or to a directory, from which another run goes on.
 
         Parameters
@@ -146,7 +149,7 @@ class WriteMethods:
         begin_anew: bool = False,
         dry_run: bool = False,
         **options: Any,
-    ) -> Progress | None:
+    ) -> Found:
         """Write the rows to a table of Delta Lake, with a state in each transaction from which another run goes on.
 
         A run that finds a state goes on behind the rows that it has seen, whether the run before ended or was killed
@@ -227,7 +230,7 @@ class WriteMethods:
         rows_per_commit: int = ROWS_PER_COMMIT,
         begin_anew: bool = False,
         dry_run: bool = False,
-    ) -> Progress | None:
+    ) -> Found:
         """Write the rows to a table of Iceberg, with a state in each transaction from which another run goes on.
 
         Parameters

@@ -15,6 +15,7 @@ import numpy as np
 
 from ....frames.messages import HINT
 from ....frames.registry import column_of, library_of
+from ....frames.types import Frame
 from ....kernels import Operator
 from ....kernels.bounded_cache import BoundedCache
 from ....kernels.late_dataclass import dataclass
@@ -83,7 +84,7 @@ class Planned:
 
 
 def fused_parts(
-    frame: Any,
+    frame: Frame,
     entries: Sequence[Entry],
     where: Input | None,
     in_groups: bool = False,
