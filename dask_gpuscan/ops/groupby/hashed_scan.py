@@ -25,27 +25,8 @@ from ...kernels.factorize import most_arranged, occurring
 from ...kernels.keys import KeyTable
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import NumberedGroups, States, fields_of, state_of
-from .hashed import NumberedRows, Table, TableScan, grouped, merged, merged_states, with_gaps
-
-
-class Numbers:
-    """Numbers of the keys so far, of one column or of several: pairs of numbers are keys, too."""
-
-    def __init__(self, columns: int) -> None:
-        self._tables = [KeyTable() for _ in range(columns)]
-        self._pairs = [KeyTable() for _ in range(columns - 1)]
-
-    def __len__(self) -> int:
-        return len((self._pairs or self._tables)[-1])
-
-    def number(self, ways: Sequence[NumberKeys]) -> tuple[Any, Any]:
-        """Return the numbers of rows, and the first rows of new keys, given a function for each column."""
-        found = ways[0](self._tables[0])
-        for way, table, pairs in zip(ways[1:], self._tables[1:], self._pairs, strict=True):
-            other, _ = way(table)
-            words = found[0].astype(np.uint64) << np.uint64(32) | other.astype(np.uint64)
-            found = pairs.number_words(words)
-        return found
+from .by_key import Numbers, ways_to_number
+from .hashed import NumberedRows, Table, TableScan, grouped, merged, merged_states, states_of, with_gaps
 
 
 NUMBERS: WeakKeyDictionary[Table, Numbers] = WeakKeyDictionary()
@@ -57,9 +38,9 @@ takes them: they grow with later rows, so only one scan can use them."""
 class HashedScan(TableScan):
     """One row for each row: scans within groups, for which streams number the keys once a batch."""
 
-    def follow(self, partition: Any, prefix: Table | None) -> tuple[Any, Table]:
+    def follow_all(self, partition: Any, prefix: Table | None) -> tuple[Any, Table]:
         if prefix is None or self.reverse or self.adjacent:
-            return super().follow(partition, prefix)
+            return super().follow_all(partition, prefix)
         return (
             _by_range(self, partition, prefix)
             or _by_number(self, partition, prefix)
@@ -114,7 +95,7 @@ def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
         own = with_gaps(ids) if NumberedRows(library, ids).are_few else None
         if own is None or ids.keys_of is None:
             return None
-        states = [prefix.states, _states(scan, partition, own)]
+        states = [prefix.states, states_of(spec, partition, own, None)]
         schema = common_schema([prefix.schema, schema_of(partition)])
         if prefix.ordered and len(before) == ids.groups:  # it has all keys of the range
             rest = ContinuedGroups(library.xp, GroupIds(own.occurring, ids.groups))
@@ -137,7 +118,7 @@ def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tab
         before = len(prefix.keys[0])
         if before <= most_arranged(np.empty(0, np.int32)):
             return None
-        ways = _ways(library, arrays)
+        ways = ways_to_number(library, arrays)
         numbers = None if ways is None else _numbers(prefix)
         if ways is None or numbers is None:
             return None
@@ -147,7 +128,7 @@ def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tab
         own = NumberedGroups(ids, has_gaps=True, occurring=met)
         if len(met) <= most_arranged(codes):
             own = NumberedGroups(dense_ids(ids))  # reduced in chunks of rows, as in a partition
-        states = [prefix.states, _states(scan, partition, own)]
+        states = [prefix.states, states_of(spec, partition, own, None)]
         met = met.astype(codes.dtype, copy=False)
         if len(new):
             first = np.arange(before, dtype=codes.dtype)
@@ -166,23 +147,12 @@ def _numbers(prefix: Table) -> Numbers | None:
     """Take the numbers of the keys so far, or make them; None if keys cannot be numbered by a table."""
     numbers = NUMBERS.pop(prefix, None)
     if numbers is None:
-        ways = _ways(prefix.library, prefix.keys)
+        ways = ways_to_number(prefix.library, prefix.keys)
         if ways is None:
             return None
         numbers = Numbers(len(ways))
         numbers.number(ways)
     return numbers if len(numbers) == len(prefix.keys[0]) else None
-
-
-def _ways(library: Library, arrays: Sequence[Any]) -> list[NumberKeys] | None:
-    """Return a function for each column that numbers it by a table; None if one cannot be numbered so."""
-    ways = []
-    for array in arrays:
-        way = library.number_keys(array)
-        if way is None:
-            return None
-        ways.append(way)
-    return ways
 
 
 def _by_group(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table]:
@@ -196,13 +166,6 @@ def _by_group(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
         ids = joint.codes
         rows = GroupIds(ids.array[before:][groups.codes.array], ids.groups)
         return _scanned(scan, partition, NumberedGroups(rows, ids.array[:before]), prefix), found
-
-
-def _states(scan: TableScan, partition: Any, own: NumberedGroups) -> list[States]:
-    """Return the states of the groups of a partition."""
-    planned = scan.spec.planned(partition, False)
-    waiting = [operation.aggregate(columns, own) for columns, operation, _ in planned]
-    return [wait() for wait in waiting]
 
 
 def _scanned(scan: TableScan, partition: Any, groups: NumberedGroups, prefix: Table) -> Any:
