@@ -67,6 +67,10 @@ class Behind(Generic[T]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._pool.shutdown(cancel_futures=kind is not None)  # then what waits is not wanted
+        try:
+            self._pool.shutdown(cancel_futures=kind is not None)  # then what waits is not wanted
+        except BaseException:  # an interrupt must not leave the thread alive
+            self._pool.shutdown(cancel_futures=True)
+            raise
         while kind is None and self._waiting:
             self._waiting.popleft().result()

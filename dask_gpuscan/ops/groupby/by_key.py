@@ -29,6 +29,9 @@ MANY_KEYS = 4096
 OLD = 0.5
 """Old rows of a log for each row of a key from which on it is written without them."""
 
+SPARE = 1 << 16
+"""Old rows that any log may have."""
+
 RATIO = 4
 """How many times as many rows as the next chunk a chunk of a log has at least."""
 
@@ -202,7 +205,7 @@ class Store:
         """Begin a log with the rows of all slots, of which each has so many."""
         ends = counts.cumsum()
         count = int(ends[-1]) if len(ends) else 0
-        self._most = int((1 + OLD) * count) + (1 << 16)
+        self._most = int((1 + OLD) * count) + SPARE
         self._rows = Log(self.library, arrays, count), ends - counts, counts.astype(np.int32)
 
     def number(self, arrays: list[Array]) -> Values | None:
@@ -255,7 +258,7 @@ class Store:
         self.like = kept.of([], [array[:0] for array in arrays], 0)
         if len(log) > self._most:
             every = np.arange(len(self._keys))
-            self._most = int((1 + OLD) * int(counts[every].sum())) + (1 << 16)
+            self._most = int((1 + OLD) * int(counts[every].sum())) + SPARE
             if len(log) > self._most:
                 self._write(self.take(every)[0], counts[every].astype(INT64))
 
