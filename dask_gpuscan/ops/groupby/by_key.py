@@ -53,7 +53,9 @@ class Kept(Protocol):
 class KeyedCarry(Protocol):
     """A carry that keeps rows for keys."""
 
-    by: By
+    @property
+    def by(self) -> By:
+        """The keys."""
 
     def follow_all(self, partition: Any, prefix: Any) -> tuple[Any, Any]:
         """Return the answer for a partition and the rows that are kept, given those of all keys before."""
@@ -164,7 +166,7 @@ class Log:
         stops = np.cumsum(np.bincount(which, minlength=len(chunks)))
         parts, start = list[list[Any]](), 0
         for (begin, _, arrays), stop in zip(chunks, stops.tolist(), strict=True):
-            if stop > start or arrays is chunks[-1][2] and not parts:
+            if stop > start or (arrays is chunks[-1][2] and not parts):
                 some = positions[order[start:stop]] - begin
                 parts.append([rows_at(library, array, some) for array in arrays])
             start = stop

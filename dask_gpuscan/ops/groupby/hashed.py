@@ -242,7 +242,9 @@ def merged(
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     """Return one table for several, and the groups of their keys."""
     library, schema = tables[0].library, common_schema([t.schema for t in tables])
-    arrays = [joined_arrays(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)]
+    arrays = [
+        joined_arrays(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)
+    ]
     numbered = NumberedRows(library, library.dense_group_ids(arrays))
     groups, order = numbered.reducible(adjacent, gaps)
     states = merged_states(spec, library, [t.states for t in tables], groups, order)

@@ -6,7 +6,7 @@ kept. Otherwise the groups of the batch are numbered together with those before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -16,18 +16,23 @@ import numpy as np
 
 from ... import kernels
 from ...frames.keys import any_null, dense_ids
-from ...frames.protocol import Library
-from ...frames.protocol.keys import NumberKeys
 from ...frames.registry import common_schema, library_of, schema_of
 from ...frames.types import GroupIds
 from ...kernels import Nulls, Operator
 from ...kernels.factorize import most_arranged, occurring
-from ...kernels.keys import KeyTable
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import NumberedGroups, States, fields_of, state_of
 from .by_key import Numbers, ways_to_number
-from .hashed import NumberedRows, Table, TableScan, grouped, merged, merged_states, states_of, with_gaps
-
+from .hashed import (
+    NumberedRows,
+    Table,
+    TableScan,
+    grouped,
+    merged,
+    merged_states,
+    states_of,
+    with_gaps,
+)
 
 NUMBERS: WeakKeyDictionary[Table, Numbers] = WeakKeyDictionary()
 """Numbers of the keys of a table of states, which are their places in it. The first scan that goes on from the table

@@ -198,8 +198,8 @@ class RowArrays:
 
     def of(self, keys: list[Array], arrays: list[Any], count: int) -> RowArrays:
         """Return other rows, given their keys, and their columns and times."""
-        columns, times = arrays[: len(self.columns)], arrays[len(self.columns) :]
-        times = times[0] if times else None
+        columns = arrays[: len(self.columns)]
+        times = None if self.times is None else arrays[-1]
         return replace(self, count=count, columns=columns, keys=keys, times=times)
 
     def take(self, rows: Values | tuple[int, int]) -> RowArrays:

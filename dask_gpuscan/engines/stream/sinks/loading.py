@@ -66,7 +66,8 @@ def load_state(place: Any, *, name: str | None = None) -> State:
             return directory.state(manifest, manifest.state)
     if os.path.isdir(path):
         raise ValueError(
-            f"folder {path} holds no state of a stream: give a file, or a folder that to_parquet has written with state="
+            f"folder {path} holds no state of a stream: give a file, or a folder that to_parquet has written with "
+            f"state="
         )
     return state_in(read_whole(path), path)
 
