@@ -19,6 +19,7 @@ from ...frames.registry import library_of
 from ...frames.types import Array, Values
 from ...kernels.keys import KeyTable
 from ..core.groups import INT64
+from .hashed import joined_arrays, rows_at
 
 MANY = 4
 """Kept rows for each row of a batch from which on they are updated in place: to write fewer anew takes no longer."""
@@ -74,20 +75,6 @@ class KeyedCarry(Protocol):
             The code of each row that was kept, and of each row of the partition. Each code has a row there.
         groups : int
         """
-
-
-def rows_at(library: Library, x: Any, positions: Any) -> Any:
-    """Return the rows of an array, of numbers or of a library, at some positions."""
-    return x[positions] if isinstance(x, library.xp.ndarray) else library.take(x, positions)
-
-
-def joined_arrays(library: Library, parts: list[Any]) -> Any:
-    """Return the rows of several arrays as one."""
-    if len(parts) == 1:
-        return parts[0]
-    if isinstance(parts[0], library.xp.ndarray):
-        return library.xp.concatenate(parts)
-    return library.concatenate(parts)
 
 
 # --- numbers of keys ---------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import By, Keys, any_null, dense_ids, is_first_of_group, named_keys
+from ...frames.keys import Keys, any_null, dense_ids, is_first_of_group, named_keys
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, names_of, schema_of
 from ...frames.types import Array, GroupIds
@@ -32,7 +32,6 @@ from ..core.operation import Needs
 from ..core.sorted_groups import SortedGroups
 from ..time.sessions import CountGaps, last_times
 from ..time.time_column import times_of
-from .by_key import followed, joined_arrays, rows_at
 from .spec import GroupBySpec, key_order
 
 
@@ -74,6 +73,18 @@ class Table:
         given = iter(arrays)
         states = [tuple(islice(given, len(each))) for each in self.states]
         return replace(self, keys=keys, states=states, ordered=False)
+
+
+def rows_at(library: Library, x: Any, positions: Any) -> Any:
+    """Return the rows of an array, of numbers or of a library, at some positions."""
+    return x[positions] if isinstance(x, library.xp.ndarray) else library.take(x, positions)
+
+
+def joined_arrays(library: Library, parts: list[Any]) -> Any:
+    """Return the rows of several such arrays as one."""
+    if isinstance(parts[0], library.xp.ndarray):
+        return library.xp.concatenate(parts)
+    return library.concatenate(parts)
 
 
 def in_order(library: Library, columns: Sequence[Any], order: Any) -> list[Any]:
@@ -195,22 +206,15 @@ def grouped(
         with named_keys(series):
             numbered = NumberedRows(library, library.dense_group_ids(arrays))
             groups, order = numbered.reducible(adjacent, gaps)
-        states = states_of(spec, partition, groups, order)
+        begun = []
+        for part, planned in zip(spec.parts, spec.planned(partition, False), strict=True):
+            columns, operation, _ = planned
+            try:
+                begun.append(operation.aggregate(in_order(library, columns, order), groups))
+            except TypeError as error:
+                part.refuse(error)
+        states = [wait() for wait in begun]
         return _table(spec, numbered, arrays, groups, order, states, schema_of(partition)), groups
-
-
-def states_of(
-    spec: GroupBySpec, partition: Any, groups: NumberedGroups | AdjacentGroups, order: Any
-) -> list[States]:
-    """Return the states of the groups of a partition, whose rows are in this order unless it is None."""
-    library, begun = library_of(partition), []
-    for part, planned in zip(spec.parts, spec.planned(partition, False), strict=True):
-        columns, operation, _ = planned
-        try:
-            begun.append(operation.aggregate(in_order(library, columns, order), groups))
-        except TypeError as error:
-            part.refuse(error)
-    return [wait() for wait in begun]
 
 
 def _table(
@@ -298,11 +302,6 @@ class TableScan(DataFrameCarry):
         return self.spec.label
 
     @property
-    def by(self) -> By:
-        """The keys."""
-        return self.spec.by
-
-    @property
     def reverse(self) -> bool:
         return self.spec.reverse
 
@@ -346,84 +345,45 @@ class TableScan(DataFrameCarry):
         return self.apply(frame, None)
 
     def apply(self, partition: Any, prefix: Table | None) -> Any:
-        library, reverse = library_of(partition), self.reverse
+        library, spec, reverse = library_of(partition), self.spec, self.reverse
         met = library.rows(partition, slice(None, None, -1)) if reverse else partition
+        planned = spec.planned(met, checks=prefix is None)
         with library.acquire(partition):
-            series = self.spec.by.series(met)
+            series = spec.by.series(met)
             arrays = [library.array(c) for c in series]
             before = 0
             if prefix is not None:
                 pairs = zip(prefix.keys, arrays, strict=True)
                 arrays = [library.concatenate([a, b]) for a, b in pairs]
                 before = len(arrays[0]) - len(met)
+            null = any_null(series) if spec.dropna else None
+            groups: Groups
+            alone = False  # whether rows are sorted and no group had rows before
             with named_keys(series):
-                ids = library.dense_group_ids(arrays)
-            answers = self.answered(met, ids, before, prefix)
-            return library.rows(answers, slice(None, None, -1)) if reverse else answers
-
-    def answered(self, met: Any, ids: GroupIds, before: int, prefix: Table | None) -> Any:
-        """Return the answers for rows, given the groups of the keys of a table and then of the rows.
-
-        Parameters
-        ----------
-        met : frame or series
-            The rows.
-        ids : GroupIds
-        before : int
-            How many of these are of the table.
-        prefix : Table, optional
-        """
-        library, spec = library_of(met), self.spec
-        planned = spec.planned(met, checks=prefix is None)
-        null = any_null(spec.by.series(met)) if spec.dropna else None
-        numbered = NumberedRows(library, ids)
-        groups: Groups
-        alone = False  # whether rows are sorted and no group had rows before
-        by_number = prefix is None and spec.needs is Needs.NUMBERS
-        if by_number or (numbered.are_few and not self.adjacent):
-            rest = GroupIds(ids.array[before:], ids.groups) if before else ids
-            groups = NumberedGroups(rest, ids.array[:before])
-        else:
-            order, keys = numbered.sorted()
-            groups = SortedGroups(library.xp, keys, order, before)
-            alone = prefix is None
-        states = [None] * len(spec.parts) if prefix is None else prefix.states
-        found = []
-        for part, (columns, operation, _), prior in zip(spec.parts, planned, states, strict=True):
-            if alone:
-                rows = in_order(library, columns, order)
-                array = operation.apply(rows, AdjacentGroups(keys), None)
-                array = map_outputs(lambda a: put_back(library, a, order), array)
+                numbered = NumberedRows(library, library.dense_group_ids(arrays))
+            by_number = prefix is None and spec.needs is Needs.NUMBERS
+            if by_number or (numbered.are_few and not self.adjacent):
+                ids = numbered.ids
+                rest = GroupIds(ids.array[before:], ids.groups) if before else ids
+                groups = NumberedGroups(rest, ids.array[:before])
             else:
-                array = operation.apply(columns, groups, prior)
-            found.append(spec.in_groups(part, columns, array, null))
-        return spec.build(met, found, library.index(met))
-
-    def follow(self, partition: Any, prefix: Any) -> tuple[Any, Any]:
-        return followed(self, partition, prefix)
-
-    def follow_all(self, partition: Any, prefix: Table | None) -> tuple[Any, Table]:
-        """Return the answer for a partition and the table behind it, given that of all keys before."""
-        return super().follow(partition, prefix)
-
-    def follow_part(
-        self, partition: Any, before: Table, known: Any, codes: Any, groups: int
-    ) -> tuple[Any, Table, Any]:
-        """Return the answer for a partition, the states of its own keys, and their codes: see `KeyedCarry`."""
-        library, spec = library_of(partition), self.spec
-        every = np.arange(groups)
-        with library.acquire(partition):
-            rows = NumberedRows(library, GroupIds(codes, groups))
-            states = states_of(spec, partition, *rows.reducible(self.adjacent))
-            prefix = before if len(known) else None
-            if prefix is not None:
-                ids = GroupIds(np.concatenate([known, every]), groups)
-                found = NumberedRows(library, ids).reducible(self.adjacent)
-                states = merged_states(spec, library, [before.states, states], *found)
-            ids = GroupIds(np.concatenate([known, codes]), groups)
-            answer = self.answered(partition, ids, len(known), prefix)
-        schema = common_schema([before.schema, schema_of(partition)])
-        return answer, replace(before, states=states, schema=schema), every
+                order, keys = numbered.sorted()
+                groups = SortedGroups(library.xp, keys, order, before)
+                alone = prefix is None
+            states = [None] * len(spec.parts) if prefix is None else prefix.states
+            found = []
+            for part, (columns, operation, _), prior in zip(
+                spec.parts, planned, states, strict=True
+            ):
+                if alone:
+                    rows = in_order(library, columns, order)
+                    array = operation.apply(rows, AdjacentGroups(keys), None)
+                    array = map_outputs(lambda a: put_back(library, a, order), array)
+                else:
+                    array = operation.apply(columns, groups, prior)
+                found.append(spec.in_groups(part, columns, array, null))
+            answers = spec.build(met, found, library.index(met))
+            return library.rows(answers, slice(None, None, -1)) if reverse else answers
 
     def last(self, frame: Any, seen: Table) -> Any:
         return last_of_groups(self.spec, frame, seen.library, seen.keys, seen.states)

@@ -15,24 +15,26 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import any_null, dense_ids
+from ...frames.keys import By, any_null, dense_ids
 from ...frames.registry import common_schema, library_of, schema_of
 from ...frames.types import GroupIds
 from ...kernels import Nulls, Operator
 from ...kernels.factorize import most_arranged, occurring
 from ...kernels.late_dataclass import dataclass
-from ..core.groups import NumberedGroups, States, fields_of, state_of
-from .by_key import Numbers, ways_to_number
+from ..core.groups import AdjacentGroups, Groups, NumberedGroups, States, fields_of, state_of
+from ..core.sorted_groups import SortedGroups
+from .by_key import Numbers, followed, ways_to_number
 from .hashed import (
     NumberedRows,
     Table,
     TableScan,
     grouped,
+    in_order,
     merged,
     merged_states,
-    states_of,
     with_gaps,
 )
+from .spec import GroupBySpec
 
 NUMBERS: WeakKeyDictionary[Table, Numbers] = WeakKeyDictionary()
 """Numbers of the keys of a table of states, which are their places in it. The first scan that goes on from the table
@@ -43,14 +45,46 @@ takes them: they grow with later rows, so only one scan can use them."""
 class HashedScan(TableScan):
     """One row for each row: scans within groups, for which streams number the keys once a batch."""
 
+    @property
+    def by(self) -> By:
+        """The keys."""
+        return self.spec.by
+
+    def follow(self, partition: Any, prefix: Any) -> tuple[Any, Any]:
+        return followed(self, partition, prefix)
+
     def follow_all(self, partition: Any, prefix: Table | None) -> tuple[Any, Table]:
+        """Return the answer for a partition and the table behind it, given that of all keys before."""
         if prefix is None or self.reverse or self.adjacent:
-            return super().follow_all(partition, prefix)
+            return super().follow(partition, prefix)
         return (
             _by_range(self, partition, prefix)
             or _by_number(self, partition, prefix)
             or _by_group(self, partition, prefix)
         )
+
+    def follow_part(
+        self, partition: Any, before: Table, known: Any, codes: Any, groups: int
+    ) -> tuple[Any, Table, Any]:
+        """Return the answer for a partition, the states of its own keys, and their codes: see `KeyedCarry`."""
+        library, spec, every = library_of(partition), self.spec, np.arange(groups)
+        with library.acquire(partition):
+            own = NumberedRows(library, GroupIds(codes, groups)).reducible(self.adjacent)
+            states = _states(spec, partition, *own)
+            if not len(known):
+                answer = self.apply(partition, None)
+            else:
+                both = NumberedRows(library, GroupIds(np.append(known, every), groups))
+                found = both.reducible(self.adjacent)
+                states = merged_states(spec, library, [before.states, states], *found)
+                met: Groups = NumberedGroups(GroupIds(codes, groups), known)
+                if self.adjacent:
+                    rows = NumberedRows(library, GroupIds(np.append(known, codes), groups))
+                    order, keys = rows.sorted()
+                    met = SortedGroups(np, keys, order, len(known))
+                answer = _scanned(self, partition, met, before)
+        schema = common_schema([before.schema, schema_of(partition)])
+        return answer, replace(before, states=states, schema=schema), every
 
 
 class ContinuedGroups(NumberedGroups):
@@ -100,7 +134,7 @@ def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
         own = with_gaps(ids) if NumberedRows(library, ids).are_few else None
         if own is None or ids.keys_of is None:
             return None
-        states = [prefix.states, states_of(spec, partition, own, None)]
+        states = [prefix.states, _states(spec, partition, own)]
         schema = common_schema([prefix.schema, schema_of(partition)])
         if prefix.ordered and len(before) == ids.groups:  # it has all keys of the range
             rest = ContinuedGroups(library.xp, GroupIds(own.occurring, ids.groups))
@@ -133,7 +167,7 @@ def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tab
         own = NumberedGroups(ids, has_gaps=True, occurring=met)
         if len(met) <= most_arranged(codes):
             own = NumberedGroups(dense_ids(ids))  # reduced in chunks of rows, as in a partition
-        states = [prefix.states, states_of(spec, partition, own, None)]
+        states = [prefix.states, _states(spec, partition, own)]
         met = met.astype(codes.dtype, copy=False)
         if len(new):
             first = np.arange(before, dtype=codes.dtype)
@@ -173,8 +207,23 @@ def _by_group(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
         return _scanned(scan, partition, NumberedGroups(rows, ids.array[:before]), prefix), found
 
 
-def _scanned(scan: TableScan, partition: Any, groups: NumberedGroups, prefix: Table) -> Any:
-    """Return the answer for rows of numbered groups, which continue from their states."""
+def _states(
+    spec: GroupBySpec,
+    partition: Any,
+    groups: NumberedGroups | AdjacentGroups,
+    order: Any = None,
+) -> list[States]:
+    """Return the states of the groups of a partition, whose rows are in this order unless it is None."""
+    library, planned = library_of(partition), spec.planned(partition, False)
+    waiting = [
+        operation.aggregate(in_order(library, columns, order), groups)
+        for columns, operation, _ in planned
+    ]
+    return [wait() for wait in waiting]
+
+
+def _scanned(scan: TableScan, partition: Any, groups: Groups, prefix: Table) -> Any:
+    """Return the answer for rows of groups, which continue from their states."""
     library, spec, arrays = prefix.library, scan.spec, []
     null = any_null(spec.by.series(partition)) if spec.dropna else None
     planned = spec.planned(partition, False)
