@@ -68,9 +68,7 @@ class Behind(Generic[T]):
         trace: TracebackType | None,
     ) -> None:
         try:
-            self._pool.shutdown(cancel_futures=kind is not None)  # then what waits is not wanted
-        except BaseException:  # an interrupt must not leave the thread alive
+            while kind is None and self._waiting:
+                self._waiting.popleft().result()
+        finally:  # after an error or an interrupt what waits is not wanted, and what is written is waited for
             self._pool.shutdown(cancel_futures=True)
-            raise
-        while kind is None and self._waiting:
-            self._waiting.popleft().result()

@@ -1,8 +1,11 @@
 """Answers of streams: Arrow, polars and Parquet, whole at every moment, also if the process is killed."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dask_gpuscan
+from dask_gpuscan.engines.stream.threads import Behind
 
 pl = pytest.importorskip("polars")
 
@@ -148,6 +152,7 @@ KILLED = """
 import os, signal, sys, time
 from pathlib import Path
 import dask_gpuscan
+from dask_gpuscan.engines.stream.threads import Behind
 from test_sinks import parts, totals
 
 folder = Path(sys.argv[1])
@@ -178,3 +183,25 @@ def test_kills(tmp_path: Path) -> None:
     assert done[-1] == ROWS
     whole = totals(dask_gpuscan.stream(parts(20))).compute()
     assert pd.read_parquet(tmp_path / "out").equals(whole)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal to a thread")
+def test_an_interrupt_leaves_no_thread_that_writes() -> None:
+    ready, main = threading.Event(), threading.get_ident()
+
+    def write(item: int) -> None:
+        ready.wait()
+        if item == 1:
+            time.sleep(0.1)
+            signal.pthread_kill(main, signal.SIGINT)
+            time.sleep(0.5)
+
+    def run() -> None:
+        with Behind(write) as behind:
+            behind.put(1)
+            behind.put(2)
+            ready.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert not [one for one in threading.enumerate() if one.name.startswith("dask_gpuscan-write")]
