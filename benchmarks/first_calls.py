@@ -28,6 +28,7 @@ from timing import Bench, Record, commit, machine, versions
 
 from dask_gpuscan import operator
 from dask_gpuscan.kernels.compiler import pack
+from dask_gpuscan.kernels.cuda.core import packed
 
 ROWS = 10**6
 LIMIT = 3000
@@ -113,7 +114,8 @@ def context(gpu: bool) -> Record:
         import cupy
 
         where = f"{cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}, {where}"
-    return {"machine": where, "versions": versions(), "commit": commit()}
+    known: Record = {"cubins": packed.folder() is not None} if gpu else {}
+    return known | {"machine": where, "versions": versions(), "commit": commit()}
 
 
 def main() -> None:

@@ -7,7 +7,8 @@
     python benchmarks/peers.py --page                # write docs/map.md from the results
 
 A cell is the least ratio of the peers: how many times as long as ours the fastest of them takes. pandas and DuckDB, if
-it is installed, are asked for at most a million rows. Answers are compared, and calls take turns.
+it is installed, are asked for at most a million rows. Answers are compared, and calls take turns. The floor, which is
+no peer, is what pandas needs to make the answer of finished arrays.
 """
 
 from __future__ import annotations
@@ -282,6 +283,17 @@ def check(ours: Any, theirs: Any) -> None:
     np.testing.assert_allclose(numbers(ours), numbers(theirs), rtol=1e-6, atol=1e-6)
 
 
+def floor(answer: Any) -> Callable[[], Any]:
+    """Return a function that makes an answer of arrays that are there: what pandas needs for it alone."""
+    if isinstance(answer, pd.Series):
+        values, index, name = answer.array, answer.index, answer.name
+        return lambda: pd.Series(values, index, name=name, copy=False)
+    if isinstance(answer, pd.DataFrame):
+        columns = {name: answer[name].array for name in answer}
+        return lambda index=answer.index: pd.DataFrame(columns, index, copy=False)
+    return lambda: answer
+
+
 def run(bench: Bench, n: int, cores: int) -> None:
     """Time all calls on pandas frames of so many rows."""
     import polars as pl
@@ -303,6 +315,8 @@ def run(bench: Bench, n: int, cores: int) -> None:
         if sql is not None and query is not None and n <= FOR_DUCKDB:
             peers["duckdb"] = sql(query)
         if peers:
+            if bench.wanted(name):
+                peers["floor"] = floor(ours(frame))
             _compare(bench, name, partial(ours, frame), peers, n, cores=cores)
 
 
@@ -356,7 +370,8 @@ MACHINES = {
 HEAD = """# The map: every method, every size
 
 How many times as long as dask-gpuscan the fastest peer takes for the same call: pandas and DuckDB (up to a million
-rows) and polars on CPUs, cuDF on a GPU. **Bold** is where a peer is faster. `python benchmarks/peers.py` measures it:
+rows) and polars on CPUs, cuDF on a GPU. **Bold** is where a peer is faster; behind it, if measured, is how many times
+as long our call takes as pandas needs to make the answer of finished arrays. `python benchmarks/peers.py` measures it:
 calls take turns in one process, answers are compared, and a cell is a ratio of medians. A turn is 20 ms of calls, or
 one that takes longer; those of 10⁵ and 10⁶ rows on 16 cores are older, of one call a turn, which finds cold caches.
 Ratios of short calls move by a tenth from run to run. Keys are integers but for `texts`, which are strings of 16 bytes.
@@ -373,7 +388,11 @@ def page() -> str:
         records = json.loads(path.read_text())
         sizes = sorted({r["n"] for r in records})
         cells: dict[str, dict[int, float]] = {}
+        floors: dict[tuple[str, int], float] = {}
         for r in records:
+            if r["peer"] == "floor":
+                floors[r["name"], r["n"]] = r["times_floor"]
+                continue
             row = cells.setdefault(r["name"], {})
             row[r["n"]] = min(r["ratio"], row.get(r["n"], np.inf))
         commits = list(dict.fromkeys(r["commit"][:7] for r in records))
@@ -383,7 +402,7 @@ def page() -> str:
         parts.append("| call | " + " | ".join(f"{n:,} rows" for n in sizes) + " |")
         parts.append("| --- |" + " ---: |" * len(sizes))
         for name, row in cells.items():
-            shown = [_cell(row.get(n)) for n in sizes]
+            shown = [_cell(row.get(n), floors.get((name, n))) for n in sizes]
             parts.append(f"| {name} | " + " | ".join(shown) + " |")
         below = sum(ratio < 1 for row in cells.values() for ratio in row.values())
         every = sum(len(row) for row in cells.values())
@@ -391,11 +410,13 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _cell(ratio: float | None) -> str:
+def _cell(ratio: float | None, floor: float | None) -> str:
     if ratio is None:
         return ""
     text = f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
-    return f"**{text}**" if ratio < 1 else text
+    if ratio >= 1:
+        return text
+    return f"**{text}**" if floor is None else f"**{text}** ({floor:.1f})"
 
 
 def main() -> None:
