@@ -1,7 +1,8 @@
 """What streams compute of one batch: a step takes batches and what it has seen before, and returns a batch and that.
 
-What was seen is a value: a step returns a new one and never changes the one that it was given, so that any of them can
-be kept, and the rows after it computed again. This module must never know what a carry computes.
+A step returns what was seen anew and does not change what it was given, so that a batch that fails can be computed
+again. What is kept for many keys is updated in place once the next batch comes: `Step.value` returns it as a value that
+can be kept. This module must never know what a carry computes.
 """
 
 from __future__ import annotations
