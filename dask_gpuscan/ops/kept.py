@@ -26,6 +26,7 @@ from .scan.kernel_scan import ScanArguments
 from .scan.row_number import CountRows, FirstMet, ResetIndex, RowNumber
 from .scan.value_scan import HostScalar
 from .time.buckets import Span
+from .time.group_buckets import LastBucket
 from .time.resample import OpenBucket
 from .time.sessions import CountGaps, SessionNumbers
 from .time.time_column import TimeColumn
@@ -47,7 +48,8 @@ def _by_name(*classes: type) -> dict[str, Any]:
 
 
 RECORDS = _by_name(
-    *(Schema, Table, RowArrays, Open, RunCount, RunKeys, HostScalar, Span, OpenBucket, RightRows)
+    *(Schema, Table, RowArrays, Open, RunCount, RunKeys, HostScalar, RightRows),
+    *(Span, OpenBucket, LastBucket),
 )
 
 CARRIES = _by_name(

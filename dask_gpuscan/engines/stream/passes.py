@@ -100,7 +100,8 @@ class Pass:
         rows = None if self.is_read else self.rows - self.known
         each = zip(self.steps, self.seen, strict=True)
         self.seen = [step.finished(seen, rows) for step, seen in each]
-        found = zip(self.operations, self.seen, self.kept_by, strict=True)
+        values = [step.value(seen) for step, seen in zip(self.steps, self.seen, strict=True)]
+        found = zip(self.operations, values, self.kept_by, strict=True)
         operations = tuple(
             replace(Operation(*what, seen, *kept_by), depends=depends)
             for (what, seen, kept_by), depends in zip(found, self.depends, strict=True)

@@ -1,7 +1,8 @@
 """What streams compute of one batch: a step takes batches and what it has seen before, and returns a batch and that.
 
-What was seen is a value: a step returns a new one and never changes the one that it was given, so that any of them can
-be kept, and the rows after it computed again. This module must never know what a carry computes.
+A step returns what was seen anew and does not change what it was given, so that a batch that fails can be computed
+again. What is kept for many keys is updated in place once the next batch comes: `Step.value` returns it as a value that
+can be kept. This module must never know what a carry computes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ...frames.registry import is_rows, library_of
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ...ops.core.carry import OverlapCarry, Summary, TreeReduction
+from ...ops.groupby.by_key import ByKey
 from ...ops.windows.halo import joined_rows
 from .options import described
 from .sources.fragments import ChangedSourceError
@@ -78,6 +80,10 @@ class Step:
 
     def finished(self, seen: Seen, rows: int | None) -> Seen:
         """Return what was seen once so many rows of its source are read, or all, for rows of others that follow."""
+        return seen
+
+    def value(self, seen: Seen) -> Any:
+        """Return what was seen, which may change with later batches, as a value that does not."""
         return seen
 
     def difference(self, seen: Seen) -> ChangedSourceError | None:
@@ -200,6 +206,9 @@ class LookBack(Step):
             return carry.final.apply(batch, seen), _following(carry, seen, batch)
         found: tuple[Any, Seen] = carry.follow(batch, seen)
         return found
+
+    def value(self, seen: Seen) -> Any:
+        return seen.whole() if isinstance(seen, ByKey) else seen
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
         return getattr(dask_engine(), self.carry.kind)(inputs[0], self.carry, seen)

@@ -67,6 +67,8 @@ class Behind(Generic[T]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._pool.shutdown(cancel_futures=kind is not None)  # then what waits is not wanted
-        while kind is None and self._waiting:
-            self._waiting.popleft().result()
+        try:
+            while kind is None and self._waiting:
+                self._waiting.popleft().result()
+        finally:  # after an error or an interrupt what waits is not wanted, and what is written is waited for
+            self._pool.shutdown(cancel_futures=True)

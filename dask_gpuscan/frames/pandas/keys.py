@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial, reduce
 from typing import Any
 
@@ -394,18 +395,31 @@ def _hashed_ids(array: PandasArray) -> GroupIds:
 
 
 def number_keys(array: PandasArray) -> NumberKeys | None:
-    """Return a function that numbers keys in a table; None for any but fixed-width numbers and texts without nulls."""
+    """Return a function that numbers keys in a table; None for any but fixed-width numbers and texts."""
     if holds_text(array.dtype):
-        texts = Texts.of(array)
-        return None if texts.null is not None else texts.number
+        return Texts.of(array).number
+    if array.dtype == object or isinstance(array.dtype, pd.StringDtype):
+        if pd.api.types.infer_dtype(array, skipna=True) in ("string", "empty"):
+            with suppress(UnicodeError):
+                return Texts.of(pd.array(array, "string[pyarrow]")).number
+        return None
     layout = None if isinstance(array, pd.Categorical) else layout_of(array.dtype)
     if layout is None or comparable(array) is not array:
         return None
     view = layout.raw(array)
-    masked = not (view.nulls is None or isinstance(view.nulls, InBand))
-    if view.values.dtype.kind in "cV" or (masked and view.missing().any()):
+    if view.values.dtype.kind in "cV":
         return None
-    return lambda table: table.number_words(words_of(view.values))
+    words = words_of(view.values)
+    if layout.nulls == "mask":
+        if bool((words == NO_WORD).any()):
+            return None
+        if view.nulls is not None:
+            words = np.where(view.missing(), NO_WORD, words)
+    return lambda table: table.number_words(words)
+
+
+NO_WORD = np.uint64(0x9B1D_6F4E_27A3_C58F)
+"""Stands for a null among numbers; where it is one of these, keys are not numbered in a table."""
 
 
 def own_group_ids(array: PandasArray) -> GroupIds | None:

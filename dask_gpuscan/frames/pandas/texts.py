@@ -46,8 +46,15 @@ class Texts:
         return GroupIds(codes, groups + 1)
 
     def number(self, table: KeyTable) -> tuple[Values, Values]:
-        """Return the numbers of texts in a table, and the first rows of new ones; none may be null."""
-        return table.number_texts(self.offsets, self.data)
+        """Return the numbers of texts in a table, and the first rows of new ones; nulls are a text of their own."""
+        offsets, data = self.offsets, self.data
+        if self.null is not None:
+            rows = np.where(self.null, -1, np.arange(len(self.null)))
+            offsets, data = take_texts(offsets, data, rows)
+            lengths = np.diff(offsets) + self.null
+            data = np.insert(data, offsets[:-1][self.null], NO_TEXT)
+            offsets = np.append(0, lengths.cumsum())
+        return table.number_texts(offsets, data)
 
     def argsort(self) -> Values | None:
         """Return the positions of texts in their order, nulls last; None if there is a long text."""
@@ -82,6 +89,9 @@ class Texts:
         texts = pa.Array.from_buffers(kind, len(self.offsets) - 1, [validity, *buffers])
         return dtype.__from_arrow__(pa.chunked_array([texts]))
 
+
+NO_TEXT = 0xFF
+"""The byte that stands for a null among texts to be numbered: no text in UTF-8 has it."""
 
 LONGEST = 64
 """Bytes of the longest text for which all are sorted by their words of 8 bytes: each takes 8 bytes of memory a row."""

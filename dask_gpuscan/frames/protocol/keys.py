@@ -38,7 +38,7 @@ class Grouping(Protocol):
     def number_keys(self, array: Array) -> NumberKeys | None:
         """Return a function that numbers keys in a table that lasts, and finds the first rows of new ones.
 
-        None if keys are neither fixed-width numbers nor texts, if some are null, or if this takes long here.
+        Nulls are one key. None if keys are neither fixed-width numbers nor texts, or if this takes long here.
         """
 
     def own_group_ids(self, array: Array) -> GroupIds | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -60,15 +61,27 @@ class Table:
         """Return the rows of the keys at some positions, in their order."""
         library = self.library
         keys = [library.take(key, positions) for key in self.keys]
-        states = [tuple([_rows(library, x, positions) for x in each]) for each in self.states]
+        states = [tuple([rows_at(library, x, positions) for x in each]) for each in self.states]
         return replace(self, keys=keys, states=states)
 
+    def arrays(self) -> list[Any]:
+        """Return the arrays of the states."""
+        return [x for each in self.states for x in each]
 
-def _rows(library: Library, x: Any, positions: Any) -> Any:
+    def of(self, keys: list[Array], arrays: list[Any], count: int) -> Table:
+        """Return a table of other keys, given the arrays of their states."""
+        given = iter(arrays)
+        states = [tuple(islice(given, len(each))) for each in self.states]
+        return replace(self, keys=keys, states=states, ordered=False)
+
+
+def rows_at(library: Library, x: Any, positions: Any) -> Any:
+    """Return the rows of an array, of numbers or of a library, at some positions."""
     return x[positions] if isinstance(x, library.xp.ndarray) else library.take(x, positions)
 
 
-def _joined(library: Library, parts: list[Any]) -> Any:
+def joined_arrays(library: Library, parts: list[Any]) -> Any:
+    """Return the rows of several such arrays as one."""
     if isinstance(parts[0], library.xp.ndarray):
         return library.xp.concatenate(parts)
     return library.concatenate(parts)
@@ -255,7 +268,9 @@ def merged(
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     """Return one table for several, and the groups of their keys."""
     library, schema = tables[0].library, common_schema([t.schema for t in tables])
-    arrays = [_joined(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)]
+    arrays = [
+        joined_arrays(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)
+    ]
     numbered = NumberedRows(library, library.dense_group_ids(arrays))
     groups, order = numbered.reducible(adjacent, gaps)
     states = merged_states(spec, library, [t.states for t in tables], groups, order)
@@ -272,9 +287,9 @@ def merged_states(
     """Return the states of groups whose rows are the states of several tables, in this order unless it is None."""
     merged = []
     for part, each in zip(spec.parts, zip(*states, strict=True), strict=True):
-        fields = tuple(_joined(library, list(field)) for field in zip(*each, strict=True))
+        fields = tuple(joined_arrays(library, list(field)) for field in zip(*each, strict=True))
         if order is not None:
-            fields = tuple(_rows(library, field, order) for field in fields)
+            fields = tuple(rows_at(library, field, order) for field in fields)
         try:
             merged.append(part.operation.merge(library, fields, groups))
         except TypeError as error:
@@ -285,7 +300,7 @@ def merged_states(
 def _by_appearance(found: Table, groups: NumberedGroups | AdjacentGroups, first: Any) -> Table:
     """Return a table with its groups in the order of the rows in which they are met first."""
     order, library = order_met(groups, first), found.library
-    states = [tuple(_rows(library, f, order) for f in each) for each in found.states]
+    states = [tuple(rows_at(library, f, order) for f in each) for each in found.states]
     keys = [library.take(k, order) for k in found.keys]
     return replace(found, keys=keys, states=states, ordered=False)
 

@@ -6,7 +6,7 @@ kept. Otherwise the groups of the batch are numbered together with those before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -15,38 +15,26 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import any_null, dense_ids
-from ...frames.protocol import Library
-from ...frames.protocol.keys import NumberKeys
+from ...frames.keys import By, any_null, dense_ids
 from ...frames.registry import common_schema, library_of, schema_of
 from ...frames.types import GroupIds
 from ...kernels import Nulls, Operator
 from ...kernels.factorize import most_arranged, occurring
-from ...kernels.keys import KeyTable
 from ...kernels.late_dataclass import dataclass
-from ..core.groups import NumberedGroups, States, fields_of, state_of
-from .hashed import NumberedRows, Table, TableScan, grouped, merged, merged_states, with_gaps
-
-
-class Numbers:
-    """Numbers of the keys so far, of one column or of several: pairs of numbers are keys, too."""
-
-    def __init__(self, columns: int) -> None:
-        self._tables = [KeyTable() for _ in range(columns)]
-        self._pairs = [KeyTable() for _ in range(columns - 1)]
-
-    def __len__(self) -> int:
-        return len((self._pairs or self._tables)[-1])
-
-    def number(self, ways: Sequence[NumberKeys]) -> tuple[Any, Any]:
-        """Return the numbers of rows, and the first rows of new keys, given a function for each column."""
-        found = ways[0](self._tables[0])
-        for way, table, pairs in zip(ways[1:], self._tables[1:], self._pairs, strict=True):
-            other, _ = way(table)
-            words = found[0].astype(np.uint64) << np.uint64(32) | other.astype(np.uint64)
-            found = pairs.number_words(words)
-        return found
-
+from ..core.groups import AdjacentGroups, Groups, NumberedGroups, States, fields_of, state_of
+from ..core.sorted_groups import SortedGroups
+from .by_key import Numbers, followed, ways_to_number
+from .hashed import (
+    NumberedRows,
+    Table,
+    TableScan,
+    grouped,
+    in_order,
+    merged,
+    merged_states,
+    with_gaps,
+)
+from .spec import GroupBySpec
 
 NUMBERS: WeakKeyDictionary[Table, Numbers] = WeakKeyDictionary()
 """Numbers of the keys of a table of states, which are their places in it. The first scan that goes on from the table
@@ -57,7 +45,16 @@ takes them: they grow with later rows, so only one scan can use them."""
 class HashedScan(TableScan):
     """One row for each row: scans within groups, for which streams number the keys once a batch."""
 
-    def follow(self, partition: Any, prefix: Table | None) -> tuple[Any, Table]:
+    @property
+    def by(self) -> By:
+        """The keys."""
+        return self.spec.by
+
+    def follow(self, partition: Any, prefix: Any) -> tuple[Any, Any]:
+        return followed(self, partition, prefix)
+
+    def follow_all(self, partition: Any, prefix: Table | None) -> tuple[Any, Table]:
+        """Return the answer for a partition and the table behind it, given that of all keys before."""
         if prefix is None or self.reverse or self.adjacent:
             return super().follow(partition, prefix)
         return (
@@ -65,6 +62,29 @@ class HashedScan(TableScan):
             or _by_number(self, partition, prefix)
             or _by_group(self, partition, prefix)
         )
+
+    def follow_part(
+        self, partition: Any, before: Table, known: Any, codes: Any, groups: int
+    ) -> tuple[Any, Table, Any]:
+        """Return the answer for a partition, the states of its own keys, and their codes: see `KeyedCarry`."""
+        library, spec, every = library_of(partition), self.spec, np.arange(groups)
+        with library.acquire(partition):
+            own = NumberedRows(library, GroupIds(codes, groups)).reducible(self.adjacent)
+            states = _states(spec, partition, *own)
+            if not len(known):
+                answer = self.apply(partition, None)
+            else:
+                both = NumberedRows(library, GroupIds(np.append(known, every), groups))
+                found = both.reducible(self.adjacent)
+                states = merged_states(spec, library, [before.states, states], *found)
+                met: Groups = NumberedGroups(GroupIds(codes, groups), known)
+                if self.adjacent:
+                    rows = NumberedRows(library, GroupIds(np.append(known, codes), groups))
+                    order, keys = rows.sorted()
+                    met = SortedGroups(np, keys, order, len(known))
+                answer = _scanned(self, partition, met, before)
+        schema = common_schema([before.schema, schema_of(partition)])
+        return answer, replace(before, states=states, schema=schema), every
 
 
 class ContinuedGroups(NumberedGroups):
@@ -114,7 +134,7 @@ def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
         own = with_gaps(ids) if NumberedRows(library, ids).are_few else None
         if own is None or ids.keys_of is None:
             return None
-        states = [prefix.states, _states(scan, partition, own)]
+        states = [prefix.states, _states(spec, partition, own)]
         schema = common_schema([prefix.schema, schema_of(partition)])
         if prefix.ordered and len(before) == ids.groups:  # it has all keys of the range
             rest = ContinuedGroups(library.xp, GroupIds(own.occurring, ids.groups))
@@ -137,7 +157,7 @@ def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tab
         before = len(prefix.keys[0])
         if before <= most_arranged(np.empty(0, np.int32)):
             return None
-        ways = _ways(library, arrays)
+        ways = ways_to_number(library, arrays)
         numbers = None if ways is None else _numbers(prefix)
         if ways is None or numbers is None:
             return None
@@ -147,7 +167,7 @@ def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tab
         own = NumberedGroups(ids, has_gaps=True, occurring=met)
         if len(met) <= most_arranged(codes):
             own = NumberedGroups(dense_ids(ids))  # reduced in chunks of rows, as in a partition
-        states = [prefix.states, _states(scan, partition, own)]
+        states = [prefix.states, _states(spec, partition, own)]
         met = met.astype(codes.dtype, copy=False)
         if len(new):
             first = np.arange(before, dtype=codes.dtype)
@@ -166,23 +186,12 @@ def _numbers(prefix: Table) -> Numbers | None:
     """Take the numbers of the keys so far, or make them; None if keys cannot be numbered by a table."""
     numbers = NUMBERS.pop(prefix, None)
     if numbers is None:
-        ways = _ways(prefix.library, prefix.keys)
+        ways = ways_to_number(prefix.library, prefix.keys)
         if ways is None:
             return None
         numbers = Numbers(len(ways))
         numbers.number(ways)
     return numbers if len(numbers) == len(prefix.keys[0]) else None
-
-
-def _ways(library: Library, arrays: Sequence[Any]) -> list[NumberKeys] | None:
-    """Return a function for each column that numbers it by a table; None if one cannot be numbered so."""
-    ways = []
-    for array in arrays:
-        way = library.number_keys(array)
-        if way is None:
-            return None
-        ways.append(way)
-    return ways
 
 
 def _by_group(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table]:
@@ -198,15 +207,23 @@ def _by_group(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
         return _scanned(scan, partition, NumberedGroups(rows, ids.array[:before]), prefix), found
 
 
-def _states(scan: TableScan, partition: Any, own: NumberedGroups) -> list[States]:
-    """Return the states of the groups of a partition."""
-    planned = scan.spec.planned(partition, False)
-    waiting = [operation.aggregate(columns, own) for columns, operation, _ in planned]
+def _states(
+    spec: GroupBySpec,
+    partition: Any,
+    groups: NumberedGroups | AdjacentGroups,
+    order: Any = None,
+) -> list[States]:
+    """Return the states of the groups of a partition, whose rows are in this order unless it is None."""
+    library, planned = library_of(partition), spec.planned(partition, False)
+    waiting = [
+        operation.aggregate(in_order(library, columns, order), groups)
+        for columns, operation, _ in planned
+    ]
     return [wait() for wait in waiting]
 
 
-def _scanned(scan: TableScan, partition: Any, groups: NumberedGroups, prefix: Table) -> Any:
-    """Return the answer for rows of numbered groups, which continue from their states."""
+def _scanned(scan: TableScan, partition: Any, groups: Groups, prefix: Table) -> Any:
+    """Return the answer for rows of groups, which continue from their states."""
     library, spec, arrays = prefix.library, scan.spec, []
     null = any_null(spec.by.series(partition)) if spec.dropna else None
     planned = spec.planned(partition, False)

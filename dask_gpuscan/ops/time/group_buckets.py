@@ -13,7 +13,7 @@ from ... import kernels
 from ...frames.keys import BoundaryKey, boundary_key, key_arrays
 from ...frames.protocol import Library
 from ...frames.registry import column_of, columns_of, library_of, stored_numbers
-from ...frames.types import Values
+from ...frames.types import Scalar, Values
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
@@ -78,7 +78,7 @@ class LastBucket:
     """The last bucket of some reduced groups."""
 
     key: BoundaryKey
-    label: int
+    label: Scalar
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,8 @@ class FillBuckets(DataFrameCarry):
         else:
             step = self.buckets.freq.n
             places, previous = xp.searchsorted(grid, labels), xp.searchsorted(grid, previous)
-        lengths = xp.where(follows, (places - previous) // step, 1)
+        # a bucket is there twice if rows between, which were left out, were in no group
+        lengths = xp.where(follows, xp.maximum((places - previous) // step, 1), 1)
         numbers = xp.arange(1, len(labels) + 1, dtype=INT64)
         ends = xp.cumsum(lengths)
         span = int(labels.min()), int(labels.max())

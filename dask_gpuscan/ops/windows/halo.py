@@ -192,6 +192,16 @@ class RowArrays:
             arrays.append(times_of(times, rows.times))
         return one_table(rows.library, names, arrays)
 
+    def arrays(self) -> list[Any]:
+        """Return the columns and the times."""
+        return [*self.columns, *([] if self.times is None else [self.times])]
+
+    def of(self, keys: list[Array], arrays: list[Any], count: int) -> RowArrays:
+        """Return other rows, given their keys, and their columns and times."""
+        columns = arrays[: len(self.columns)]
+        times = None if self.times is None else arrays[-1]
+        return replace(self, count=count, columns=columns, keys=keys, times=times)
+
     def take(self, rows: Values | tuple[int, int]) -> RowArrays:
         """Return the rows at some positions, or from one to another, in memory of their own."""
         library = self.library
@@ -297,7 +307,7 @@ class Halo(Summary):
 
     def aggregate(self, partition: Frame) -> RowArrays:
         with library_of(partition).acquire(partition):
-            return self._cut(self.carry.rows_of(partition))
+            return self.cut(self.carry.rows_of(partition))
 
     def combine(self, aggregates: Sequence[RowArrays]) -> RowArrays:
         extent, nearest, count = self.carry.extent, list(aggregates[::-1]), 0
@@ -311,9 +321,10 @@ class Halo(Summary):
         if len(nearest) == 1:
             return nearest[0]
         rows = joined(nearest if self.reverse else nearest[::-1])
-        return self._cut(rows, nearest[-1].whole)
+        return self.cut(rows, nearest[-1].whole)
 
-    def _cut(self, rows: RowArrays, whole: bool = False) -> RowArrays:
+    def cut(self, rows: RowArrays, whole: bool = False) -> RowArrays:
+        """Return those of some rows that windows may reach, in memory of their own."""
         found = near(rows, self.carry.extent, self.reverse)
         # rows that are left out are in other groups, or too far
         if rows.clustered and rows.keys is not None:

@@ -7,13 +7,16 @@ are brought together, and returns the answers for them.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
+
+import numpy as np
 
 from ... import kernels
 from ...frames.keys import Keys, any_null, key_arrays, named_keys
 from ...frames.protocol import Library
-from ...frames.registry import library_of
+from ...frames.registry import library_of, stored_numbers
 from ...frames.types import Array, GroupIds, Values
 from ...kernels.late_dataclass import dataclass
 from ...kernels.windows_by_code import rows_before
@@ -21,6 +24,7 @@ from ..core.carry import OverlapCarry
 from ..core.columnwise import EachColumn, FrameColumns, NamedColumns
 from ..core.groups import INT64
 from ..core.operation import ColumnOperation, Part
+from ..groupby.by_key import followed
 from ..groupby.hashed import put_back
 from ..groupby.spec import GroupBySpec
 from ..time.time_column import check_order
@@ -371,34 +375,69 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
             if after is not None and after.count:
                 around = [*around, after]
             seen = joined(around)
-            with named_keys(self.by.series(partition)):
-                arranged = _Arranged(self, partition, seen)
-            null = arranged.null
+            null = None
+            if self.dropna:
+                null = any_null([library.as_column(array) for array in seen.keys or []])
+            return self._answered(partition, seen, first, null)
+
+    def _answered(self, partition: Any, seen: RowArrays, first: int, null: Values | None) -> Any:
+        """Return the answers for rows, given all that they see, the first of them, and which are in no group."""
+        library = library_of(partition)
+        with named_keys(self.by.series(partition)):
+            arranged = _Arranged(self, partition, seen, null)
+        if null is not None:
+            null = null[first : first + len(partition)]
+        arrays, moved = [], iter(seen.columns)
+        for part in self.parts:
+            columns = [arranged.column(next(moved), c.name) for c in self.columns(partition, part)]
+            operation, _ = part.operation.planned(columns)
+            array = operation.apply(columns, arranged.rows)
+            array = library.slice_array(array, first, first + len(partition))
+            arrays.append(self.in_groups(part, columns, array, null))
+        return self.build(partition, arrays, library.index(partition))
+
+    def follow(self, partition: Any, before: Any) -> tuple[Any, Any]:
+        if self.clustered or self.before is None:
+            return super().follow(partition, before)
+        return followed(self, partition, before)
+
+    def follow_all(self, partition: Any, prefix: RowArrays | None) -> tuple[Any, RowArrays]:
+        """Return the answer for a partition and the rows that are kept, given those of all keys before."""
+        return super().follow(partition, prefix)
+
+    def follow_part(
+        self, partition: Any, before: RowArrays, known: Values, codes: Values, groups: int
+    ) -> tuple[Any, RowArrays, Values]:
+        """Return the answer for a partition, the rows that are kept of its own keys, and the code of each.
+
+        See `KeyedCarry`; codes stand for keys.
+        """
+        library = library_of(partition)
+        with library.acquire(partition):
+            own = replace(self.rows_of(partition), keys=[library.from_integers(codes)])
+            seen = joined([replace(before, keys=[library.from_integers(known)]), own])
+            null = any_null(self.by.series(partition)) if self.dropna else None
             if null is not None:
-                null = null[first : first + len(partition)]
-            arrays, moved = [], iter(seen.columns)
-            for part in self.parts:
-                columns = [
-                    arranged.column(next(moved), c.name) for c in self.columns(partition, part)
-                ]
-                operation, _ = part.operation.planned(columns)
-                array = operation.apply(columns, arranged.rows)
-                array = library.slice_array(array, first, first + len(partition))
-                arrays.append(self.in_groups(part, columns, array, null))
-            return self.build(partition, arrays, library.index(partition))
+                of_group = np.zeros(groups, np.bool_)
+                of_group[codes[null]] = True
+                null = of_group[np.concatenate([known, codes])]
+            answer = self._answered(partition, seen, len(known), null)
+            kept = Halo(self).cut(seen).unpack()
+        (places,) = kept.keys or []
+        return answer, kept, stored_numbers(library.as_column(places))
 
 
 class _Arranged:
-    """Rows brought together by group, unless operations take codes; `null` marks rows in no group."""
+    """Rows brought together by group, unless operations take codes; `ungrouped` marks rows in no group."""
 
-    def __init__(self, carry: GroupOverlap, partition: Any, seen: RowArrays) -> None:
+    def __init__(
+        self, carry: GroupOverlap, partition: Any, seen: RowArrays, ungrouped: Values | None
+    ) -> None:
         assert seen.keys is not None
         library = library_of(partition)
-        series = [library.as_column(array) for array in seen.keys]
-        self.null = ungrouped = any_null(series) if carry.dropna else None
         order = None
         if seen.clustered:
-            keys = key_arrays(series)
+            keys = key_arrays([library.as_column(array) for array in seen.keys])
         else:
             codes = library.dense_group_ids(seen.keys)
             if all(part.operation.takes_group_ids(codes) for part in carry.parts):

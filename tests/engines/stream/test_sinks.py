@@ -148,6 +148,7 @@ KILLED = """
 import os, signal, sys, time
 from pathlib import Path
 import dask_gpuscan
+from dask_gpuscan.engines.stream.threads import Behind
 from test_sinks import parts, totals
 
 folder = Path(sys.argv[1])
@@ -178,3 +179,32 @@ def test_kills(tmp_path: Path) -> None:
     assert done[-1] == ROWS
     whole = totals(dask_gpuscan.stream(parts(20))).compute()
     assert pd.read_parquet(tmp_path / "out").equals(whole)
+
+
+INTERRUPTED = """
+import signal, threading, time
+from dask_gpuscan.engines.stream.threads import Behind
+
+ready, written, main = threading.Event(), [], threading.get_ident()
+
+def write(item):
+    ready.wait()
+    time.sleep(0.2)
+    signal.pthread_kill(main, signal.SIGINT)
+    time.sleep(0.5)
+    written.append(item)
+
+try:
+    with Behind(write) as behind:
+        behind.put(1)
+        behind.put(2)
+        ready.set()
+except KeyboardInterrupt:
+    print("interrupted behind", written[:1])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal to a thread")
+def test_an_interrupt_waits_for_what_is_being_written() -> None:
+    found = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    assert found.stdout == "interrupted behind [1]\n"

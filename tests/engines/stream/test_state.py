@@ -369,3 +369,37 @@ def test_keys_of_several_operations() -> None:
     first, second = state_of(twice).keys()
     assert second == f"{first} 2"
     assert " " in first
+
+
+def test_a_folder_without_a_state(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"folder .* holds no state of a stream: give a file"):
+        dask_gpuscan.load_state(tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["str", "object", "string[pyarrow]"])
+@pytest.mark.parametrize("dropna", [True, False])
+def test_clustered_buckets_with_null_keys_between(dtype: str, dropna: bool, tmp_path: Path) -> None:
+    """Runs of a key are groups of their own, though rows between them are left out; times are before 1970, too."""
+    minutes = [0, 1, 3, 3, 3, 4, 4, 4]
+    frame = pd.DataFrame(
+        {
+            "k": pd.Series([None, None, "a", None, "a", "a", "a", "b"], dtype=dtype),
+            "t": pd.Timestamp("1969-12-31 23:58") + pd.to_timedelta(minutes, unit="min"),
+            "x": range(8),
+        }
+    )
+
+    def ask(rows: Any) -> Any:
+        groups = rows.gpuscan.groupby("k", clustered=True, dropna=dropna)
+        return groups.resample("1min", on="t")["x"].sum()
+
+    runs = [0, 1] * (not dropna) + [2] + [3] * (not dropna) + [4, 5 + 6, 7]
+    assert ask(frame).tolist() == runs
+    for first, second in [(3, 5), (1, 4), (6, 7), (2, 2)]:
+        state, found = None, list[Any]()
+        for batch in (frame[:first], frame[first:second], frame[second:]):
+            rows = ask(dask_gpuscan.stream([batch], state=state, ends=batch.index.stop == 8))
+            found.append(rows.compute())
+            rows.state.save(tmp_path / "state")
+            state = dask_gpuscan.load_state(tmp_path / "state")
+        assert pd.concat(found).tolist() == runs

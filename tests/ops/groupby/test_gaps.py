@@ -12,7 +12,7 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan.kernels.keys import KeyTable
-from dask_gpuscan.ops.groupby import hashed_scan
+from dask_gpuscan.ops.groupby import by_key, hashed_scan
 from helpers.backends import same
 
 RNG = np.random.default_rng(8)
@@ -163,7 +163,7 @@ def test_keys_of_several_columns(method, kinds):
 
 def test_keys_are_numbered_only_if_all_can_be(monkeypatch):
     tables = []
-    monkeypatch.setattr(hashed_scan, "KeyTable", lambda: tables.append(1) or KeyTable())
+    monkeypatch.setattr(by_key, "KeyTable", lambda: tables.append(1) or KeyTable())
     frame = FRAME.assign(
         k=RNG.permutation(ROWS) * 10**12, s=pd.Categorical(["a", "b"] * (ROWS // 2))
     )

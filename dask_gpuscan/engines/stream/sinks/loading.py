@@ -64,6 +64,11 @@ def load_state(place: Any, *, name: str | None = None) -> State:
         manifest = directory.read()
         if manifest is not None:
             return directory.state(manifest, manifest.state)
+    if os.path.isdir(path):
+        raise ValueError(
+            f"folder {path} holds no state of a stream: give a file, or a folder that to_parquet has written with "
+            f"state="
+        )
     return state_in(read_whole(path), path)
 
 
