@@ -275,7 +275,7 @@ class KernelScan(Planned, ScanBase):
         initial = self.initial_state(plan)
         before = Parts() if prior is None else self._parts(prior)
         if isinstance(groups, OneGroup) and not self.in_groups:
-            return self._apply_to_one(columns, groups, plan, views, initial, before)
+            return self._apply_to_one(columns, groups, plan, views, initial, before)[0]
         carry_in = None
         if before.fields:
             carry_in = state_of(before.fields)
@@ -321,6 +321,23 @@ class KernelScan(Planned, ScanBase):
             )
         return wrapped(plan, out, missing, columns)
 
+    def follow(
+        self, columns: Sequence[Any], groups: OneGroup, prior: States | None
+    ) -> tuple[Any, States] | None:
+        """Return the answers of rows, and the states of all rows so far; None if one pass does not find both.
+
+        It does not for options whose states say more than the operator's, or that begin with another value.
+        """
+        options = self.options
+        begins_elsewhere = options.exclusive or options.initial is not None
+        if begins_elsewhere or not options.skipna or self.in_groups or self.op.in_order:
+            return None
+        plan = self._plan(columns)
+        before = Parts() if prior is None else self._parts(prior)
+        views = self._views(plan, columns)
+        array, state = self._apply_to_one(columns, groups, plan, views, None, before, True)
+        return array, fields_of(state)
+
     def _apply_to_one(
         self,
         columns: Sequence[Any],
@@ -329,8 +346,9 @@ class KernelScan(Planned, ScanBase):
         views: list[View],
         initial: Any,
         before: Parts,
-    ) -> Any:
-        """Scan rows that are in no groups."""
+        carry_out: bool = False,
+    ) -> tuple[Any, Any]:
+        """Scan rows that are in no groups; return the answers, and with `carry_out` the state behind the last row."""
         options = self.options
         if not (options.skipna and plan.keeps_nan):
             views = plan.library.resolved(views)
@@ -354,11 +372,11 @@ class KernelScan(Planned, ScanBase):
                 carry_in=carry_in,
                 dtype=plan.kernel_dtype,
                 mark_nulls=plan.has_nulls and options.skipna and _writes_nulls(plan, inputs.nulls),
-                carry_out=inputs.has_unchecked_nan,
+                carry_out=carry_out or inputs.has_unchecked_nan,
             )
             return lambda: (inputs, out, state)
 
-        inputs, out, _ = plan.library.assume_no_nan(
+        inputs, out, state = plan.library.assume_no_nan(
             views, scan, lambda found: bool(np.isnan(fields_of(found[2])[0]))
         )()
         missing: Any = None
@@ -379,7 +397,7 @@ class KernelScan(Planned, ScanBase):
             check_overflow(
                 plan.traits.overflow, walk, columns[0], plan.dtype, view, out, first, flags
             )
-        return wrapped(plan, out, missing, columns)
+        return wrapped(plan, out, missing, columns), state
 
     def _after_null(self, inputs: Inputs, groups: Groups, null: Any) -> Any:
         """Where the group has a null so far."""
