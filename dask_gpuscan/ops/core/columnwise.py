@@ -164,12 +164,16 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         self, partition: Any, prefix: tuple[States, ...] | None
     ) -> tuple[Any, tuple[States, ...]]:
         (pairs, _), one = self.planned(partition, False), BACKWARD if self.reverse else FORWARD
+        states = prefix or [None] * len(pairs)
         with library_of(partition).acquire(partition):
-            begun = [operation.aggregate(columns, one) for operation, columns in pairs]
-            arrays = _applied(pairs, one, prefix)
-            aggregate = tuple([wait() for wait in begun])
-        answer = self.build(partition, arrays)
-        return answer, aggregate if prefix is None else self.combine([prefix, aggregate])
+            found = [
+                _followed(operation, columns, one, state, general.combine)
+                for (operation, columns), state, general in zip(
+                    pairs, states, self.operations(len(pairs)), strict=True
+                )
+            ]
+            seen = tuple([wait() for _, wait in found])
+        return self.build(partition, [array for array, _ in found]), seen
 
     def last(self, frame: Any, seen: tuple[States, ...]) -> Any:
         pairs, _ = self.planned(frame, False)
@@ -196,6 +200,25 @@ def _applied(
         operation.apply(columns, one, state)
         for (operation, columns), state in zip(pairs, states, strict=True)
     ]
+
+
+def _followed(
+    operation: Any,
+    columns: list[Any],
+    one: OneGroup,
+    before: States | None,
+    combine: Callable[[list[States]], States],
+) -> tuple[Any, Callable[[], States]]:
+    """Return the answers of an operation, and a function that waits for the states of all rows so far."""
+    if hasattr(operation, "follow"):  # one pass does both
+        found: tuple[Any, States] | None = operation.follow(columns, one, before)
+        if found is not None:
+            return found[0], lambda: found[1]
+    wait = operation.aggregate(columns, one)
+    array = operation.apply(columns, one, before)
+    if before is None:
+        return array, wait
+    return array, lambda: combine([before, wait()])
 
 
 @dataclass(frozen=True)

@@ -274,7 +274,7 @@ class KernelScan(Planned, ScanBase):
         plan = self._plan(columns)
         before = Parts() if prior is None else self._parts(prior)
         if groups.is_one and not self.in_groups:
-            return self._apply_to_one(columns, groups, plan, before)
+            return self._apply_to_one(columns, groups, plan, before)[0]
         library, views = plan.library, self._views(plan, columns)
         initial = self.initial_state(plan)
         carry_in = None
@@ -322,10 +322,30 @@ class KernelScan(Planned, ScanBase):
             )
         return wrapped(plan, out, missing, columns)
 
+    def follow(
+        self, columns: Sequence[Any], groups: Groups, prior: States | None
+    ) -> tuple[Any, States] | None:
+        """Return the answers of rows, and the states of all rows so far; None if one pass does not find both.
+
+        It does not for options whose states say more than the operator's, or that begin with another value.
+        """
+        options = self.options
+        begins_elsewhere = options.exclusive or options.initial is not None
+        if begins_elsewhere or not options.skipna or self.in_groups or self.op.in_order:
+            return None
+        before = Parts() if prior is None else self._parts(prior)
+        array, state = self._apply_to_one(columns, groups, self._plan(columns), before, True)
+        return array, fields_of(state)
+
     def _apply_to_one(
-        self, columns: Sequence[Any], groups: Groups, plan: ScanPlan, before: Parts
-    ) -> Any:
-        """Scan rows that are in no groups."""
+        self,
+        columns: Sequence[Any],
+        groups: Groups,
+        plan: ScanPlan,
+        before: Parts,
+        carry_out: bool = False,
+    ) -> tuple[Any, Any]:
+        """Scan rows that are in no groups; return the answers, and with `carry_out` the state behind the last row."""
         options, library, views = self.options, plan.library, self._views(plan, columns)
         if not (options.skipna and plan.keeps_nan):
             views = library.resolved(views)
@@ -339,15 +359,15 @@ class KernelScan(Planned, ScanBase):
                 carry_in = carry_in_from(plan.op, carry_in, plan.kernel_dtype, start)
         inputs = joined(views)
         if inputs.unchecked_nan is None:
-            out, _ = self._scan(plan, inputs, carry_in)
+            out, state = self._scan(plan, inputs, carry_in, carry_out)
         else:
 
             def run(views: list[View]) -> Callable[[], tuple[View, Any, Any]]:
                 inputs = joined(views)
-                out, state = self._scan(plan, inputs, carry_in)
+                out, state = self._scan(plan, inputs, carry_in, True)
                 return lambda: (inputs, out, state)
 
-            inputs, out, _ = library.assume_no_nan(
+            inputs, out, state = library.assume_no_nan(
                 views, run, lambda found: bool(np.isnan(fields_of(found[2])[0]))
             )()
         missing: Any = None
@@ -367,10 +387,12 @@ class KernelScan(Planned, ScanBase):
             check_overflow(
                 plan.traits.overflow, walk, columns[0], plan.dtype, inputs, out, first, flags
             )
-        return wrapped(plan, out, missing, columns)
+        return wrapped(plan, out, missing, columns), state
 
-    def _scan(self, plan: ScanPlan, inputs: View, carry_in: Any) -> tuple[Any, Any]:
-        """Scan rows that are in no groups; the state after them is read if NaN was not looked for."""
+    def _scan(
+        self, plan: ScanPlan, inputs: View, carry_in: Any, carry_out: bool
+    ) -> tuple[Any, Any]:
+        """Scan rows that are in no groups; return the answers, and with `carry_out` the state behind the last row."""
         kind = type(inputs.nulls)
         scan: BoundScan | None = self.plans.get(kind)
         if scan is None:
@@ -381,7 +403,7 @@ class KernelScan(Planned, ScanBase):
             scan = BoundScan(plan.op, options)
             if kind is not Mask:
                 self.plans.store(kind, scan)
-        return scan(inputs.values, carry_in, inputs.unchecked_nan is not None)
+        return scan(inputs.values, carry_in, carry_out)
 
     def _after_null(self, inputs: View, groups: Groups, null: Any) -> Any:
         """Where the group has a null so far."""
