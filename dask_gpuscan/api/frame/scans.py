@@ -270,7 +270,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         """Scan each column; `numeric_only` is None where a method has none, and others are as for `cumulative`."""
         scan = made_once(cumulative, label, False, numeric_only, *given)
         ndim, options = self._obj.ndim, scan.options
-        if axis != 0 or type(axis) is not int:
+        if type(axis) is not int or axis != 0:
             check_choice("axis", axis, AXES[ndim])
         if axis in ALONG_ROWS:
             given = options.initial, options.dtype, scan.bounds, reset

@@ -80,15 +80,19 @@ class EachColumn(OneOperation):
             return frame
         return numeric_columns(frame)
 
+    def columns(self, frame: Any) -> list[Any]:
+        """Return the columns that the operation takes, each by itself."""
+        return columns_of(self._kept(frame))
+
     def inputs(self, frame: Any) -> list[list[Any]]:
-        return [[column] for column in columns_of(self._kept(frame))]
+        return [[column] for column in self.columns(frame)]
 
     def planned(
         self, frame: Any, checks: bool = True
     ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
         if not isinstance(self.operation, PlannedOperation):
             return super().planned(frame, checks)
-        columns = columns_of(self._kept(frame))
+        columns = self.columns(frame)
         plans, dtypes = self.operation.planned_each(columns)
         inputs: Any = zip(columns, strict=True)
         return list(zip(plans, inputs, strict=True)), dtypes

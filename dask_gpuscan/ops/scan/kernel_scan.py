@@ -22,6 +22,7 @@ from ...kernels import InBand, Mask, Operator, byte_mask
 from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
+from ...kernels.operators.built_in import traits_of
 from ...kernels.operators.clamped import clamped_add
 from ...kernels.operators.signature import user_state
 from ...kernels.options import ScanOptions
@@ -327,14 +328,17 @@ class KernelScan(Planned, ScanBase):
     ) -> tuple[Any, States] | None:
         """Return the answers of rows, and the states of all rows so far; None if one pass does not find both.
 
-        It does not for options whose states say more than the operator's, or that begin with another value.
+        It does not for options whose states say more than the operator's, or that begin with another value; and it does
+        not if rounding depends on where rows are cut, as answers have the bits that partitions have.
         """
-        options = self.options
+        options, plan = self.options, self._plan(columns)
         begins_elsewhere = options.exclusive or options.initial is not None
-        if begins_elsewhere or not options.skipna or self.in_groups or self.op.in_order:
+        if begins_elsewhere or not options.skipna or self.in_groups:
+            return None
+        if plan.kernel_dtype is None or plan.kernel_dtype.kind not in traits_of(plan.op).exact:
             return None
         before = Parts() if prior is None else self._parts(prior)
-        array, state = self._apply_to_one(columns, groups, self._plan(columns), before, True)
+        array, state = self._apply_to_one(columns, groups, plan, before, True)
         return array, fields_of(state)
 
     def _apply_to_one(

@@ -15,16 +15,14 @@ import numpy as np
 from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import library_of, view_of
-from ...kernels import BUILT_IN, Operator, scan
+from ...kernels import BUILT_IN, Operator
 from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import (
     INT64,
     Groups,
-    OneGroup,
     ReducibleGroups,
     States,
-    fields_of,
     folded,
     lowered,
     merged,
@@ -137,16 +135,6 @@ class ExpandingStatistic(PlannedOperation):
             counted = groups.scan(_ADD, self._observations(arrays), carry_in=before)
             out[counted < self.min_periods] = np.nan
         return library.from_floats(out, None if numbers is None else numbers())
-
-    def follow(
-        self, columns: Sequence[Any], groups: OneGroup, prior: States | None
-    ) -> tuple[Any, States] | None:
-        """Return the answers of rows, and the states of all rows so far; None if one pass does not find both."""
-        if prior is None or self._counts or not self.at_nulls or self.op.in_order:
-            return None
-        arrays = read(columns, self.inputs)
-        out, state = scan(self.op, state_of(arrays), carry_in=state_of(prior))
-        return library_of(columns[0]).from_floats(out), fields_of(state)
 
     def _numbers(
         self, library: Library, arrays: tuple[Any, ...], is_first: bool

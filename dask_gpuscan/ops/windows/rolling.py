@@ -397,9 +397,9 @@ class RollingColumns(ColumnOverlap):
     def key_columns(self) -> tuple[Hashable, ...]:
         return () if self.beside is None else (self.beside,)
 
-    def inputs(self, frame: Any) -> list[list[Any]]:
+    def columns(self, frame: Any) -> list[Any]:
         columns = columns_of(frame)
-        return [[c] for c in columns if self.beside is None or c.name != self.beside]
+        return columns if self.beside is None else [c for c in columns if c.name != self.beside]
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         if self.beside is None:
