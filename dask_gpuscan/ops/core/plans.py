@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -117,6 +117,9 @@ class Planned:
 class PlannedOperation(Planned):
     """An operation whose check looks at dtypes alone: dtypes are checked and planned for when they are first met."""
 
+    by_name: ClassVar[bool] = False
+    """Whether the plan for a column depends on its name."""
+
     if TYPE_CHECKING:
 
         def dtype(self, columns: Sequence[Any]) -> Any:
@@ -147,8 +150,10 @@ class PlannedOperation(Planned):
         return found
 
     def planned_each(self, columns: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """Return what `planned` returns for each of some columns, whose names may matter, as two lists."""
-        key = (*map(type, columns[:1]), *map(NAME_AND_DTYPE, columns))
+        """Return what `planned` returns for each of some columns, as two lists."""
+        # no names are kept, unless they matter: frames may have ever new ones
+        facts = NAME_AND_DTYPE if self.by_name else DTYPE
+        key = ("each", *map(type, columns[:1]), *map(facts, columns))
         has_plan = True
         for column in columns:
             if hasattr(column.dtype, "categories"):
