@@ -13,6 +13,8 @@ from dask.tokenize import tokenize
 
 from dask_gpuscan.api.arguments import cumulative
 from dask_gpuscan.kernels import BUILT_IN
+from dask_gpuscan.kernels.bounded_cache import BoundedCache
+from dask_gpuscan.ops.core import plans
 from dask_gpuscan.ops.core.columnwise import ColumnCarry
 from dask_gpuscan.ops.core.plans import MADE, made_once
 from dask_gpuscan.ops.predicates.text import Expression
@@ -358,3 +360,13 @@ def test_initial_values_by_label_are_those_of_the_frame():
         frame = pd.DataFrame([[1, 1], [2, 2]], columns=names)
         found, _ = ColumnCarry(scan).planned(frame)
         assert [plan.options.initial for plan, _ in found] == [initial[name] for name in names]
+
+
+def test_plans_of_frames_with_ever_new_labels_are_dropped(monkeypatch):
+    monkeypatch.setattr(plans, "MOST_LABELS", 40)
+    monkeypatch.setattr(plans, "SHARED", BoundedCache())
+    for i in range(12):
+        frame = pd.DataFrame(np.ones((2, 10)), columns=[f"{i}{name}" for name in "abcdefghij"])
+        found = frame.gpuscan.groupby(f"{i}a").sum()
+        pd.testing.assert_frame_equal(found, frame.groupby(f"{i}a").sum())
+        assert 0 < len(plans.SHARED) <= 4

@@ -52,6 +52,9 @@ Signature = tuple[type, tuple[Hashable, ...], tuple[Any, ...], tuple[Hashable, .
 LABELS = frozenset((int, str, type(None)))
 """Types of labels that are the same if they are equal."""
 
+MOST_LABELS = 1 << 16
+"""Labels of frames whose plans are kept at once, about: a sum and a running sum of groups keep 380 bytes for each."""
+
 SHARED: BoundedCache[Any, BoundedCache[Any, Any]] = BoundedCache()
 
 
@@ -83,7 +86,11 @@ def shared_plans(
         return BoundedCache()
     key = signature, labels, facts
     found = SHARED.get(key)
-    return SHARED.store(key, BoundedCache()) if found is None else found
+    if found is None:
+        if len(SHARED) * len(signature[1]) >= MOST_LABELS:
+            SHARED.clear()
+        found = SHARED.store(key, BoundedCache())
+    return found
 
 
 def _text(facts: Any) -> str:
