@@ -55,7 +55,7 @@ class UniqueConsecutive(DataFrameCarry):
 
     def apply(self, partition: Any, prefix: BoundaryKey | None) -> Any:
         if not len(partition):
-            return partition
+            return library_of(partition).no_rows(partition)
         series, library = self.by.series(partition), library_of(partition)
         keep = "last" if self.reverse else "first"
         with library.acquire(partition):

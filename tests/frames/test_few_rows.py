@@ -44,6 +44,14 @@ def test_attributes_flags_and_classes_stay(method):
     same(pd.DataFrame(found), pd.DataFrame(expected))
 
 
+@pytest.mark.parametrize("cores", [1, 16])
+def test_classes_stay_however_many_cores_there_are(monkeypatch, cores):
+    monkeypatch.setattr("dask_gpuscan.kernels.cpu.core.launch.cores", lambda: cores)
+    df = Own({"v": np.arange((1 << 16) + 1)[::-1]})
+    assert type(df.gpuscan.sort_values("v")) is Own
+    assert type(df.gpuscan.filter("v > 5")) is Own
+
+
 @pytest.mark.parametrize("method", REDUCTIONS)
 @pytest.mark.parametrize("span", [1, 5, 16 * 40, 16 * 40 + 1, 10**12])
 @pytest.mark.parametrize("dtype", ["int64", "float64", "uint64"])

@@ -13,6 +13,8 @@ from dask.tokenize import tokenize
 
 from dask_gpuscan.api.arguments import cumulative
 from dask_gpuscan.kernels import BUILT_IN
+from dask_gpuscan.kernels.bounded_cache import BoundedCache
+from dask_gpuscan.ops.core import plans
 from dask_gpuscan.ops.core.columnwise import ColumnCarry
 from dask_gpuscan.ops.core.plans import MADE, made_once
 from dask_gpuscan.ops.predicates.text import Expression
@@ -333,3 +335,38 @@ def test_threads_share_plans_of_groups(name):
 
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(call, range(64)))
+
+
+def test_plans_keep_no_labels():
+    scan, shift = cumulative("cumsum", False, False, False, False), Shift(1)
+    kept = []
+    for i in range(3):
+        frame = pd.DataFrame(np.ones((2, 3)), columns=[f"{i}{name}" for name in "abc"])
+        for operation, carry in ((scan, ColumnCarry), (shift, ColumnOverlap)):
+            carry(operation).planned(frame)
+        kept.append((len(scan.plans), len(shift.plans)))
+    assert len(set(kept)) == 1
+
+
+def test_initial_values_by_label_are_those_of_the_frame():
+    initial = {"a": 1, "b": 10}
+    for names in (["a", "b"], ["b", "a"], ["c", "a"]):
+        frame = pd.DataFrame([[1, 1], [2, 2]], columns=names)
+        found = frame.gpuscan.cumsum(initial={n: v for n, v in initial.items() if n in names})
+        start = pd.Series([initial.get(n, 0) for n in names], names)
+        pd.testing.assert_frame_equal(found, frame.cumsum() + start)
+    scan = cumulative("cumsum", False, False, False, False, initial)
+    for names in (["a", "b"], ["b", "a"]):
+        frame = pd.DataFrame([[1, 1], [2, 2]], columns=names)
+        found, _ = ColumnCarry(scan).planned(frame)
+        assert [plan.options.initial for plan, _ in found] == [initial[name] for name in names]
+
+
+def test_plans_of_frames_with_ever_new_labels_are_dropped(monkeypatch):
+    monkeypatch.setattr(plans, "MOST_LABELS", 40)
+    monkeypatch.setattr(plans, "SHARED", BoundedCache())
+    for i in range(12):
+        frame = pd.DataFrame(np.ones((2, 10)), columns=[f"{i}{name}" for name in "abcdefghij"])
+        found = frame.gpuscan.groupby(f"{i}a").sum()
+        pd.testing.assert_frame_equal(found, frame.groupby(f"{i}a").sum())
+        assert 0 < len(plans.SHARED) <= 4

@@ -156,7 +156,11 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def takes_whole_rows(self, frame: pd.DataFrame) -> bool:
         rows = len(frame)
-        return rows <= FEW_OF_TEAM or (rows <= FEW and helpers_for(WORK * frame.size) < HELPERS)
+        if rows <= FEW_OF_TEAM:
+            return True
+        # pandas keeps the class, which must not depend on the number of cores
+        has_team = helpers_for(WORK * frame.size) >= HELPERS
+        return rows <= FEW and not (has_team and self.is_plain(frame))
 
     def native(self, frame: pd.DataFrame) -> pd.DataFrame:
         index = frame.index

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -52,6 +52,9 @@ Signature = tuple[type, tuple[Hashable, ...], tuple[Any, ...], tuple[Hashable, .
 LABELS = frozenset((int, str, type(None)))
 """Types of labels that are the same if they are equal."""
 
+MOST_LABELS = 1 << 16
+"""Labels of frames whose plans are kept at once, about: a sum and a running sum of groups keep 380 bytes for each."""
+
 SHARED: BoundedCache[Any, BoundedCache[Any, Any]] = BoundedCache()
 
 
@@ -83,7 +86,11 @@ def shared_plans(
         return BoundedCache()
     key = signature, labels, facts
     found = SHARED.get(key)
-    return SHARED.store(key, BoundedCache()) if found is None else found
+    if found is None:
+        if len(SHARED) * len(signature[1]) >= MOST_LABELS:
+            SHARED.clear()
+        found = SHARED.store(key, BoundedCache())
+    return found
 
 
 def _text(facts: Any) -> str:
@@ -117,6 +124,9 @@ class Planned:
 class PlannedOperation(Planned):
     """An operation whose check looks at dtypes alone: dtypes are checked and planned for when they are first met."""
 
+    by_name: ClassVar[bool] = False
+    """Whether the plan for a column depends on its name."""
+
     if TYPE_CHECKING:
 
         def dtype(self, columns: Sequence[Any]) -> Any:
@@ -147,8 +157,10 @@ class PlannedOperation(Planned):
         return found
 
     def planned_each(self, columns: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """Return what `planned` returns for each of some columns, whose names may matter, as two lists."""
-        key = (*map(type, columns[:1]), *map(NAME_AND_DTYPE, columns))
+        """Return what `planned` returns for each of some columns, as two lists."""
+        # no names are kept, unless they matter: frames may have ever new ones
+        facts = NAME_AND_DTYPE if self.by_name else DTYPE
+        key = ("each", *map(type, columns[:1]), *map(facts, columns))
         has_plan = True
         for column in columns:
             if hasattr(column.dtype, "categories"):

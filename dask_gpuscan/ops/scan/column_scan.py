@@ -28,6 +28,10 @@ from .value_scan import HostScalar, ValueScan
 class Scan(PlannedOperation, ScanBase):
     """A scan of one column, or of several that are the operator's inputs."""
 
+    def __post_init__(self) -> None:
+        if isinstance(self.options.initial, dict):
+            vars(self)["by_name"] = True
+
     def of_column(self, name: Hashable) -> Scan:
         """Return the scan of the column of this name, which may have another name when it is scanned."""
         if not isinstance(self.options.initial, dict):

@@ -59,3 +59,11 @@ def test_writing_into_an_answer_changes_no_input(method, dtype):
         if dtype.kind in "if":
             answer.iloc[0, i] = -1
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_runs_of_no_rows_are_another_frame():
+    for empty in (FRAME.iloc[:0], FRAME["x"].iloc[:0]):
+        answer = empty.gpuscan.unique_consecutive()
+        assert answer is not empty
+        answer.index.name = "other"
+        assert empty.index.name is None
