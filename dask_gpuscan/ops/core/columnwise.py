@@ -73,9 +73,14 @@ class EachColumn(OneOperation):
     """An operation on each column of a frame, or on a series."""
 
     numeric_only: bool
+    beside: Hashable = None
+    """The name of a column that stays as it is."""
     columnwise = True
 
     def _kept(self, frame: Any) -> Any:
+        if self.beside is not None:
+            library = library_of(frame)
+            return library.select(frame, [name != self.beside for name in library.names(frame)])
         if not self.numeric_only or frame.ndim == 1:
             return frame
         return numeric_columns(frame)
@@ -94,7 +99,14 @@ class EachColumn(OneOperation):
         return list(zip(plans, inputs, strict=True)), dtypes
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
-        return library_of(frame).rebuild(self._kept(frame), arrays)
+        library = library_of(frame)
+        if self.beside is None:
+            return library.rebuild(self._kept(frame), arrays)
+        others = [name for name in library.names(frame) if name != self.beside]
+        computed = dict(zip(others, arrays, strict=True))
+        computed[self.beside] = library.array(library.column(frame, self.beside))
+        names = [name for name in library.names(frame) if name in computed]
+        return library.frame([computed[n] for n in names], names, library.index(frame), frame)
 
 
 class AllColumns(OneOperation):
