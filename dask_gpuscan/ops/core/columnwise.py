@@ -104,7 +104,8 @@ class EachColumn(OneOperation):
             return library.rebuild(self._kept(frame), arrays)
         others = [name for name in library.names(frame) if name != self.beside]
         computed = dict(zip(others, arrays, strict=True))
-        computed[self.beside] = library.array(library.column(frame, self.beside))
+        own = library.array(library.column(frame, self.beside))
+        computed[self.beside] = library.copy(own)  # the answer may be written to
         names = [name for name in library.names(frame) if name in computed]
         return library.frame([computed[n] for n in names], names, library.index(frame), frame)
 

@@ -293,6 +293,9 @@ def test_the_column_of_times_stays_beside_columns_that_are_planned_together():
             same(ask_for(name)(df.gpuscan.rolling("2s", on="t")), expected)
         rows = dask_gpuscan.stream([df[:2], df[2:]])
         same(ask_for(name)(rows.gpuscan.rolling("2s", on="t")).compute(), expected)
+    answer = df.gpuscan.rolling("2s", on="t").sum()
+    answer.loc[0, "t"] = times[2]
+    assert df["t"].tolist() == times.tolist()
 
 
 WHOLE = pd.DataFrame({"x": [1.0, 2.0], "s": ["a", "b"]})
