@@ -73,32 +73,41 @@ class EachColumn(OneOperation):
     """An operation on each column of a frame, or on a series."""
 
     numeric_only: bool
+    beside: Hashable = None
+    """The name of a column that stays as it is."""
     columnwise = True
 
     def _kept(self, frame: Any) -> Any:
+        if self.beside is not None:
+            library = library_of(frame)
+            return library.select(frame, [name != self.beside for name in library.names(frame)])
         if not self.numeric_only or frame.ndim == 1:
             return frame
         return numeric_columns(frame)
 
-    def columns(self, frame: Any) -> list[Any]:
-        """Return the columns that the operation takes, each by itself."""
-        return columns_of(self._kept(frame))
-
     def inputs(self, frame: Any) -> list[list[Any]]:
-        return [[column] for column in self.columns(frame)]
+        return [[column] for column in columns_of(self._kept(frame))]
 
     def planned(
         self, frame: Any, checks: bool = True
     ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
         if not isinstance(self.operation, PlannedOperation):
             return super().planned(frame, checks)
-        columns = self.columns(frame)
+        columns = columns_of(self._kept(frame))
         plans, dtypes = self.operation.planned_each(columns)
         inputs: Any = zip(columns, strict=True)
         return list(zip(plans, inputs, strict=True)), dtypes
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
-        return library_of(frame).rebuild(self._kept(frame), arrays)
+        library = library_of(frame)
+        if self.beside is None:
+            return library.rebuild(self._kept(frame), arrays)
+        others = [name for name in library.names(frame) if name != self.beside]
+        computed = dict(zip(others, arrays, strict=True))
+        own = library.array(library.column(frame, self.beside))
+        computed[self.beside] = library.copy(own)  # the answer may be written to
+        names = [name for name in library.names(frame) if name in computed]
+        return library.frame([computed[n] for n in names], names, library.index(frame), frame)
 
 
 class AllColumns(OneOperation):

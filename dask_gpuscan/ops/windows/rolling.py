@@ -12,7 +12,7 @@ import numpy as np
 from ... import kernels
 from ...frames.keys import missing_in
 from ...frames.messages import name_columns, naming
-from ...frames.registry import columns_of, library_of
+from ...frames.registry import library_of
 from ...frames.types import DType, GroupIds, Values
 from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows
 from ...kernels.compiler.pack import written
@@ -396,17 +396,3 @@ class RollingColumns(ColumnOverlap):
     @property
     def key_columns(self) -> tuple[Hashable, ...]:
         return () if self.beside is None else (self.beside,)
-
-    def columns(self, frame: Any) -> list[Any]:
-        columns = columns_of(frame)
-        return columns if self.beside is None else [c for c in columns if c.name != self.beside]
-
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
-        if self.beside is None:
-            return super().build(frame, arrays)
-        library = library_of(frame)
-        others = [name for name in library.names(frame) if name != self.beside]
-        computed = dict(zip(others, arrays, strict=True))
-        computed[self.beside] = library.array(library.column(frame, self.beside))
-        names = [name for name in library.names(frame) if name in computed]
-        return library.frame([computed[n] for n in names], names, library.index(frame), frame)

@@ -284,6 +284,20 @@ def test_the_column_of_times_alone_can_be_asked_for():
     assert set(lazy["x"].simplify().expr.frame.columns) == {"x", "t"}
 
 
+def test_the_column_of_times_stays_beside_columns_that_are_planned_together():
+    times = pd.to_datetime([1, 2, 4], unit="s")
+    df = pd.DataFrame({"t": times, "x": [1.0, 2.0, 4.0], "y": [3, 4, 5]})
+    for name in ("sum", "median", "count"):
+        expected = ask_pandas_for(name)(df.rolling("2s", on="t"))[["t", "x", "y"]]
+        for _ in range(2):
+            same(ask_for(name)(df.gpuscan.rolling("2s", on="t")), expected)
+        rows = dask_gpuscan.stream([df[:2], df[2:]])
+        same(ask_for(name)(rows.gpuscan.rolling("2s", on="t")).compute(), expected)
+    answer = df.gpuscan.rolling("2s", on="t").sum()
+    answer.loc[0, "t"] = times[2]
+    assert df["t"].tolist() == times.tolist()
+
+
 WHOLE = pd.DataFrame({"x": [1.0, 2.0], "s": ["a", "b"]})
 
 
