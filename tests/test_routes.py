@@ -17,8 +17,8 @@ WAYS = {
     ("filter", "dask"): (14, 219, 105),
     ("rle", "eager"): (15, 72, 46),
     ("rle", "dask"): (16, 488, 276),
-    ("rolling.sum", "eager"): (22, 120, 63),
-    ("rolling.sum", "dask"): (22, 810, 413),
+    ("rolling.sum", "eager"): (22, 119, 62),
+    ("rolling.sum", "dask"): (22, 808, 408),
     ("sort_values", "eager"): (16, 61, 37),
     ("sort_values", "dask"): (17, 1176, 618),
 }
