@@ -115,6 +115,17 @@ def test_slices_with_nulls(offset, dtype):
     cudf.testing.assert_series_equal(piece.gpuscan.bfill(), piece.bfill())
 
 
+@pytest.mark.parametrize("dtype", ["int32", "float64", "datetime64[ns]"])
+def test_nulls_at_both_ends_are_not_filled_with_nan(dtype):
+    column = cudf.Series([None, None, 1, None, 2, None]).astype(dtype)
+    for ours, theirs in (
+        (column.gpuscan.ffill(), column.ffill()),
+        (column.gpuscan.bfill(), column.bfill()),
+    ):
+        cudf.testing.assert_series_equal(ours, theirs)
+        assert ours.to_arrow().equals(theirs.to_arrow())
+
+
 @pytest.mark.parametrize("method", ["cumsum", "cummax", "cummin"])
 @pytest.mark.parametrize(
     "dtype",

@@ -173,8 +173,9 @@ class Fill(Planned):
             if view.nulls is None:
                 return layout.wrap(view.values.copy(), None, column.dtype)
             one_number = layout.nan_is_null and view.values.dtype.kind == "f"
-            # a GPU scans while the host looks; NaN is the state before the first number
-            head = self._head(column) if kept is None and not one_number else None
+            # NaN is the state before the first number, and is null in band; a GPU scans while the host looks for others
+            is_null = one_number and layout.nulls == "in band"
+            head = None if kept is not None or is_null else self._head(column)
             carry = None if kept is None else library.number(kept, column.dtype)
             scan = (_scan_in_band if isinstance(view.nulls, InBand) else _scan)(
                 LAST_NUMBER if one_number else BUILT_IN["last"],
