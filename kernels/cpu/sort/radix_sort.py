@@ -16,19 +16,11 @@ import numpy as np
 
 from ...compiler import argument_types as types
 from ...compiler.functions import cached_njit, njit
-from ..core.engine import STATUS, TICKET
-from ..core.launch import (
-    CONTROL,
-    Kernel,
-    array_type,
-    empty,
-    entry,
-    helpers_for,
-    run_kernel,
-    run_team,
-)
+from ..core.engine import TICKET
+from ..core.launch import CONTROL, Kernel, array_type, empty, entry, helpers_for, run_kernel
 from ..core.memory import borrow, elements, on_stack, take_ticket
 from ..core.shares import TEAM
+from .segments import sort_between
 from .sort_codes import WORD_BITS, Chunk, pack
 
 LEAF = 1 << 17
@@ -169,23 +161,13 @@ def _sort_leaves(
     wide = np.flatnonzero(sizes >= MANY)
     wide = wide[(bits[wide] > NARROW) & (sizes[wide] <= leaf)]
     if len(wide):
-        _sort_wide([words[ends[i] : ends[i + 1]] for i in wide.tolist()])
+        bounds = list(zip(ends[wide].tolist(), ends[wide + 1].tolist(), strict=True))
+        sort_between(bounds, words, words, WORK * int(sizes[wide].sum()))
         left = bits.copy()
         left[wide] = 0
     batch = max(1, SLICE * runs // max(count, 1)) if runs > RUNS else 1
     run_kernel(WORK * count, _sorting(), words, other, *written, ends, left, leaf, batch, low)
     return [(int(ends[i]), int(ends[i + 1]), int(bits[i]), words, other) for i in long]
-
-
-def _sort_wide(parts: list[np.ndarray]) -> None:
-    """Sort parts of many bits, by NumPy."""
-    waiting = iter(parts)
-
-    def sort_parts(_: bool) -> None:
-        for part in waiting:  # of all threads: each takes the next
-            part.sort()
-
-    run_team(WORK * sum(map(len, parts)), np.zeros(STATUS, np.int64), sort_parts)
 
 
 def _leaf(count: int) -> int:

@@ -94,16 +94,24 @@ def sorted_segments(key: SortKey, starts: np.ndarray, kth: Kth | None = None) ->
         given = values, ends, counts, qs, share, target
         run_kernel(WORK * len(values), _selecting(values.dtype), *given)
         return out
-    waiting = iter(list(pairwise(ends.tolist())))
-
-    def sort_segments(_: bool) -> None:
-        for start, end in waiting:  # of all threads: each takes the next
-            segment = out[start:end]
-            segment[...] = values[start:end]
-            segment.sort()
-
-    run_team(WORK * len(values), np.zeros(STATUS, np.int64), sort_segments)
+    sort_between(list(pairwise(ends.tolist())), values, out, WORK * len(values))
     return out
+
+
+def sort_between(
+    bounds: list[tuple[int, int]], values: np.ndarray, out: np.ndarray, elements: int
+) -> None:
+    """Let NumPy sort the values between bounds, on as many threads as `elements` are worth; `out` may be the values."""
+    waiting = iter(bounds)
+
+    def sort_parts(_: bool) -> None:
+        for start, end in waiting:  # of all threads: each takes the next
+            part = out[start:end]
+            if out is not values:
+                part[...] = values[start:end]
+            part.sort()
+
+    run_team(elements, np.zeros(STATUS, np.int64), sort_parts)
 
 
 @cached_njit

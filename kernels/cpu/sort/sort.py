@@ -17,7 +17,7 @@ from ...arrays import is_int128
 from ...compiler.functions import cached_njit, njit
 from ...nulls import NAT, InBand, Mask
 from ...options import Kth, Positions, SortKey
-from ..core.engine import STATUS, TICKET
+from ..core.engine import TICKET
 from ..core.launch import (
     CONTROL,
     Kernel,
@@ -26,12 +26,11 @@ from ..core.launch import (
     entry,
     helpers_for,
     run_kernel,
-    run_team,
 )
 from ..core.memory import borrow, take_ticket
 from .permute import take_all
 from .radix_sort import LEAF, NO_CODES, WORK, order
-from .segments import are_times, sorted_segments, takes_segments
+from .segments import are_times, sort_between, sorted_segments, takes_segments
 from .sort_codes import WORD_BITS, chunks_of, fields_of, tells_values, unpack
 
 SLICE = 1 << 14
@@ -71,15 +70,10 @@ def sorted_values(key: SortKey) -> np.ndarray:
     if times:
         values = values.view(np.int64)
     count = helpers_for(WORK * len(values)) + 1 if values.itemsize >= MERGED else 1
-    pieces = np.array_split(empty(len(values), values.dtype), count)
-    waiting = iter(list(zip(np.array_split(values, count), pieces, strict=True)))
-
-    def sort_pieces(_: bool) -> None:
-        for given, piece in waiting:  # of all threads: each takes the next
-            piece[...] = given
-            piece.sort()
-
-    run_team(WORK * len(values), np.zeros(STATUS, np.int64), sort_pieces)
+    out, size = empty(len(values), values.dtype), -(-len(values) // count)
+    bounds = [(i * size, min((i + 1) * size, len(values))) for i in range(count)]
+    sort_between(bounds, values, out, WORK * len(values))
+    pieces = [out[start:end] for start, end in bounds]
     missing = [values[:0]]
     if times:  # NaT is the least integer
         missing = [p[: np.searchsorted(p, NAT, "right")] for p in pieces]
