@@ -18,7 +18,6 @@ from ...frames.registry import is_rows, library_of
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ...ops.core.carry import OverlapCarry, Summary, TreeReduction
-from ...ops.groupby.by_key import ByKey
 from ...ops.windows.halo import joined_rows
 from .options import described
 from .sources.fragments import ChangedSourceError
@@ -208,7 +207,7 @@ class LookBack(Step):
         return found
 
     def value(self, seen: Seen) -> Any:
-        return seen.whole() if isinstance(seen, ByKey) else seen
+        return self.carry.value(seen)
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
         return getattr(dask_engine(), self.carry.kind)(inputs[0], self.carry, seen)

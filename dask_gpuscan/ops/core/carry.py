@@ -134,6 +134,10 @@ class FrameOperation:
         """
         return None
 
+    def value(self, seen: Aggregate) -> Any:
+        """Aggregate of the rows so far as a value that can be kept: later rows may change what `follow` returned."""
+        return seen
+
     def settled(self, frame: Frame) -> int | None:
         """How many of the first rows are answered whatever follows; None if all rows that follow may count."""
         return None

@@ -87,6 +87,20 @@ class Numbers:
         self._tables = [KeyTable() for _ in range(columns)]
         self._pairs = [KeyTable() for _ in range(columns - 1)]
 
+    @classmethod
+    def of(
+        cls, library: Library, arrays: Sequence[Any]
+    ) -> tuple[Numbers, tuple[Values, Values]] | None:
+        """Return the numbers of keys, given as an array for each column, and what `number` returns for these.
+
+        None if keys cannot be numbered by a table.
+        """
+        ways = ways_to_number(library, arrays)
+        if ways is None:
+            return None
+        numbers = cls(len(ways))
+        return numbers, numbers.number(ways)
+
     def __len__(self) -> int:
         return len((self._pairs or self._tables)[-1])
 
@@ -204,9 +218,9 @@ class Store:
             return None
         numbers, self._numbers = self._numbers, None  # which an error would leave with other keys
         if numbers is None:
-            known = ways_to_number(self.library, self._keys.take(np.arange(len(self._keys))))
-            numbers = Numbers(len(ways))
-            numbers.number(known or [])
+            known = Numbers.of(self.library, self._keys.take(np.arange(len(self._keys))))
+            assert known is not None
+            numbers, _ = known
         slots, new = numbers.number(ways)
         if len(new):
             self._keys.append([self.library.take(array, new) for array in arrays], len(new))
@@ -280,11 +294,11 @@ class ByKey:
         """Return what goes on from a value; None if its keys cannot be numbered."""
         if hasattr(kept, "unpack"):
             kept = kept.unpack()
-        ways = ways_to_number(kept.library, kept.keys)
-        if ways is None:
+        found = Numbers.of(kept.library, kept.keys)
+        if found is None:
             return None
-        numbers = Numbers(len(ways))
-        return cls(Store(kept, numbers, *numbers.number(ways)))
+        numbers, slots = found
+        return cls(Store(kept, numbers, *slots))
 
     def opened(self) -> Store:
         """Return the store, which stands at this version."""
@@ -311,6 +325,11 @@ class ByKey:
     def whole(self) -> Any:
         """Return what is kept as a value, which lasts."""
         return self.opened().whole()
+
+
+def value_of(seen: Any) -> Any:
+    """Return what is kept for keys, in place or not, as a value."""
+    return seen.whole() if isinstance(seen, ByKey) else seen
 
 
 def followed(carry: KeyedCarry, partition: Any, prefix: Any) -> tuple[Any, Any]:

@@ -23,7 +23,7 @@ from ...kernels.factorize import most_arranged, occurring
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import AdjacentGroups, Groups, NumberedGroups, States, fields_of, state_of
 from ..core.sorted_groups import SortedGroups
-from .by_key import Numbers, followed, ways_to_number
+from .by_key import Numbers, followed, value_of, ways_to_number
 from .hashed import (
     NumberedRows,
     Table,
@@ -52,6 +52,9 @@ class HashedScan(TableScan):
 
     def follow(self, partition: Any, prefix: Any) -> tuple[Any, Any]:
         return followed(self, partition, prefix)
+
+    def value(self, seen: Any) -> Any:
+        return value_of(seen)
 
     def follow_all(self, partition: Any, prefix: Table | None) -> tuple[Any, Table]:
         """Return the answer for a partition and the table behind it, given that of all keys before."""
@@ -186,11 +189,10 @@ def _numbers(prefix: Table) -> Numbers | None:
     """Take the numbers of the keys so far, or make them; None if keys cannot be numbered by a table."""
     numbers = NUMBERS.pop(prefix, None)
     if numbers is None:
-        ways = ways_to_number(prefix.library, prefix.keys)
-        if ways is None:
+        found = Numbers.of(prefix.library, prefix.keys)
+        if found is None:
             return None
-        numbers = Numbers(len(ways))
-        numbers.number(ways)
+        numbers, _ = found
     return numbers if len(numbers) == len(prefix.keys[0]) else None
 
 

@@ -24,7 +24,7 @@ from ..core.carry import OverlapCarry
 from ..core.columnwise import EachColumn, FrameColumns, NamedColumns
 from ..core.groups import INT64
 from ..core.operation import ColumnOperation, Part
-from ..groupby.by_key import followed
+from ..groupby.by_key import followed, value_of
 from ..groupby.hashed import put_back
 from ..groupby.spec import GroupBySpec
 from ..time.time_column import check_order
@@ -400,6 +400,9 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
         if self.clustered or self.before is None:
             return super().follow(partition, before)
         return followed(self, partition, before)
+
+    def value(self, seen: Any) -> Any:
+        return value_of(seen)
 
     def follow_all(self, partition: Any, prefix: RowArrays | None) -> tuple[Any, RowArrays]:
         """Return the answer for a partition and the rows that are kept, given those of all keys before."""
