@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -361,8 +362,8 @@ class KernelScan(Planned, ScanBase):
             carry_in = state_of(before.fields)
             if start is not None or self.op.in_order:
                 carry_in = carry_in_from(plan.op, carry_in, plan.kernel_dtype, start)
-        inputs = joined(views)
-        if inputs.unchecked_nan is None:
+        if not any(map(_UNCHECKED_NAN, views)):
+            inputs = joined(views)
             out, state = self._scan(plan, inputs, carry_in, carry_out)
         else:
 
@@ -441,6 +442,9 @@ class Parts(NamedTuple):
     """Whether there was a value; None if options do not need this."""
     null: Any = None
     """Whether there was a null; None if options do not need this."""
+
+
+_UNCHECKED_NAN = attrgetter("unchecked_nan")
 
 
 def joined(views: list[View]) -> View:

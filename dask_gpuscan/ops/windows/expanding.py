@@ -18,16 +18,7 @@ from ...frames.registry import library_of, view_of
 from ...kernels import BUILT_IN, Operator
 from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
-from ..core.groups import (
-    INT64,
-    Groups,
-    ReducibleGroups,
-    States,
-    folded,
-    lowered,
-    merged,
-    state_of,
-)
+from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, lowered, merged, state_of
 from ..core.operation import Needs
 from ..core.plans import PlannedOperation
 from ..statistics.inputs import VALUES, Inputs, check_columns, holds_integers, observed, read
