@@ -234,25 +234,6 @@ def test_types(backend):
     assert out.dtype == np.float64
 
 
-def test_same_bits_in_any_thread(backend):
-    from concurrent.futures import ThreadPoolExecutor
-
-    key, _ = keys_and_values(40 * TILE, 5000)
-    x = np.random.default_rng(0).normal(size=len(key))
-    k, y = backend.array(key), backend.array(x)
-
-    def both():
-        scanned = scan_by_key(BUILT_IN["add"], [k], y)[0]
-        return [scanned, reduce_by_key(BUILT_IN["add"], [k], y)[1], *reduce_by_key(SUM, [k], y)[1]]
-
-    with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(both) for _ in range(6)]
-        answers = [both(), *(job.result() for job in jobs)]
-    for answer in answers:
-        for one, other in zip(answer, answers[0], strict=True):
-            assert backend.to_numpy(one).tobytes() == backend.to_numpy(other).tobytes()
-
-
 @pytest.mark.parametrize("mean", [1, 20, 90, 500, 40_000])
 @pytest.mark.parametrize("kind", ["none", "in band", "bytes", "bits"])
 @pytest.mark.parametrize("op", [SUM, MEAN], ids=["sum", "mean"])

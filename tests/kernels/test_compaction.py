@@ -17,10 +17,8 @@ from hypothesis import strategies as st
 from dask_gpuscan.kernels import (
     InBand,
     Predicate,
-    arrays,
     bitmap,
     byte_mask,
-    cpu,
     flags,
     head_flags,
     partition,
@@ -226,17 +224,6 @@ def test_strided_inputs(backend):
     equal(select([y[::2]], Predicate(lambda v: v > 3, [y[::2]])), [x[::2][x[::2] > 3]], backend)
 
 
-def test_same_answer_in_any_thread(backend):
-    from concurrent.futures import ThreadPoolExecutor
-
-    x, keep = columns(40 * TILE, ["i8"])[0], random(40 * TILE, 0.5)
-    y, k = backend.array(x), backend.array(keep)
-    with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(select, [y], k) for _ in range(8)]
-        for found in [select([y], k), *(job.result() for job in jobs)]:
-            equal(found, [x[keep]], backend)
-
-
 def test_outputs_are_written_everywhere(backend, poisoned):
     if backend.name != "cpu":
         pytest.skip("outputs on a device are poisoned by its own tests")
@@ -357,24 +344,3 @@ def test_cpus_that_cannot_pack(tmp_path):
     command = [sys.executable, "-c", OTHER_CPU]
     found = subprocess.run(command, env=os.environ | other, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
-
-
-@pytest.mark.parametrize(
-    ("lengths", "rows"),
-    [([10**12, 3], "1,000,000,000,003 rows"), ([2**62] * 4, "at least 9,223,372,036,854,775,807")],
-)
-def test_more_rows_than_memory_are_refused_before_any_is_made(backend, lengths, rows):
-    lengths = backend.array(np.array(lengths))
-    with pytest.raises(MemoryError, match=rows):
-        run_length_decode(lengths, [lengths])
-
-
-def test_what_is_made_beside_the_rows_counts(monkeypatch):
-    monkeypatch.setattr(cpu, "available", lambda: 1000.0)
-    monkeypatch.setattr(arrays, "SMALL", 0)
-    lengths = np.array([50, 50])
-    assert len(run_length_decode(lengths, [lengths], beside=2)[0]) == 100
-    with pytest.raises(MemoryError, match="100 rows"):
-        run_length_decode(lengths, [lengths], beside=3)
-    with pytest.raises(ValueError, match="negative"):
-        run_length_decode(np.array([2**62, 2**62, -1]), [])

@@ -361,38 +361,26 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("method", ["average", "min", "max"])
-@pytest.mark.parametrize("dtype", [d for d in DTYPES if takes_ranks(np.dtype(d))])
-@pytest.mark.parametrize("count", [0, 1, 4095, 4096, 4097, 150_001])
-def test_ranks_of_sorted_keys(backend, method, dtype, count):
-    rng = np.random.default_rng()
-    for distinct in (1, 3, max(count // 1000, 1), 2 * count + 1):
-        keys = np.sort(rng.integers(0, distinct, count).astype(dtype))
-        if keys.dtype.kind == "f":
-            keys[keys == 0] *= rng.choice([-1.0, 1.0], (keys == 0).sum())
-        _, starts, lengths = np.unique(keys, return_index=True, return_counts=True)
-        expected = {
-            "average": starts + (lengths + 1) / 2,
-            "min": starts + 1,
-            "max": starts + lengths,
-        }
-        found = tied_ranks(backend.array(keys), method)
-        np.testing.assert_array_equal(backend.to_numpy(found), np.repeat(expected[method], lengths))
+RANKED = [d for d in DTYPES if takes_ranks(np.dtype(d))]
+IN_GROUPS = [("int64", "int64"), ("int32", "float64"), ("uint8", "bool")]
 
 
 @pytest.mark.parametrize("method", ["average", "min", "max"])
-@pytest.mark.parametrize("dtypes", [("int64", "int64"), ("int32", "float64"), ("uint8", "bool")])
-@pytest.mark.parametrize("count", [0, 1, 4095, 4096, 4097, 150_001])
-def test_ranks_of_sorted_keys_in_groups(backend, method, dtypes, count):
-    rng = np.random.default_rng()
-    for many in (1, 3, 200):
-        for distinct in (1, 3, 2 * count + 1):
-            groups = np.sort(rng.integers(0, many, count)).astype(dtypes[0])
-            values = rng.integers(0, distinct, count).astype(dtypes[1])
-            keys = values[np.lexsort([values, groups])]
-            expected = pd.Series(keys).groupby(groups).rank(method=method)
-            found = tied_ranks(backend.array(keys), method, groups=backend.array(groups))
-            np.testing.assert_array_equal(backend.to_numpy(found), expected)
+@pytest.mark.parametrize(("group", "dtype"), [*((None, d) for d in RANKED), *IN_GROUPS])
+def test_ranks_of_sorted_keys(backend, method, group, dtype):
+    rng = np.random.default_rng(3)
+    for count in (0, 1, 4095, 4096, 4097, 150_001):
+        for many in (1, 3, 200) if group else (1,):
+            for distinct in (1, 3, 2 * count + 1):
+                groups = np.sort(rng.integers(0, many, count)).astype(group or "int64")
+                values = rng.integers(0, distinct, count).astype(dtype)
+                keys = values[np.lexsort([values, groups])]
+                if keys.dtype.kind == "f":
+                    keys[keys == 0] *= rng.choice([-1.0, 1.0], (keys == 0).sum())
+                expected = pd.Series(keys).groupby(groups).rank(method=method)
+                given_ = {"groups": backend.array(groups)} if group else {}
+                found = tied_ranks(backend.array(keys), method, **given_)
+                np.testing.assert_array_equal(backend.to_numpy(found), expected)
 
 
 @pytest.mark.parametrize(("error", "message", "call"), BAD)
@@ -420,13 +408,3 @@ def test_read_only_in_place():
     values.flags.writeable = False
     with pytest.raises(ValueError, match="array is read-only"):
         sort(values, in_place=True)
-
-
-def test_threads_sort_at_once():
-    """Threads other than the main one take no further cores, and answer alike."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    arrays = [np.random.default_rng(i).integers(0, 1000, 300_000) for i in range(4)]
-    with ThreadPoolExecutor(4) as pool:
-        for array, found in zip(arrays, pool.map(argsort, arrays), strict=True):
-            np.testing.assert_array_equal(found, np.argsort(array, kind="stable"))
