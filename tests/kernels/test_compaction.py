@@ -260,43 +260,6 @@ def test_memory_of_dropped_rows_of_small_arrays_is_given_back(backend, kept):
         assert memory.nbytes <= 4 * found.nbytes
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda x: select([x], x), TypeError, "keep must be an array of bool or a Predicate"),
-        (lambda x: select([x], x[:2] > 1), ValueError, "one length"),
-        (lambda x: select([[1]], x > 1), TypeError, "must be arrays"),
-        (lambda x: select([x.astype(object)], x > 1), TypeError, "dtype object"),
-        (lambda x: select([x.reshape(2, 2)], x > 1), ValueError, "1-d"),
-        (lambda x: select([x], Predicate(lambda v: v + 1, [x])), TypeError, "found int64"),
-        (lambda x: Predicate(lambda v, w: True, [x]), TypeError, "2 parameters, found 1"),
-        (lambda x: Predicate(np.isnan, [x]), TypeError, "written in Python"),
-        (lambda x: Predicate(lambda v: True, [1]), TypeError, "at least one array"),
-        (lambda x: Predicate(lambda v: True, [x], nulls=[]), ValueError, "one entry an input"),
-        (lambda x: head_flags([]), ValueError, "at least one"),
-        (lambda x: head_flags([x, x[:1]]), ValueError, "one length"),
-        (lambda x: head_flags([x], nulls=[None, None]), ValueError, "one entry a key"),
-        (lambda x: unique([x], keep="any"), ValueError, "'first' or 'last'"),
-        (lambda x: run_length_encode([x], dtype="i2"), TypeError, "dtype must be int64 or int32"),
-        (lambda x: run_length_decode(-x, [x]), ValueError, "negative, found -3"),
-        (lambda x: run_length_decode(x * 1.0, [x]), TypeError, "int64"),
-        (lambda x: select([x, x[:0]], x > 1), ValueError, "one length"),
-        (lambda x: select([x[:3], x[1:]], x[1:] > 1, in_place=True), ValueError, "shares"),
-        (lambda x: select([x[::2]], x[::2] > 1, in_place=True), ValueError, "contiguous"),
-    ],
-)
-def test_bad_input(call, error, message):
-    with pytest.raises(error, match=message):
-        call(np.arange(4))
-
-
-def test_read_only_arrays_are_not_written_over():
-    x = np.arange(4)
-    x.flags.writeable = False
-    with pytest.raises(ValueError, match="read-only"):
-        select([x], x > 1, in_place=True)
-
-
 @pytest.mark.parametrize("n", LENGTHS)
 def test_flags_of_neighbours(backend, n):
     x = np.random.default_rng(n).integers(0, 9, n + 1)

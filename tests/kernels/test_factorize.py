@@ -8,7 +8,6 @@ from dask_gpuscan.kernels import BUILT_IN
 from dask_gpuscan.kernels.cpu.columns import factorize, hashes
 from dask_gpuscan.kernels.cpu.core import launch, shares
 from dask_gpuscan.kernels.factorize import (
-    arrange_by_code,
     first_met,
     flags_at,
     occurring,
@@ -161,44 +160,12 @@ def test_rows_of_texts(threads, longest, offset):
         assert bytes(taken) == b"".join(expected)
 
 
-def test_rows_must_be_of_texts():
-    data = np.zeros(4, np.uint8)
-    for offsets, row in (([0, 2], 1), ([0, 5], 0), ([3, 1], 0), ([-1, 2], 0)):
-        with pytest.raises(
-            IndexError, match=f"rows must be of texts within the bytes, found {row}"
-        ):
-            take_texts(np.array(offsets), data, np.array([row]))
-    with pytest.raises(TypeError, match="rows must be a 1-d array of int64, found"):
-        take_texts(np.array([0, 2]), data, np.zeros(1, np.int32))
-
-
-@pytest.mark.parametrize("offsets", [[0, 3, 2], [-1, 2, 4], [0, 2, 5]])
-@pytest.mark.parametrize("call", [hash_texts, lambda o, d: text_words(o, d, 1)])
-def test_offsets_must_be_within_the_bytes(call, offsets):
-    with pytest.raises(
-        ValueError, match="offsets must not decrease, nor go beyond the 4 bytes; text"
-    ):
-        call(np.array(offsets), np.zeros(4, np.uint8))
-
-
 def test_bytes_of_any_stride():
     offsets, data = np.array([0, 2, 4]), np.frombuffer(b"a.b.a.b.", np.uint8)[::2]
     codes, _ = hash_texts(offsets[:], data)
     assert codes.tolist() == [0, 0]
     words = text_words(offsets, data, 1)
     assert words.tolist() == [[int.from_bytes(b"ab".ljust(8, bytes(1)))] * 2]
-
-
-def test_texts_are_checked():
-    data = np.zeros(4, np.uint8)
-    with pytest.raises(TypeError, match="offsets must be a 1-d array of int32 or int64, found"):
-        hash_texts(np.zeros(2), data)
-    with pytest.raises(TypeError, match="data must be a 1-d array of uint8, found"):
-        hash_texts(np.zeros(2, int), "text")
-    with pytest.raises(ValueError, match="an item more than there are texts, found none"):
-        hash_texts(np.empty(0, int), data)
-    with pytest.raises(ValueError, match="count must be a positive integer, found 0"):
-        text_words(np.zeros(2, int), data, 0)
 
 
 # --- walks ------------------------------------------------------------------------------------------
@@ -292,59 +259,6 @@ def test_value_range(threads, dtype):
     )
     assert value_range(x) == (int(x.min()), int(x.max()))
     assert value_range(x[::-7]) == (int(x[::-7].min()), int(x[::-7].max()))
-
-
-OF_CODES = {
-    "occurring": lambda codes: occurring(codes, 6),
-    "flags_at": lambda codes: flags_at(codes, 6),
-    "first_met": lambda codes: first_met(codes, 6),
-    "asof": lambda codes: kernels.asof(codes, codes, (codes, codes), 6),
-    "rows_before": lambda codes: rows_before(codes, 6, 1),
-}
-
-
-@pytest.mark.parametrize("call", OF_CODES)
-@pytest.mark.parametrize("bad", [-1, 6, 2**40, -(2**31)])
-def test_codes_of_no_group_are_refused_by_all(backend, call, bad):
-    codes = backend.array(np.sort(np.array([0, bad])))
-    with pytest.raises(ValueError, match=f"(codes|rows) must be from 0 to 5, found {bad}$"):
-        OF_CODES[call](codes)
-
-
-@pytest.mark.parametrize("call", [*OF_CODES, "arrange_by_code"])
-def test_codes_of_two_axes_are_refused_by_all(call):
-    others = {"arrange_by_code": lambda codes: arrange_by_code(codes, 6, [])}
-    for codes in (np.array([[0, 1]]), np.array(3)):
-        with pytest.raises(ValueError, match="must be 1-d, found"):
-            (OF_CODES | others)[call](codes)
-
-
-def test_numbers_of_groups_and_rows_are_checked():
-    codes = np.array([0, 1])
-    with pytest.raises(ValueError, match="codes must be from 0 to -1, found 1"):
-        kernels.asof(codes, codes, (codes, codes))
-    with pytest.raises(ValueError, match="groups must not be negative"):
-        occurring(codes, -1)
-    with pytest.raises(ValueError, match="length must not be negative"):
-        flags_at(codes, -3)
-    with pytest.raises(ValueError, match="codes must be from 0 to 2, found 1099511627776"):
-        arrange_by_code(np.array([0, 2**40]), 3, [codes])
-    assert kernels.asof(codes, codes, tolerance=np.inf).tolist() == [0, 1]
-
-
-def test_wrong_arguments():
-    with pytest.raises(TypeError, match="words must be a 1-d array of uint64"):
-        hash_codes(np.arange(3))
-    with pytest.raises(TypeError, match="words must be a 1-d array of uint32 or uint64"):
-        factorize_words(np.arange(3))
-    with pytest.raises(TypeError, match="rows must be an array of int32 or int64"):
-        flags_at([1], 2)
-    with pytest.raises(TypeError, match="codes must be an array of int32 or int64"):
-        occurring(np.ones(2), 2)
-    with pytest.raises(TypeError, match="values must be an array of integers"):
-        value_range(np.ones(3))
-    with pytest.raises(TypeError, match="values must be an array of integers"):
-        value_range([1, 2])
 
 
 @pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])

@@ -19,7 +19,6 @@ from dask_gpuscan.kernels import (
     scan_by_code,
     signature,
 )
-from dask_gpuscan.kernels.grids import window_sum
 from dask_gpuscan.kernels.operators.built_in import TRAITS, Traits, traits_of
 from dask_gpuscan.kernels.options import ScanOptions
 from dask_gpuscan.kernels.scan import aggregating, carry_in_from, carry_inputs, carry_operator
@@ -233,45 +232,3 @@ def test_masks_that_are_too_short(name, call, mask):
         call(mask)
     eight = kernels.Mask(np.zeros(9, np.uint8), 0, mask.shift, 1)
     call(eight)
-
-
-def test_masks_begin_within_their_buffers():
-    for offset in (-1, -(2**31)):  # which read the memory before
-        with pytest.raises(
-            ValueError, match=f"offset of a mask must not be negative, found {offset}"
-        ):
-            bitmap(np.zeros(9, np.uint8), offset)
-
-
-TWO, TABLE = np.array([0, 1]), np.ones((2, 2))
-ARGUMENTS_THAT_DO_NOT_FIT = {
-    r"least must be from 0 to 2\*\*63": lambda: kernels.order_statistics(
-        kernels.Distinct(), TABLE[0], kernels.RowWindows(1), least=-1
-    ),
-    "beside must not be negative": lambda: kernels.run_length_decode(TWO, [TWO], beside=-5),
-    "out must be an array": lambda: kernels.flags(
-        kernels.Predicate(lambda x: x > 0, [TWO]), out=[True, True]
-    ),
-    "lows must be integers of 2 columns": lambda: window_sum(TABLE, TWO, TWO),
-    "highs must be integers of 2 columns": lambda: window_sum(
-        TABLE, TWO[None], np.array([[0.5, 1.0]])
-    ),
-    "lows and highs must have one shape": lambda: window_sum(
-        TABLE, TWO[None], np.array([TWO, TWO])
-    ),
-    "fill must be a value of int8, found 300": lambda: kernels.take(
-        TWO.astype("i1"), np.array([-1, 0]), 300
-    ),
-    "fill must be a value of float64, found 'x'": lambda: kernels.take(
-        TABLE[0], np.array([-1, 0]), "x"
-    ),
-    "saw_null must be one bool": lambda: kernels.scan_by_key(
-        BUILT_IN["add"], [TWO], TWO, saw_null=np.zeros(0, np.bool_)
-    ),
-}
-
-
-@pytest.mark.parametrize("message", ARGUMENTS_THAT_DO_NOT_FIT)
-def test_arguments_that_do_not_fit(message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        ARGUMENTS_THAT_DO_NOT_FIT[message]()

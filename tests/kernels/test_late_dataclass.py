@@ -12,6 +12,7 @@ from dataclasses import FrozenInstanceError, field, replace
 import pytest
 
 from dask_gpuscan.kernels.late_dataclass import _Late, dataclass
+from helpers.threads import THREADS, at_once
 
 
 @dataclass(frozen=True)
@@ -160,23 +161,9 @@ def test_objects_travel():
 
 def test_threads_that_ask_at_once():
     for _ in range(30):
-        cls, barrier, wrong = pending(), threading.Barrier(8), []
-
-        def ask(cls=cls, barrier=barrier, wrong=wrong):
-            barrier.wait()
-            try:
-                assert cls(1) == cls(1)
-                assert cls(1).y == ()
-                assert hash(cls(2)) == hash(cls(2))
-            except BaseException as error:
-                wrong.append(error)
-
-        threads = [threading.Thread(target=ask) for _ in range(8)]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join()
-        assert not wrong
+        cls = pending()
+        asked = lambda cls=cls: (cls(1) == cls(1), cls(1).y, hash(cls(2)) == hash(cls(2)))  # noqa: E731
+        assert at_once(asked) == [(True, (), True)] * THREADS
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")

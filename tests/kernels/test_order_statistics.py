@@ -179,30 +179,6 @@ def test_values_that_are_strided_and_read_only():
     assert order_statistics(Quantile(1.0), x, RowWindows(1)).tolist() == [19, *range(19, 2, -2)]
 
 
-def test_wrong_arguments():
-    x, windows = np.arange(3.0), RowWindows(1)
-    with pytest.raises(TypeError, match="statistic must be a Quantile, Rank or Distinct, found 1"):
-        order_statistics(1, x, windows)
-    for values in (np.arange(3), [1.0]):
-        with pytest.raises(TypeError, match="values must be an array of float64, found"):
-            order_statistics(Distinct(), values, windows)
-    with pytest.raises(ValueError, match="values must be 1-d and of at most"):
-        order_statistics(Distinct(), np.zeros((2, 2)), windows)
-    with pytest.raises(TypeError, match="windows must be RowWindows or BoundWindows, found 3"):
-        order_statistics(Distinct(), x, 3)
-    with pytest.raises(ValueError, match="starts and stops must not decrease"):
-        order_statistics(Distinct(), x, BoundWindows(np.array([1, 0]), np.array([2, 2])))
-    with pytest.raises(TypeError, match="least must be an integer, found 'a'"):
-        order_statistics(Distinct(), x, windows, least="a")
-    for q in (1.5, "a", np.nan, None):
-        with pytest.raises(ValueError, match=f"q must be from 0 to 1, found {q!r}"):
-            Quantile(q)
-    with pytest.raises(ValueError, match="interpolation must be one of 'linear', 'lower'"):
-        Quantile(0.5, "cubic")
-    with pytest.raises(ValueError, match="method must be one of 'average', 'min', 'max', found"):
-        Rank("first")
-
-
 def test_bounds_are_cut_to_the_rows(backend):
     bounds = [backend.array(np.array(b)) for b in ([-(2**62), 0], [2, 2**62])]
     found = order_statistics(Distinct(), backend.array(np.arange(3.0)), BoundWindows(*bounds))

@@ -49,15 +49,3 @@ def test_order_is_stable(threads, spread):
     (_, keys), moved = kernels.sort_pairs([group, x], given)
     for found, array in zip([keys, *moved], [x, *given], strict=True):
         np.testing.assert_array_equal(found, array[np.lexsort((x, group))])
-
-
-def test_a_digit_of_many_words_is_alone():
-    sample = np.sort(np.append(np.full(5000, 7 << 20), RNG.integers(0, 1 << 30, 5000)))
-    ranges, spans = radix_sort._ranges(sample.astype(np.uint64), 30, 4, 12)
-    heavy = (7 << 20) >> 18
-    assert (ranges == ranges[heavy]).sum() == 1
-    assert spans[ranges[heavy]] == 0
-    assert (np.diff(ranges.astype(int)) >= 0).all()
-    for number in range(ranges.max() + 1):
-        digits = np.flatnonzero(ranges == number)
-        assert int(digits[0]) >> spans[number] == int(digits[-1]) >> spans[number]

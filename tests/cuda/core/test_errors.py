@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from cuda.bindings import driver
 
@@ -173,23 +172,8 @@ def test_memory_that_is_not_there_is_told():
     assert "smaller partitions" in advice
 
 
-@pytest.mark.parametrize("name", ["multiply", "bitwise_or", "affine"])
-def test_operators_without_128_bits_are_named(name):
-    with pytest.raises(
-        TypeError, match=f"{name} does not take .*: for 128-bit integers there are add"
-    ):
-        signature(BUILT_IN[name], [INT128])
-
-
 @pytest.mark.parametrize("value", [1 << 127, -(1 << 127) - 1, 0.5, (1, True)])
 def test_a_carry_must_have_128_bits(value):
     types_ = signature(BUILT_IN["add"], [INT128])
     with pytest.raises(TypeError, match="carry_in must be an integer of at most 128 bits"):
         on_host(value, types_)
-
-
-def test_the_cpu_takes_no_128_bits():
-    from dask_gpuscan.kernels import scan
-
-    with pytest.raises(TypeError, match="the kernels do not take arrays of dtype"):
-        scan(BUILT_IN["add"], np.zeros(3, INT128))

@@ -6,7 +6,6 @@ import math
 import pickle
 import subprocess
 import sys
-import threading
 import weakref
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from dask_gpuscan.kernels.operators import inference
 from dask_gpuscan.kernels.operators.inference import Endless, probe_combine, probe_lift, probe_lower
 from dask_gpuscan.kernels.scan import fold
 from helpers.programs import run
+from helpers.threads import THREADS, at_once
 
 TABLE = np.array([1.0, 20.0, 3.0])
 
@@ -398,21 +398,7 @@ def test_threads_that_meet_an_operator_first_agree_that_its_numbers_are_constant
 
     op, x = made(0), np.arange(1.0, 6.0)
     assert any(op.code.values)
-    go, found = threading.Barrier(4), []
-
-    def attempt():
-        go.wait()
-        try:
-            found.append(float(scan(op, x)[1]))
-        except Exception as error:
-            found.append(error)
-
-    threads = [threading.Thread(target=attempt) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [105.0] * 4
+    assert at_once(lambda: float(scan(op, x)[1])) == [105.0] * THREADS
 
 
 def test_operators_that_are_dropped_keep_nothing():
