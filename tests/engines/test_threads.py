@@ -8,15 +8,16 @@ import pytest
 
 from helpers.programs import python
 from helpers.threads import THREADS, complaints
+from helpers.turns import share
 
 SAMPLE = ("Gpuscan.cumsum", "GroupBy.cumsum", "Gpuscan.sort_values", "Gpuscan.filter", "array scan")
 
 
-@pytest.mark.turns(2)
 @pytest.mark.slow
 def test_methods_on_a_cold_cache():
-    done = python("-m", "helpers.threads", *SAMPLE, folder=Path(__file__).parents[1])
-    assert done.stdout.count(": 0 complaints") == len(SAMPLE)
+    names = share(SAMPLE, 2)
+    done = python("-m", "helpers.threads", *names, folder=Path(__file__).parents[1])
+    assert done.stdout.count(": 0 complaints") == len(names)
 
 
 def test_calls_that_disturb_each_other_are_found():

@@ -24,6 +24,8 @@ CALLS = {
     "sort": lambda f: f.gpuscan.sort_values(["n", "x"]),
 }
 
+WORKERS = 2 if WHOLE else 1  # each imports all that there is
+
 SOON = 60.0
 """Seconds within which an error or an answer comes, on a machine that does much else too."""
 
@@ -61,7 +63,7 @@ def test_a_scheduler_that_is_killed(tmp_path, name, address, way, nanny):
     expected, lazy = undisturbed(call, frame), call(frame(0.05))
     with Processes(tmp_path) as processes:
         scheduler, at = processes.scheduler()
-        with started(processes, at, 2, nanny=nanny) as client:
+        with started(processes, at, WORKERS, nanny=nanny) as client:
             harm_one(client, note, 3, process=scheduler.pid)
             begin = time.monotonic()
             with pytest.raises(CancelledError, match="lost the connection to the scheduler"):
@@ -78,7 +80,7 @@ def test_a_scheduler_that_is_killed(tmp_path, name, address, way, nanny):
                 client.wait_for_workers(2, timeout=SOON)
                 answer = client.compute(lazy).result(timeout=SOON)
         if address == "other":
-            with started(processes, processes.scheduler()[1], 2) as client:
+            with started(processes, processes.scheduler()[1], WORKERS) as client:
                 answer = client.compute(lazy).result(timeout=SOON)
         assert bits([answer]) == bits(expected)
 
