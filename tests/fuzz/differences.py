@@ -37,15 +37,8 @@ def _is_scan(case: Any) -> bool:
 
 def _is_by_rows(case: Any) -> bool:
     """Return whether answers have the index of the frame."""
-    return _is_scan(case) or case.method.name in (
-        "shift",
-        "diff",
-        "pct_change",
-        "rank",
-        "head",
-        "tail",
-        "nth",
-    )
+    moves = ("shift", "diff", "pct_change", "rank", "head", "tail", "nth")
+    return _is_scan(case) or case.method.name in moves
 
 
 def _is_masked(dtype: Any) -> bool:
@@ -198,12 +191,8 @@ def _objects_as(expected: Any, case: Any, found: Any) -> Any:
 
 def _ties_as_met(expected: Any, case: Any, found: Any) -> Any:
     """Return the answer of pandas, in which values of one count are in the order in which they are met."""
-    values = case.on.frame.astype(object)
-    return (
-        values.value_counts(**case.given)
-        .set_axis(values.value_counts(**case.given).index.astype(found.index.dtype))
-        .astype(found.dtype)
-    )
+    counts = case.on.frame.astype(object).value_counts(**case.given)
+    return counts.set_axis(counts.index.astype(found.index.dtype)).astype(found.dtype)
 
 
 DIFFERENCES: tuple[Difference, ...] = (

@@ -6,19 +6,8 @@ import numpy as np
 import pandas as pd
 
 REDUCTIONS = (
-    "sum",
-    "prod",
-    "min",
-    "max",
-    "any",
-    "all",
-    "count",
-    "mean",
-    "var",
-    "std",
-    "sem",
-    "first",
-    "last",
+    *("sum", "prod", "min", "max", "any", "all", "count", "mean", "var", "std", "sem"),
+    *("first", "last"),
 )
 """The reductions of groups that pandas has in one pass."""
 SUMS = ("sum", "prod", "cumsum", "cumprod")

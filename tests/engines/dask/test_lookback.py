@@ -49,19 +49,10 @@ def build(count, reverse=False, held=False):
     return words, inputs, outputs, graph
 
 
-@pytest.mark.parametrize(
-    "count",
-    [
-        1,
-        2,
-        WINDOW,
-        WINDOW + 1,
-        WINDOW + 2,
-        5 * WINDOW,
-        WINDOW * CHAIN + 1,
-        WINDOW * (CHAIN + 3) + 5,
-    ],
-)
+COUNTS = [1, 2, WINDOW, WINDOW + 1, 5 * WINDOW, WINDOW * CHAIN + 1, WINDOW * (CHAIN + 3) + 5]
+
+
+@pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("held", [False, True])
 def test_every_partition_gets_what_came_before_in_order(count, reverse, held):

@@ -53,6 +53,11 @@ def test_options_of_directories(options, tmp_path):
 
 WRONG = {
     "rows_per_file": lambda: rows().to_parquet("x", state=True, rows_per_file=True),
+    "rows_per_file below 1": lambda: rows().to_parquet("x", state=True, rows_per_file=0),
+    "rows_per_file without a state": lambda: rows().to_parquet("x", rows_per_file=-5),
+    "rows_per_file of many": lambda: rows().to_parquet(
+        "x", state=True, rows_per_file=np.array([1, 2])
+    ),
     "checkpoints": lambda: rows().to_parquet("x", state=True, checkpoints=int),
     "files": lambda: rows().to_parquet("x", state=True, files=np.zeros(2)),
     "dry_run": lambda: rows().to_parquet("x", state=True, dry_run=pd.NA),

@@ -6,36 +6,18 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+from helpers.stream_rows import MEAN, rows_of
 
 pl = pytest.importorskip("polars")
 
 ROWS = 40
-_random = np.random.default_rng(3)
-_numbers = _random.integers(1, 6, ROWS)
-_floats = np.where(_random.random(ROWS) < 0.3, np.nan, _random.normal(0, 9, ROWS))
-FRAME = pd.DataFrame(
-    {
-        "k": _random.choice(list("abc"), ROWS),
-        "c": np.sort(_random.integers(0, 6, ROWS)),
-        "x": _floats,
-        "n": _numbers,
-        "s": pd.Series(_random.choice(["p", "q", None], ROWS), dtype="string"),
-        "i": pd.array(_random.choice([1, 5, None], ROWS), "Int64"),
-        "t": pd.Timestamp("2026-01-01") + pd.to_timedelta(np.cumsum(_random.integers(0, 90, ROWS)), "min"),
-    }
-)  # fmt: skip
-MEAN = dask_gpuscan.operator(
-    lambda a, b: (a[0] + b[0], a[1] + b[1]),
-    identity=(0.0, 0.0),
-    lift=lambda x: (x, 1.0),
-    lower=lambda s: s[0] / s[1],
-)
+FRAME = rows_of(ROWS, seed=3)
+FRAME["n"] = FRAME["n"].abs() % 5 + 1
 VALUES = ["x", "n", "s", "i", "t"]
 Method = Callable[[Any], Any]
 GROUPS: dict[str, Method] = {
@@ -51,7 +33,6 @@ GROUPS: dict[str, Method] = {
     "ewm": lambda g: g[["x"]].ewm(alpha=0.4).mean(),
     "cumcount": lambda g: g.cumcount().to_frame("value") if hasattr(g, "obj") else g.cumcount(),
 }
-NAMES = [*GROUPS]
 
 
 def ended(method: Method, frame: Any = FRAME) -> tuple[Any, Any]:
@@ -93,8 +74,10 @@ def same(found: pd.DataFrame, expected: pd.DataFrame) -> None:
 
 
 @pytest.mark.turns(2)
-@pytest.mark.parametrize("by", [["k"], ["k", "c"]], ids=str)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "by"),
+    [*((name, ["k"]) for name in GROUPS), *((name, ["k", "c"]) for name in ("cumsum", "ffill"))],
+)
 def test_totals_of_groups_are_the_last_answers(name: str, by: list[str], tmp_path: Path) -> None:
     answers, state = ended(lambda d: GROUPS[name](d.gpuscan.groupby(by)))
     expected = last_of(as_frame(answers), [FRAME[key] for key in by])
@@ -154,7 +137,7 @@ DTYPES: dict[str, Method] = {
 @pytest.mark.turns(2)
 @pytest.mark.parametrize("name", DTYPES)
 def test_dtypes_of_keys_and_values(name: str, tmp_path: Path) -> None:
-    values = DTYPES[name](pd.Series(_numbers))
+    values = DTYPES[name](FRAME["n"])
     frame = pd.DataFrame({"k": values, "c": FRAME["c"], "x": values})
     for method, by in product(
         ("ffill",) if name == "decimals" else ("cummax", "ffill"), ("k", "c")
@@ -172,10 +155,13 @@ NONE_YET = ["maximum", "minimum", "first", "last", "welford"]
 """Operators that have no answer before the first value."""
 
 
-@pytest.mark.turns(2)
-@pytest.mark.parametrize("name", [*NONE_YET, "fused"])
 @pytest.mark.parametrize(
-    "dtype", ["float32", "float64", "Int64", "Float64", "int64[pyarrow]", "double[pyarrow]"]
+    ("name", "dtype"),
+    [
+        *((name, "float64") for name in NONE_YET),
+        *(("last", dtype) for dtype in ("float32", "Int64", "Float64", "int64[pyarrow]")),
+        *((name, "Int64") for name in ("welford", "fused")),
+    ],
 )
 def test_groups_without_values_have_no_answer(dtype: str, name: str, tmp_path: Path) -> None:
     def scan(d: Any) -> Any:

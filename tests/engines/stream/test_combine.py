@@ -6,26 +6,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dask_gpuscan
+from helpers.stream_rows import MEAN, rows_of
 
 ROWS = 30
-_random = np.random.default_rng(11)
-FRAME = pd.DataFrame(
-    {
-        "k": _random.choice(list("abc"), ROWS),
-        "c": np.sort(_random.integers(0, 5, ROWS)),
-        "x": np.where(_random.random(ROWS) < 0.3, np.nan, _random.normal(0, 9, ROWS)),
-        "n": _random.integers(-5, 9, ROWS),
-        "s": pd.Series(_random.choice(["p", "q", None], ROWS), dtype="string"),
-        "t": pd.Timestamp("2026-01-01") + pd.to_timedelta(np.cumsum(_random.integers(0, 90, ROWS)), "min"),
-    }
-)  # fmt: skip
+FRAME = rows_of(ROWS, seed=11).drop(columns="i")
 Method = Callable[[Any], Any]
 OF_FILES: dict[str, Method] = {
     "cumsum": lambda d: d[["x", "n", "s"]].gpuscan.cumsum(),
@@ -52,12 +42,6 @@ OF_FILES: dict[str, Method] = {
         a=d["n"].gpuscan.cumsum(), b=d["x"].gpuscan.ffill()
     ),
 }
-MEAN = dask_gpuscan.operator(
-    lambda a, b: (a[0] + b[0], a[1] + b[1]),
-    identity=(0.0, 0.0),
-    lift=lambda x: (x, 1.0),
-    lower=lambda s: s[0] / s[1],
-)
 IN_PROCESS: dict[str, Method] = {
     "scan": lambda d: d["x"].gpuscan.scan(MEAN),
     "ewm": lambda d: d[["x", "n"]].gpuscan.ewm(alpha=0.3).mean(),
@@ -99,7 +83,7 @@ def check(name: str, first: int, second: int, of_files: bool, folder: Path) -> N
     equal(found, expected, rtol=1e-10, atol=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.sampled_from(sorted(COMBINED)), st.lists(st.integers(0, ROWS), min_size=2, max_size=2))
 def test_states_of_shards_are_those_of_one_stream(name: str, cuts: list[int]) -> None:
     first, second = sorted(cuts)

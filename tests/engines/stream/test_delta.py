@@ -4,7 +4,6 @@ import json
 import shutil
 import string
 import struct
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import dask_gpuscan
 from dask_gpuscan.engines.stream.sinks.delta_sink import DeltaTarget
 from dask_gpuscan.engines.stream.sources.delta import delta_files, is_delta
 from dask_gpuscan.engines.stream.sources.table_files import behind_rewrites
-from helpers.kills import KilledError, before, behind
+from helpers.kills import KilledError
 
 pl = pytest.importorskip("polars")
 deltalake = pytest.importorskip("deltalake")
@@ -55,24 +54,7 @@ def rows_of(path: Path) -> pd.DataFrame:
     return pa.concat_tables(found).to_pandas()
 
 
-def states(path: Path, name: str = "dask_gpuscan") -> list[str]:
-    return sorted(one.name for one in (path / "_gpuscan" / name).iterdir())
-
-
 # --- writing -----------------------------------------------------------------------------------------
-
-
-def test_a_table_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "table"
-    versions = []
-    for count in (100, 100, 300, 300, ROWS):
-        totals(count, ends=False).to_delta(path, rows_per_commit=200)
-        versions.append(DeltaTable(path).version())
-    assert versions == [0, 0, 1, 1, 5]  # a run without new rows writes nothing
-    assert rows_of(path).equals(EXPECTED)
-    assert len(states(path)) == 2
-    found = pl.read_delta(str(path)).sort("i")
-    assert found["total"].to_list() == EXPECTED["total"].to_list()
 
 
 def test_many_rows_keep_their_order(tmp_path: Path) -> None:
@@ -83,35 +65,21 @@ def test_many_rows_keep_their_order(tmp_path: Path) -> None:
     assert len(DeltaTable(tmp_path).file_uris()) > 3
 
 
-def test_duckdb_reads_it(tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
+def test_what_is_no_table_and_no_option(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="to_delta has no option mode"):
+        totals().to_delta(tmp_path, mode="overwrite")
+    with pytest.raises(TypeError, match="table must be a DeltaTable or the path of one, found int"):
+        totals().to_delta(3)
+
+
+def test_others_read_it(tmp_path: Path) -> None:
     totals().to_delta(tmp_path / "table", rows_per_commit=300)
+    read = pl.read_delta(str(tmp_path / "table")).sort("i")
+    assert read["total"].to_list() == EXPECTED["total"].to_list()
+    duckdb = pytest.importorskip("duckdb")
     found = DeltaTable(tmp_path / "table").to_pyarrow_dataset()  # noqa: F841 which DuckDB finds by its name
     answer = duckdb.sql("select count(*), sum(i), max(total) from found").fetchall()
     assert answer == [(ROWS, FRAME["i"].sum(), EXPECTED["total"].max())]
-
-
-def test_rows_that_are_left_out_are_not_read_again(tmp_path: Path) -> None:
-    for count in (200, 400):
-        rows = dask_gpuscan.stream([FRAME[i : i + 100] for i in range(0, count, 100)], ends=False)
-        rows.gpuscan.filter("i > 10_000").to_delta(tmp_path / "table")
-        table = DeltaTable(tmp_path / "table")
-        assert table.version() == count // 200 - 1
-        assert table.schema().to_arrow().names == ["i", "k", "x"]
-        assert not table.file_uris()
-    (newest,) = [state for state in states(tmp_path / "table") if int(state[:-6]) >> 32 == 2]
-    state = dask_gpuscan.load_state(tmp_path / "table" / "_gpuscan" / "dask_gpuscan" / newest)
-    assert state.rows == 400
-
-
-def test_without_a_state(tmp_path: Path) -> None:
-    for _ in range(2):
-        totals().to_delta(tmp_path / "table", state=False)
-    table = DeltaTable(tmp_path / "table")
-    assert table.version() == 1
-    assert table.transaction_version("dask_gpuscan") is None
-    assert not (tmp_path / "table" / "_gpuscan").exists()
-    assert rows_of(tmp_path / "table").equals(pd.concat([EXPECTED] * 2, ignore_index=True))
 
 
 def test_a_table_of_others_is_appended_to(tmp_path: Path) -> None:
@@ -124,17 +92,6 @@ def test_a_table_of_others_is_appended_to(tmp_path: Path) -> None:
     assert len(found) == ROWS + 100
     assert found["total"][50:350].tolist() == EXPECTED["total"][:300].tolist()
     assert found["total"][400:].tolist() == EXPECTED["total"][300:].tolist()
-
-
-def test_begin_anew(tmp_path: Path) -> None:
-    path = tmp_path / "table"
-    totals(500, ends=False).to_delta(path)
-    totals(300, ends=False).to_delta(path, begin_anew=True, rows_per_commit=100)
-    assert rows_of(path).equals(EXPECTED[:300])
-    totals().to_delta(path)
-    assert rows_of(path).equals(EXPECTED)
-    totals().to_delta(path, state=False, begin_anew=True)
-    assert rows_of(path).equals(EXPECTED)
 
 
 @pytest.mark.skipif(VERSION < (1, 6, 6), reason="earlier writers mix rows")
@@ -171,46 +128,6 @@ def test_times_and_texts(tmp_path: Path) -> None:
         exact.to_delta(tmp_path, name="other")
 
 
-def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
-    totals(300).to_delta(tmp_path)
-    version = DeltaTable(tmp_path).version()
-    with pytest.raises(ValueError, match="state is of the operations"):
-        dask_gpuscan.stream([FRAME]).gpuscan.cumsum().to_delta(tmp_path)
-    with pytest.raises(
-        ValueError, match=r"has the columns i, k, x, total, and the stream i, k, x$"
-    ):
-        dask_gpuscan.stream([FRAME]).to_delta(tmp_path, name="other")
-    other = dask_gpuscan.stream([EXPECTED.assign(k=EXPECTED["k"].astype(str))])
-    with pytest.raises(
-        ValueError, match=r"column 'k' of table .* is of int64, and that of the stream"
-    ):
-        other.to_delta(tmp_path, name="other")
-    with pytest.raises(ValueError, match="rows_per_commit must be a positive integer, found 0"):
-        totals().to_delta(tmp_path, rows_per_commit=0)
-    with pytest.raises(ValueError, match="name must be of letters"):
-        totals().to_delta(tmp_path, name="../x")
-    with pytest.raises(TypeError, match="to_delta has no option mode"):
-        totals().to_delta(tmp_path, mode="overwrite")
-    with pytest.raises(TypeError, match="table must be a DeltaTable or the path of one, found int"):
-        totals().to_delta(3)
-    assert DeltaTable(tmp_path).version() == version
-
-
-def test_states_that_are_lost_or_damaged(tmp_path: Path) -> None:
-    totals(300, ends=False).to_delta(tmp_path)
-    (name,) = states(tmp_path)
-    state = tmp_path / "_gpuscan" / "dask_gpuscan" / name
-    content = state.read_bytes()
-    state.write_bytes(content[:-100] + bytes(100))
-    with pytest.raises(ValueError, match="holds no state of a stream, or was cut off"):
-        totals().to_delta(tmp_path)
-    state.unlink()
-    with pytest.raises(ValueError, match="begin_anew=True"):
-        totals().to_delta(tmp_path)
-    totals().to_delta(tmp_path, begin_anew=True)
-    assert rows_of(tmp_path).equals(EXPECTED)
-
-
 def test_vacuum_leaves_states_alone(tmp_path: Path) -> None:
     totals(300, ends=False).to_delta(tmp_path)
     options: dict[str, Any] = {"dry_run": False, "enforce_retention_duration": False, "full": True}
@@ -220,27 +137,6 @@ def test_vacuum_leaves_states_alone(tmp_path: Path) -> None:
 
 
 # --- kills, and other writers ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("at", [0, 1, 3])
-@pytest.mark.parametrize("kill", [before, behind])
-@pytest.mark.parametrize("step", ["_put", "_write", "_clean"])
-def test_kills(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, kill: Any, at: int
-) -> None:
-    """A run that is killed at each step of a transaction, and then again, loses and repeats nothing."""
-    for _ in range(2):
-        with monkeypatch.context() as patch:
-            patch.setattr(DeltaTarget, step, kill(getattr(DeltaTarget, step), at))
-            with pytest.raises(KilledError):
-                totals(800, ends=False).to_delta(tmp_path, rows_per_commit=100)
-        known = rows_of(tmp_path) if is_delta(tmp_path) else EXPECTED[:0]
-        assert known.equals(EXPECTED[: len(known)])
-    totals().to_delta(tmp_path, rows_per_commit=100)
-    assert rows_of(tmp_path).equals(EXPECTED)
-    totals().to_delta(tmp_path, rows_per_commit=100)
-    assert rows_of(tmp_path).equals(EXPECTED)
-    assert len(states(tmp_path)) <= 4  # with those of transactions that were not committed
 
 
 def test_half_a_state_is_never_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,42 +154,6 @@ def test_half_a_state_is_never_committed(tmp_path: Path, monkeypatch: pytest.Mon
     assert rows_of(tmp_path).equals(EXPECTED)
 
 
-def test_a_commit_that_only_seems_to_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = DeltaTarget._write
-
-    def failing(self: Any, *args: Any) -> None:
-        write(self, *args)
-        raise OSError("no answer")
-
-    monkeypatch.setattr(DeltaTarget, "_write", failing)
-    totals().to_delta(tmp_path, rows_per_commit=300)
-    assert rows_of(tmp_path).equals(EXPECTED)
-
-
-@pytest.mark.parametrize("begun", [0, 100])
-@pytest.mark.parametrize("at", [0, 2])
-def test_two_writers_one_after_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: int, at: int
-) -> None:
-    """Between the state and the commit of one writer, another one runs to its end."""
-    if begun:
-        totals(begun, ends=False).to_delta(tmp_path)
-    put, left = DeltaTarget._put, [at]
-
-    def other_first(self: Any, version: int, content: bytes) -> None:
-        put(self, version, content)
-        left[0] -= 1
-        if left[0] == -1:
-            totals(600, ends=False).to_delta(tmp_path, rows_per_commit=100)
-
-    monkeypatch.setattr(DeltaTarget, "_put", other_first)
-    with pytest.raises(RuntimeError, match="another writer called 'dask_gpuscan' has written to"):
-        totals(800, ends=False).to_delta(tmp_path, rows_per_commit=100)
-    assert rows_of(tmp_path).equals(EXPECTED[:600])
-    totals().to_delta(tmp_path)
-    assert rows_of(tmp_path).equals(EXPECTED)
-
-
 def test_a_writer_that_another_has_overtaken(tmp_path: Path) -> None:
     """The handle of a table moves on with each commit, also over those of others: that is no leave to write."""
     totals(100, ends=False).to_delta(tmp_path)
@@ -303,46 +163,6 @@ def test_a_writer_that_another_has_overtaken(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="another writer"):
         one.commit(arrow(EXPECTED[100:200]), b"")
     assert rows_of(tmp_path).equals(EXPECTED[:200])
-
-
-@pytest.mark.parametrize("begun", [0, 100])
-def test_writers_at_once(tmp_path: Path, begun: int) -> None:
-    for number in range(3):
-        path = tmp_path / str(number)
-        if begun:
-            totals(begun, ends=False).to_delta(path)
-        gate, errors = threading.Barrier(3), list[BaseException]()
-
-        def run(path: Path = path, gate: Any = gate, errors: Any = errors) -> None:
-            gate.wait()
-            try:
-                totals().to_delta(path, rows_per_commit=200)
-            except BaseException as error:
-                errors.append(error)
-
-        threads = [threading.Thread(target=run) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert all(isinstance(one, RuntimeError) for one in errors), errors
-        totals().to_delta(path)
-        assert rows_of(path).equals(EXPECTED)
-
-
-def test_writers_of_other_names_do_not_stop_each_other(tmp_path: Path) -> None:
-    def run(name: str) -> None:
-        totals().to_delta(tmp_path, name=name, rows_per_commit=100)
-
-    totals(100, ends=False).to_delta(tmp_path, name="a")
-    threads = [threading.Thread(target=run, args=[name]) for name in "abc"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(rows_of(tmp_path)["i"]) == sorted([*range(ROWS)] * 3)
-    found = {name: DeltaTable(tmp_path).transaction_version(name) >> 32 for name in "abc"}
-    assert found == {"a": 10, "b": 10, "c": 10}
 
 
 # --- reading -----------------------------------------------------------------------------------------

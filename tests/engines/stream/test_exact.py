@@ -9,7 +9,6 @@ from typing import Any
 
 import dask
 import dask.dataframe as dd
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -17,30 +16,11 @@ from hypothesis import strategies as st
 
 import dask_gpuscan
 from helpers.backends import Cuda, has_cuda
+from helpers.stream_rows import MEAN, rows_of
 from helpers.versions import STRING
 
 ROWS = 60
-_random = np.random.default_rng(5)
-_floats = _random.normal(0, 1e3, ROWS)
-_floats[_random.random(ROWS) < 0.25] = np.nan
-FRAME = pd.DataFrame(
-    {
-        "k": _random.choice(list("abcd"), ROWS),
-        "c": np.sort(_random.integers(0, 12, ROWS)),
-        "x": _floats,
-        "n": _random.integers(-9, 9, ROWS),
-        "s": pd.Series(_random.choice(["p", "q", None], ROWS), dtype="string"),
-        "t": pd.Timestamp("2026-01-01") + pd.to_timedelta(np.cumsum(_random.integers(0, 90, ROWS)), "min"),
-        "i": pd.array(_random.choice([1, 5, None], ROWS), "Int64"),
-    }
-)  # fmt: skip
-
-MEAN = dask_gpuscan.operator(
-    lambda a, b: (a[0] + b[0], a[1] + b[1]),
-    identity=(0.0, 0.0),
-    lift=lambda x: (x, 1.0),
-    lower=lambda s: s[0] / s[1],
-)
+FRAME = rows_of(ROWS, seed=5)
 
 Method = Callable[[Any], Any]
 ANSWERS: dict[str, Method] = {
@@ -300,11 +280,9 @@ def test_reductions_have_the_bits_of_the_collection(cuts: list[int]) -> None:
 
 
 def test_reductions_of_many_batches_are_merged_in_the_order_of_a_tree() -> None:
-    parts = [FRAME.iloc[i : i + 1] for i in range(ROWS)] * 5
-    ddf = collection(parts)
-    for name in ("groups sum",):
-        answer = REDUCTIONS[name](ddf).compute(scheduler="sync")
-        same(REDUCTIONS[name](dask_gpuscan.stream(parts)), answer, name)
+    parts, sums = [FRAME.iloc[i : i + 1] for i in range(ROWS)] * 5, REDUCTIONS["groups sum"]
+    answer = sums(collection(parts)).compute(scheduler="sync")
+    same(sums(dask_gpuscan.stream(parts)), answer, "groups sum")
 
 
 @pytest.mark.parametrize("name", ["cumsum", "ewm", "expanding", "groups cumsum", "rolling"])

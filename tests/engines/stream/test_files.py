@@ -42,20 +42,8 @@ def read(source: Any, **options: Any) -> Any:
 
 
 def test_numbers_in_names_count_as_numbers() -> None:
-    names = ["1", "2", "9", "10", "day", "day-2", "day-10", "part.9.a", "part.10.a", "2026-11-01"]
-    expected = [
-        "1",
-        "2",
-        "9",
-        "10",
-        "2026-11-01",
-        "day",
-        "day-2",
-        "day-10",
-        "part.9.a",
-        "part.10.a",
-    ]
-    assert sorted(names, key=natural) == expected
+    expected = "1 2 9 10 2026-11-01 day day-2 day-10 part.9.a part.10.a".split()
+    assert sorted([*expected[5:], *expected[:5]], key=natural) == expected
     assert sorted(["b/1", "a/10", "a/9", "a-2/1", "007", "7"], key=natural) == [
         "007", "7", "a/9", "a/10", "a-2/1", "b/1",
     ]  # fmt: skip

@@ -1,6 +1,5 @@
 """Streams of tables of polars and Arrow: their answers are tables, and are those of the whole table."""
 
-import ast
 import datetime
 
 import dask.dataframe as dd
@@ -122,14 +121,6 @@ def test_edges_of_groups_are_refused(method):
         getattr(groups, method)()
 
 
-@pytest.mark.parametrize("places", ["tail(1)", "head(-1)", "nth([0, -1])"])
-def test_places_from_the_last_row_are_refused(places):
-    method, _, n = places.partition("(")
-    groups = dask_gpuscan.stream([pd.DataFrame({"k": [1, 2]})]).gpuscan.groupby("k")
-    with pytest.raises(NotImplementedError, match=f"groupby-{method} needs rows that"):
-        getattr(groups, method)(ast.literal_eval(n[:-1]))
-
-
 @pytest.mark.parametrize(
     "column", [pl.Series("x", [1, 2, 4]), pa.array([1, 2, 4]), pa.chunked_array([[1, 2], [4]])]
 )
@@ -137,9 +128,3 @@ def test_a_column_is_a_source(column):
     found = dask_gpuscan.stream(column).gpuscan.cumsum().compute()
     assert type(found) is type(column)
     assert found.to_pandas().tolist() == [1, 3, 7]
-
-
-def test_a_file_of_no_rows_is_refused(tmp_path):
-    for state in (None, tmp_path / "state"):
-        with pytest.raises(ValueError, match="rows_per_file must be a positive integer"):
-            dask_gpuscan.stream(FRAMES).to_parquet(tmp_path / "x", state=state, rows_per_file=-5)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,20 +124,19 @@ def test_a_table_of_delta_lake(s3: Server, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_writers_at_once(s3: Server) -> None:
     DeltaTable = pytest.importorskip("deltalake").DeltaTable
-    uri, gate, errors = "s3://bucket/at once", threading.Barrier(2), list[BaseException]()
+    uri = "s3://bucket/at once"
 
-    def run() -> None:
+    def run(_: int) -> BaseException | None:
         gate.wait()
         try:
             totals().to_delta(uri, storage_options=s3.storage_options, rows_per_commit=100)
         except BaseException as error:
-            errors.append(error)
+            return error
+        return None
 
-    threads = [threading.Thread(target=run) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    gate = threading.Barrier(2)
+    with ThreadPoolExecutor(2) as pool:
+        errors = [error for error in pool.map(run, range(2)) if error]
     assert all(isinstance(one, RuntimeError) for one in errors), errors
     totals().to_delta(uri, storage_options=s3.storage_options)
     table = delta_files(DeltaTable(uri, storage_options=s3.storage_options))

@@ -1,6 +1,5 @@
 """Answers of streams: Arrow, polars and Parquet, whole at every moment, also if the process is killed."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -106,12 +105,11 @@ def test_a_directory_goes_on(tmp_path: Path) -> None:
         rows = dask_gpuscan.stream(parts()[:count], ends=False)
         totals(rows).to_parquet(folder, state=state, rows_per_file=1000)
         assert dask_gpuscan.load_state(state).rows == count * 500
-    assert [pq.read_metadata(path).num_rows for path in sorted(folder.glob("*.parquet"))] == [
-        500,
-        1000,
-        1000,
-        500,
-    ]
+    rows_of_files = [pq.read_metadata(path).num_rows for path in sorted(folder.glob("*.parquet"))]
+    assert rows_of_files == [500, 1000, 1000, 500]
+    state.unlink()
+    totals(dask_gpuscan.stream(parts())).to_parquet(folder, state=state)  # the directory has it
+    assert dask_gpuscan.load_state(state).rows == ROWS
     whole = totals(dask_gpuscan.stream(parts())).compute()
     assert pd.read_parquet(folder).equals(whole)
 
@@ -128,57 +126,6 @@ def test_what_was_open_is_answered_once(tmp_path: Path) -> None:
         dask_gpuscan.stream([*parts(), FRAME]).gpuscan.rle("k").to_parquet(
             tmp_path / "out", state=tmp_path / "state"
         )
-
-
-def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
-    folder, state = tmp_path / "out", tmp_path / "state"
-    totals(dask_gpuscan.stream(parts())).to_parquet(folder, state=state)
-    with pytest.raises(ValueError, match="state is of more rows than the source has: 500 more"):
-        totals(dask_gpuscan.stream(parts()[:5])).to_parquet(folder, state=state)
-    with pytest.raises(ValueError, match="state is of the operations"):
-        dask_gpuscan.stream(parts()).gpuscan.cumsum().to_parquet(folder, state=state)
-    state.unlink()
-    totals(dask_gpuscan.stream(parts())).to_parquet(folder, state=state)  # the directory has it
-    assert dask_gpuscan.load_state(state).rows == ROWS
-    with pytest.raises(ValueError, match="rows_per_file must be a positive integer"):
-        totals(dask_gpuscan.stream(parts())).to_parquet(folder, state=state, rows_per_file=0)
-
-
-KILLED = """
-import os, signal, sys, time
-from pathlib import Path
-import dask_gpuscan
-from dask_gpuscan.engines.stream.threads import Behind
-from test_sinks import parts, totals
-
-folder = Path(sys.argv[1])
-for wait in map(float, sys.argv[2:]):
-    process = os.fork()
-    if not process:
-        totals(dask_gpuscan.stream(parts(20))).to_parquet(folder / "out", state=folder / "state", rows_per_file=60)
-        os._exit(0)
-    if wait:
-        time.sleep(wait)
-        os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
-    state = folder / "state"
-    print(dask_gpuscan.load_state(state).rows if state.exists() else 0)
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process that has read all modules is copied")
-def test_kills(tmp_path: Path) -> None:
-    """A run that is killed at any moment, and started again, goes on behind the last whole file."""
-    waits = np.random.default_rng().uniform(0.05, 0.8, int(os.environ.get("KILLS", "4")))
-    path = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
-    command = [sys.executable, "-c", KILLED, str(tmp_path), *map(str, waits), "0"]
-    environment = {**os.environ, "PYTHONPATH": path}
-    found = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    done = [int(line) for line in found.stdout.split()]
-    assert done == sorted(done)
-    assert done[-1] == ROWS
-    whole = totals(dask_gpuscan.stream(parts(20))).compute()
-    assert pd.read_parquet(tmp_path / "out").equals(whole)
 
 
 INTERRUPTED = """

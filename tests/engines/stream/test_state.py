@@ -128,6 +128,10 @@ def test_a_state_is_not_said_to_be_of_another_version_where_the_compiler_is_miss
 
 def test_what_is_no_state(tmp_path: Path) -> None:
     path, state = tmp_path / "state", state_of()
+    with pytest.raises(ValueError, match=r"folder .* holds no state of a stream: give a file"):
+        dask_gpuscan.load_state(tmp_path)
+    with pytest.raises(TypeError, match="state must be a State or None"):
+        dask_gpuscan.stream([FRAME], state="yesterday")
     path.write_bytes(b"nothing of this kind")
     with pytest.raises(ValueError, match="holds no state of a stream"):
         dask_gpuscan.load_state(path)
@@ -185,15 +189,26 @@ def test_a_state_is_that_of_the_last_batch() -> None:
     assert rest.compute().tolist() == [6, 6, 11]
 
 
-def test_what_a_file_cannot_hold_is_named(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"x": pd.Series(["a", 1, None], dtype=object)})
-    state = state_of(lambda d: d["x"].gpuscan.ffill(), frame)
-    with pytest.raises(
-        TypeError, match="state of ffill cannot be written: it holds Python objects"
-    ):
+def in_zone(zone: Any) -> pd.DataFrame:
+    return pd.DataFrame({"t": pd.to_datetime(["2026-01-01"]).tz_localize(zone)})
+
+
+UNNAMED = "it holds DatetimeArray of datetime64"
+NOT_HELD = {
+    "objects": (pd.DataFrame({"x": pd.Series(["a", 1, None], dtype=object)}), "it holds Python objects"),
+    "a zone of dateutil": (in_zone("dateutil/Europe/Berlin"), UNNAMED),
+    "an offset with a name": (in_zone(timezone(timedelta(hours=1), "one")), UNNAMED),
+    "a large name": (pd.DataFrame({2**64: [1]}), "it holds the integer 18446744073709551616"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOT_HELD)
+def test_what_a_file_cannot_hold_is_named(name: str, tmp_path: Path) -> None:
+    frame, words = NOT_HELD[name]
+    state = state_of(lambda d: d.gpuscan.shift(), frame)
+    with pytest.raises(TypeError, match=f"state of shift cannot be written: {words}"):
         state.save(tmp_path / "state")
-    with pytest.raises(TypeError, match="state must be a State or None"):
-        dask_gpuscan.stream([frame], state="yesterday")
+    assert not list(tmp_path.iterdir())
 
 
 DTYPES = {
@@ -259,25 +274,6 @@ def test_any_byte_that_differs_is_told(tmp_path: Path) -> None:
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
         with pytest.raises(ValueError, match="state"):
             dask_gpuscan.load_state(path)
-
-
-@pytest.mark.parametrize("zone", ["dateutil/Europe/Berlin", timezone(timedelta(hours=1), "one")])
-def test_zones_that_have_no_name_are_refused_when_a_state_is_saved(
-    zone: Any, tmp_path: Path
-) -> None:
-    frame = pd.DataFrame({"t": pd.to_datetime(["2026-01-01"]).tz_localize(zone)})
-    state = state_of(lambda d: d.gpuscan.shift(), frame)
-    with pytest.raises(TypeError, match="cannot be written: it holds DatetimeArray of datetime64"):
-        state.save(tmp_path / "state")
-    assert not list(tmp_path.iterdir())
-
-
-def test_names_that_are_large_integers_are_refused_when_a_state_is_saved(tmp_path: Path) -> None:
-    state = state_of(lambda d: d.gpuscan.shift(), pd.DataFrame({2**64: [1]}))
-    with pytest.raises(
-        TypeError, match="cannot be written: it holds the integer 18446744073709551616"
-    ):
-        state.save(tmp_path / "state")
 
 
 def test_a_state_that_cannot_have_its_name_leaves_no_file(tmp_path: Path) -> None:
@@ -369,11 +365,6 @@ def test_keys_of_several_operations() -> None:
     first, second = state_of(twice).keys()
     assert second == f"{first} 2"
     assert " " in first
-
-
-def test_a_folder_without_a_state(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"folder .* holds no state of a stream: give a file"):
-        dask_gpuscan.load_state(tmp_path)
 
 
 @pytest.mark.parametrize("dtype", ["str", "object", "string[pyarrow]"])

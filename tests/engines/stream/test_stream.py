@@ -64,22 +64,8 @@ def test_sources(name: str, tmp_path: Path) -> None:
     totals = rows.assign(total=rows["x"].gpuscan.cumsum())
     batches = list(totals)
     assert [x for batch in batches for x in listed(batch["total"])] == TOTALS
-    assert (
-        type(batches[0]) is type(totals.compute())
-        if name != "reader" and name != "generator"
-        else True
-    )
-    with_columns = (
-        batches[0].column_names if hasattr(batches[0], "column_names") else batches[0].columns
-    )
-    assert list(with_columns) == ["k", "x", "total"]
-
-
-def test_a_file_of_arrow(tmp_path: Path) -> None:
-    path = tmp_path / "rows.arrow"
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, TABLE.schema) as writer:
-        writer.write_table(TABLE, max_chunksize=2)
-    assert dask_gpuscan.stream(path)["x"].gpuscan.cumsum().compute().to_pylist() == TOTALS
+    assert name in ("reader", "generator") or type(batches[0]) is type(totals.compute())
+    assert list(getattr(batches[0], "column_names", batches[0].columns)) == ["k", "x", "total"]
 
 
 def test_the_order_of_a_lazy_frame_is_kept() -> None:
@@ -234,10 +220,7 @@ def test_what_is_not_computed_together() -> None:
     with pytest.raises(TypeError, match="at least one stream"):
         dask_gpuscan.compute()
     empty = dask_gpuscan.stream([pd.DataFrame({"x": [1]})[:0]])
-    assert [len(each) for each in dask_gpuscan.compute(empty, empty["x"].gpuscan.cumsum())] == [
-        0,
-        0,
-    ]
+    assert not any(map(len, dask_gpuscan.compute(empty, empty["x"].gpuscan.cumsum())))
 
 
 def test_a_collection_made_of_a_stream_is_not_its_state() -> None:
@@ -253,12 +236,10 @@ def test_a_collection_made_of_a_stream_is_not_its_state() -> None:
     assert tuesday.state.rows == 4
 
 
-def test_arguments_of_streams_are_checked(tmp_path: Path) -> None:
+def test_arguments_of_streams_are_checked() -> None:
     rows = dask_gpuscan.stream([FRAME])
     with pytest.raises(TypeError, match="function must be callable, found None"):
         rows.map_batches(None)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="rows_per_file must be a positive integer"):
-        rows.to_parquet(tmp_path, state=tmp_path / "state", rows_per_file=np.array([1, 2]))  # type: ignore[arg-type]
     for scalar in (pd.NaT, pd.Timedelta(1)):
         with pytest.raises(TypeError, match="source must be"):
             dask_gpuscan.stream(scalar)
