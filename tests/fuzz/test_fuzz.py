@@ -22,7 +22,7 @@ CASES = {
     "arrow": 12,
     "cuts": 10,
     "edges": 3,
-    "files": 100,
+    "files": 50,
     "frames": 5,
     "operators": 2,
     "peers": 12,

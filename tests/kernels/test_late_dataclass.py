@@ -1,11 +1,9 @@
 """Dataclasses whose methods are written late are dataclasses, whoever asks for what first, in many threads too."""
 
-import copy
 import dataclasses
 import inspect
 import multiprocessing
 import os
-import pickle
 import threading
 from dataclasses import FrozenInstanceError, field, replace
 
@@ -92,18 +90,16 @@ def test_what_is_asked_for_first_has_all_written(what):
 
 
 def test_fields_cannot_be_set():
+    plain = Plain(1)
+    plain.z = 3  # of a class that is no dataclass itself
     for change in (
-        lambda p: setattr(p, "x", 3),
-        lambda p: setattr(p, "z", 3),
-        lambda p: delattr(p, "x"),
+        lambda: setattr(Point(1), "x", 3),
+        lambda: setattr(Point(1), "z", 3),
+        lambda: delattr(Point(1), "x"),
+        lambda: setattr(plain, "x", 2),
     ):
         with pytest.raises(FrozenInstanceError, match=r"cannot (assign to|delete) field"):
-            change(Point(1))
-    plain = Plain(1)
-    plain.z = 3
-    assert plain.z == 3
-    with pytest.raises(FrozenInstanceError):
-        plain.x = 2
+            change()
     changing = Changing()
     changing.x = 2
     assert changing == Changing(2)
@@ -152,11 +148,6 @@ def test_classes_have_what_those_of_dataclasses_have(options):
 def test_options_that_would_not_work_are_refused(option):
     with pytest.raises(TypeError, match=f"found {option}; dataclasses.dataclass takes others"):
         dataclass(frozen=True, **{option: True})
-
-
-def test_objects_travel():
-    for given in (Point(1, 3), Changing(4)):
-        assert pickle.loads(pickle.dumps(given)) == copy.deepcopy(given) == given
 
 
 def test_threads_that_ask_at_once():

@@ -1,16 +1,14 @@
 """Directories that go on: what happens if files come, go or change, if runs meet, and if something is damaged."""
 
-import errno
 import itertools
-import json
 import os
 import shutil
 import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,11 @@ import pytest
 import dask_gpuscan
 from dask_gpuscan import ChangedSourceError
 from dask_gpuscan.engines.stream.sinks import directory_sink, stores
+from fuzz.files import FilesCase
+from fuzz.histories import History
+from fuzz.history_steps import Change, Damage, Go, Setting
+from fuzz.seen_files import Rules
+from fuzz.store_harm import Harm
 
 pl = pytest.importorskip("polars")
 
@@ -63,14 +66,6 @@ class Days:
         rows = self.stream(**options)
         return rows.to_parquet(self.out, state=state, files=files, rows_per_file=5, dry_run=dry_run)
 
-    def refuses(self, error: type[Exception], match: str, *given: Any, **options: Any) -> Any:
-        """Run, and check that it is refused, and that nothing changes; return the error."""
-        before = self.everything()
-        with pytest.raises(error, match=match) as caught:
-            self.run(*given, **options)
-        assert self.everything() == before
-        return caught.value
-
     def expected(self, names: Any) -> pd.DataFrame:
         whole = pd.concat([self.frames[str(name)] for name in names], ignore_index=True)
         return whole.assign(total=whole.groupby("k")["x"].cumsum(), row=range(len(whole)))
@@ -82,11 +77,6 @@ class Days:
         assert pl.read_parquet(self.out).to_pandas().equals(expected)
         assert pl.read_parquet(f"{self.out}/*.parquet").to_pandas().equals(expected)
         assert not [name for name in os.listdir(self.out.parent) if name.startswith(".")]
-
-    def seen(self) -> list[int]:
-        """Return the totals that a reader of the directory sees."""
-        paths = sorted(self.out.glob("*.parquet"))
-        return [x for path in paths for x in pd.read_parquet(path)["total"].tolist()]
 
     def everything(self) -> dict[str, bytes]:
         return {str(path): path.read_bytes() for path in self.out.rglob("*") if path.is_file()}
@@ -102,11 +92,6 @@ def days(tmp_path: Path, monkeypatch: Any) -> Days:
     return found
 
 
-@pytest.fixture(params=[None, "source"])
-def files(request: Any) -> Any:
-    return request.param
-
-
 @pytest.fixture
 def untouched(days: Days) -> Iterator[None]:
     """A run, and what its directory holds, which must be there behind the test."""
@@ -116,6 +101,7 @@ def untouched(days: Days) -> Iterator[None]:
     assert days.everything() == before
 
 
+@pytest.mark.parametrize("files", [None, "source"])
 def test_added(days: Days, files: Any) -> None:
     days.run(files)
     days.put(10, day(10))
@@ -135,100 +121,6 @@ def test_added(days: Days, files: Any) -> None:
             f"part-{name}.parquet" for name in names
         ]
         assert pd.read_parquet(days.out / "part-00000002-9.parquet")["day"].unique() == [9]
-
-
-def test_late(days: Days, files: Any) -> None:
-    days.run(files)
-    days.put(3, day(3))
-    days.refuses(
-        ChangedSourceError, r"'3\.parquet' of the source is new, and comes before '9", files
-    )
-    assert days.run(files, dry_run=True).late == ["3.parquet"]
-    days.run(files, late="append")
-    days.check(1, 2, 9, 3)
-    days.put(10, day(10))
-    days.refuses(ChangedSourceError, "was read behind", files)
-    days.run(files, late="append")
-    days.check(1, 2, 9, 3, 10)
-    found = days.run(files, changed="redo", dry_run=True)
-    assert found.again == ["9.parquet", "3.parquet", "10.parquet"]
-    days.run(files, changed="redo")
-    days.check(1, 2, 3, 9, 10)
-
-
-def test_rewritten(days: Days, files: Any) -> None:
-    days.run(files)
-    days.put(10, day(10))
-    days.run(files)
-    days.put(2, day(2, seed=1))
-    error = days.refuses(ChangedSourceError, r"'2\.parquet' of the source was changed", files)
-    assert error.path == "2.parquet"
-    found = days.run(files, changed="redo", dry_run=True)
-    assert found.changed == ["2.parquet"]
-    assert found.again == ["2.parquet", "9.parquet", "10.parquet"]
-    days.run(files, changed="redo")
-    days.check(1, 2, 9, 10)
-    days.put(1, day(1, rows=7))
-    days.put(10, day(10, rows=1))
-    days.run(files, changed="redo")
-    days.check(1, 2, 9, 10)
-    days.put(10, day(10, rows=9))
-    days.refuses(ChangedSourceError, r"'10\.parquet' of the source was changed", files)
-    days.run(files, changed="redo")
-    days.check(1, 2, 9, 10)
-
-
-def test_kept_though_rewritten(days: Days) -> None:
-    days.run()
-    known = dict(days.frames)
-    days.put(2, day(2, seed=1))
-    days.put(10, day(10))
-    days.run(changed="keep")
-    days.run()  # the file is known as it is now
-    days.frames = {**days.frames, **known}
-    days.check(1, 2, 9, 10)
-
-
-def test_same_size_and_times(days: Days) -> None:
-    """The digest of a file tells what its size and its time do not."""
-    days.run()
-    path = days.days / "2.parquet"
-    facts = path.stat()
-    days.put(2, days.frames["2"].assign(x=days.frames["2"]["x"].to_numpy()[::-1]))
-    assert path.stat().st_size == facts.st_size
-    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
-    days.refuses(ChangedSourceError, r"'2\.parquet' of the source was changed")
-
-
-def test_written_again_as_it_was(days: Days) -> None:
-    days.run()
-    for name in ("1", "2"):
-        path = days.days / f"{name}.parquet"
-        content = path.read_bytes()
-        path.unlink()
-        path.write_bytes(content)
-        os.utime(path, (0, 0))
-    days.put(10, day(10))
-    days.run()
-    days.check(1, 2, 9, 10)
-
-
-def test_removed(days: Days, files: Any) -> None:
-    days.run(files)
-    renamed = (days.days / "9.parquet").rename(days.days / "09b.parquet")
-    days.refuses(ChangedSourceError, r"may be called '09b\.parquet' now", files)
-    renamed.rename(days.days / "9.parquet")
-    frame = days.frames["1"]
-    days.remove(1)
-    days.refuses(
-        ChangedSourceError, r"'1\.parquet' of the source was read before, and is not there", files
-    )
-    days.put(10, day(10))
-    days.run(files, removed="keep")
-    days.frames["1"] = frame
-    days.check(1, 2, 9, 10)
-    days.run(files, changed="redo")
-    days.check(2, 9, 10)
 
 
 def test_archived(days: Days, tmp_path: Path) -> None:
@@ -336,7 +228,8 @@ def test_another_state(days: Days, tmp_path: Path) -> None:
     other = dask_gpuscan.stream(days.days).gpuscan.cumsum()
     other.compute()
     other.state.save(path)
-    days.refuses(ValueError, r"state\.arrow is not the state that .* was written with", state=path)
+    with pytest.raises(ValueError, match=r"state\.arrow is not the state that .* was written with"):
+        days.run(state=path)
     fresh = tmp_path / "fresh"
     for held in ([], ["part-00000000.parquet"]):
         for name in held:
@@ -354,45 +247,6 @@ def test_another_state(days: Days, tmp_path: Path) -> None:
     path.unlink()
     days.run(state=path)
     assert dask_gpuscan.load_state(path).rows == 16
-
-
-def test_a_part_that_is_gone_or_changed(days: Days, files: Any) -> None:
-    days.put(10, day(10))
-    days.run(files)
-    part = sorted(days.out.glob("*.parquet"))[1]
-    part.unlink()
-    days.refuses(ValueError, f"{part.name} is not there as it was written", files)
-    days.run(files, changed="redo")
-    days.check(1, 2, 9, 10)
-    pd.read_parquet(part).to_parquet(part)  # the same rows, and another file
-    for changed in ("error", "redo"):
-        days.refuses(
-            ValueError,
-            f"{part.name} was changed after it was written. Restore",
-            files,
-            changed=changed,
-        )
-    part.unlink()
-    days.run(files, changed="redo")
-    days.check(1, 2, 9, 10)
-
-
-def test_a_state_that_is_gone(days: Days, files: Any) -> None:
-    """An earlier one is gone back to."""
-    days.run(files)
-    days.put(10, day(10))
-    days.run(files)
-    states = sorted(
-        (days.out / "_gpuscan").glob("state-*"), key=lambda path: path.stat().st_mtime_ns
-    )
-    states[-1].unlink()
-    days.refuses(ValueError, "is not there as it was written; restore it, or go back", files)
-    days.run(files, changed="redo")
-    days.check(1, 2, 9, 10)
-    states[0].unlink(missing_ok=True)
-    days.put(1, day(1, seed=1))
-    days.run(files, changed="redo")
-    days.check(1, 2, 9, 10)
 
 
 def test_places_of_states(days: Days) -> None:
@@ -422,16 +276,6 @@ def test_options_that_change_names_and_types(days: Days, tmp_path: Path) -> None
             allow_truncated_timestamps=True,
         )
     assert pd.read_parquet(tmp_path / "out")["a_b"].tolist() == [1, 2]
-
-
-def test_no_rows_are_rows_that_are_read(days: Days) -> None:
-    for number in (1, 2, 9):
-        days.put(number, day(number, rows=0))
-    days.run()
-    days.check(1, 2, 9)
-    days.put(10, day(10))
-    days.run()
-    days.check(1, 2, 9, 10)
 
 
 def test_a_state_of_files_of_the_same_names(days: Days, tmp_path: Path) -> None:
@@ -491,111 +335,6 @@ def test_files_of_others(days: Days) -> None:
     with pytest.raises(ValueError, match=r"holds mine\.parquet, and nothing says from which rows"):
         days.stream().to_parquet(fresh, state=True)
     assert [path.name for path in fresh.iterdir()] == ["mine.parquet"]
-
-
-def test_a_source_that_fails(days: Days) -> None:
-    """A file that is no file of Parquet ends the run, and what was there stays."""
-    days.run()
-    days.put(10, day(10))
-    (days.days / "11.parquet").write_bytes(b"PAR1 is cut")
-    days.refuses(ValueError, r"'11\.parquet' of the source cannot be read")
-    days.put(2, day(2, seed=2))
-    days.refuses(ValueError, r"'11\.parquet' of the source cannot be read", changed="redo")
-    (days.days / "11.parquet").unlink()
-    days.run(changed="redo")
-    days.check(1, 2, 9, 10)
-
-
-def test_a_full_disk(days: Days, monkeypatch: Any, files: Any) -> None:
-    """At each call that writes, in turn: the run fails, and the directory is as it was until it commits."""
-    days.run(files)
-    days.put(2, day(2, seed=1))
-    days.put(10, day(10))
-    before, left = days.everything(), 0
-
-    def full(method: Any) -> Any:
-        def call(*given: Any) -> Any:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                raise OSError(errno.ENOSPC, "No space left on device")
-            return method(*given)
-
-        return call
-
-    for name in ("new", "put", "sync", "move"):
-        monkeypatch.setattr(stores.LocalStore, name, full(getattr(stores.LocalStore, name)))
-    for number in itertools.count(1):
-        left = number
-        if days.everything() != before:
-            break
-        with pytest.raises(OSError, match="No space left"):
-            days.run(files, changed="redo")
-    assert number > 10
-    left = -1
-    days.run(files, changed="redo")
-    days.check(1, 2, 9, 10)
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from dask_gpuscan.engines.stream.sinks import directory_sink
-from dask_gpuscan.engines.stream.sinks import stores
-from test_directory import Days, day
-
-directory_sink.COMMIT_SHARE = directory_sink.KEEP_SHARE = 0
-other = Path(sys.argv[1], "other")
-other.mkdir()
-others = Days(other)
-others.put(1, day(1))
-others.run()  # so that copies of this process have read all kernels
-days = Days.__new__(Days)
-days.days, days.out = Path(sys.argv[1], "days"), Path(sys.argv[1], "totals")
-
-def deadly(method):
-    def call(*given):
-        global left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return method(*given)
-    return call
-
-for name in ("new", "put", "sync", "sync_folder", "move", "remove", "make_folder", "remove_folder"):
-    setattr(stores.LocalStore, name, deadly(getattr(stores.LocalStore, name)))
-number = 0
-while True:
-    number += 1
-    process = os.fork()
-    if not process:
-        left = number
-        days.run(changed="redo")
-        os._exit(0)
-    _, status = os.waitpid(process, 0)
-    print(status, days.seen(), flush=True)
-    if not status:
-        break
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process that has read all modules is copied")
-def test_kills(days: Days) -> None:
-    """A run is killed at each of its calls that write, in turn: readers see the first rows of before, or of behind."""
-    days.run()
-    before = days.seen()
-    days.put(2, day(2, seed=1))
-    days.put(10, day(10))
-    path = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
-    command = [sys.executable, "-c", KILLED, str(days.out.parent)]
-    environment = {**os.environ, "PYTHONPATH": path}
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    behind = days.expected([1, 2, 9, 10])["total"].tolist()
-    found = [json.loads(line.partition(" ")[2]) for line in done.stdout.splitlines()]
-    assert len(found) > 20
-    for rows in found:
-        assert rows in (before[: len(rows)], behind[: len(rows)])
-    days.check(1, 2, 9, 10)
 
 
 WRITES = ("new", "put", "sync", "sync_folder", "move", "remove", "make_folder", "remove_folder")
@@ -659,16 +398,6 @@ def test_a_file_that_grows_while_it_is_read(days: Days) -> None:
     assert not days.out.exists()
 
 
-def test_a_directory_moves(days: Days, tmp_path: Path) -> None:
-    days.run()
-    for name in ("days", "totals"):
-        shutil.copytree(tmp_path / name, tmp_path / "copy" / name)
-    days.days, days.out = tmp_path / "copy" / "days", tmp_path / "copy" / "totals"
-    days.put(10, day(10))
-    days.run()
-    days.check(1, 2, 9, 10)
-
-
 def test_checkpoints_take_few_bytes(days: Days) -> None:
     for number in range(10, 40):
         days.put(number, day(number))
@@ -688,16 +417,6 @@ def test_a_directory_of_totals_is_a_source(days: Days, tmp_path: Path) -> None:
     days.run()
     rows = dask_gpuscan.stream(days.out)
     assert rows.compute().to_pandas().equals(days.expected([1, 2, 9]))
-
-
-def test_in_memory(days: Days) -> None:
-    url = f"memory://{days.out.name}-{time.time_ns()}"
-    for name in (10, 11):
-        days.stream().to_parquet(url, state=True)
-        days.put(name, day(name))
-    days.stream().to_parquet(url, state=True)
-    found = dask_gpuscan.stream(url).compute().to_pandas()
-    assert found.equals(days.expected([1, 2, 9, 10, 11]))
 
 
 def test_stores_of_objects_are_refused(days: Days) -> None:
@@ -830,40 +549,6 @@ def test_the_other_side_of_a_merge(tmp_path: Path, monkeypatch: Any) -> None:
     both.check()
 
 
-# --- the guide ---------------------------------------------------------------------------------------
-
-ROWS_OF_THE_GUIDE = {
-    "a file is added behind those that were read": test_added,
-    "a file comes late: its name sorts before one that was read": test_late,
-    "a file is removed": (test_removed, test_archived),
-    "a file is rewritten, or gets more rows": (
-        test_rewritten, test_kept_though_rewritten,
-    ),
-    "a file is rewritten with the size and the times that it had": test_same_size_and_times,
-    "a file is written again as it was": test_written_again_as_it_was,
-    "a file is renamed": test_removed,
-    "a file is written to while it is read": test_a_file_that_grows_while_it_is_read,
-    "a list of files is in another order": test_a_list_in_another_order,
-    "two runs write to the directory at once": test_two_runs_at_once,
-    "a run is killed, at any moment": test_kills,
-    "the disk is full, or a file cannot be read": (test_a_full_disk, test_a_source_that_fails),
-    "the query, its options or the columns of the source are others": test_another_query,
-    "a file of the directory is missing, or was changed": test_a_part_that_is_gone_or_changed,
-    "there are files of others in the directory": test_files_of_others,
-    "the state at `state=path` is of another run": test_another_state,
-    "the directory is moved or copied": test_a_directory_moves,
-    "there is a state at `state=path`, and no directory that was written with it": test_another_state,
-}  # fmt: skip
-"""The rows of the table "What happens if ...", and the tests of each."""
-
-
-def test_each_row_of_the_guide_has_a_test() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "guide" / "totals.md").read_text()
-    table = page.partition("### What happens if ...")[2].partition("###")[0]
-    rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
-    assert rows[2:] == list(ROWS_OF_THE_GUIDE)
-
-
 def test_a_file_without_rows_has_one_part(days: Days) -> None:
     days.put(2, day(2, rows=0))
     days.run(files="source")
@@ -909,3 +594,111 @@ def test_parts_end_behind_files(days: Days, monkeypatch: Any) -> None:
     names = [name for name, content in before.items() if days.everything().get(name) == content]
     assert sum(pq.read_metadata(n).num_rows for n in names if "/part-" in n) >= 4 * 12 - 12
     days.check(1, 2, 9, *range(10, 40))
+
+
+# --- what happens if ...: histories of a folder, whose runs a model foretells ------------------------
+
+ADDS = [Change("add", count=4, seed=seed) for seed in range(3)]
+REDO, KEEP = Rules("redo"), Rules("keep")
+BEGUN = [*ADDS, Go(), Change("add", count=4, seed=3), Go(looks=True)]
+OTHER = Change("other values", 1, seed=9)
+HISTORIES = {
+    "a file is added behind those that were read": [
+        ([*BEGUN, Change("add", count=0), Go(), Go()], []),
+        ([Change("add", count=0), Change("add", count=0), Go(), *BEGUN], []),
+    ],
+    "a file comes late: its name sorts before one that was read": [
+        ([*BEGUN, Change("add late", 2), Go(), Go(Rules(late="append"), looks=True), Change("add"), Go(),
+          Go(Rules(late="append")), Go(REDO)], ["is new, and comes before '", "was read behind"]),
+    ],
+    "a file is removed": [
+        ([*BEGUN, Change("remove", 0), Go(), Change("add"), Go(Rules(removed="keep")), Go(REDO)],
+         ["'8.parquet' of the source was read before, and is not there"]),
+    ],
+    "a file is rewritten, or gets more rows": [
+        ([*BEGUN, OTHER, Go(), Go(REDO, looks=True)], ["'9.parquet' of the source was changed"]),
+        ([*BEGUN, Change("other rows", 0, count=7), Change("append", 1), Go(), Go(REDO)], ["'8.parquet' of "]),
+        ([*BEGUN, OTHER, Change("add"), Go(KEEP), Go()], []),
+    ],
+    "a file is rewritten with the size and the times that it had": [
+        ([*BEGUN, Change("other values, same times", 1, seed=9), Go()], ["'9.parquet' of the source was changed"]),
+    ],
+    "a file is written again as it was": [
+        ([*BEGUN, Change("same bytes", 0), Change("touch", 1), Change("add"), Go()], []),
+    ],
+    "a file is renamed": [([*BEGUN, Change("rename", 3, seed=19), Go()], ["may be called '20.parquet' now"])],
+    "a file cannot be read": [
+        ([*BEGUN, Change("add"), Change("cut off", 4), Go(), OTHER, Go(REDO), Change("remove", 4), Go(REDO)],
+         ["'12.parquet' of the source cannot be read"]),
+    ],
+    "a file of the directory is missing, or was changed": [
+        ([*BEGUN, Damage("part", 1, how, redo)], [words])
+        for how, words in (("gone", "is not there as it was"), ("other bit", "was changed after it was written"))
+        for redo in (False, True)
+    ],
+    "a state of the directory is gone": [
+        ([*BEGUN, Damage("state", number, "gone", redo), Change("other values", 0, seed=9), Go(REDO)], [""])
+        for number, redo in ((0, False), (1, True))
+    ],
+    "the directory is moved or copied": [([*BEGUN, Damage("copy"), Change("add"), Go()], [])],
+}  # fmt: skip
+"""By rows of the table in docs/guide/totals.md: steps, and words of messages; without any, no run is refused."""
+CASES = [
+    pytest.param(*case, *where, id=f"{name} {i} {where[1]}")
+    for name, some in HISTORIES.items()
+    for i, case in enumerate(some)
+    for where in ((None, "local"), ("source", "memory"))[: 2 - i % 2]
+]
+
+
+@pytest.mark.parametrize(("steps", "words", "files", "target"), CASES)
+def test_histories(
+    steps: list[Any], words: list[str], files: Any, target: str, monkeypatch: Any
+) -> None:
+    said, error_of = [], History.error_of
+
+    def heard(*given: Any) -> Any:
+        said.append(str(error := error_of(*given)))
+        return error
+
+    monkeypatch.setattr(History, "error_of", heard)
+    monkeypatch.setattr(directory_sink, "KEEP_SHARE", 0)
+    steps = [replace(one, files=files) if isinstance(one, Go) else one for one in steps]
+    FilesCase(Setting("totals", target=target), steps).check()
+    assert not [each for each in words if not any(each in one for one in said)], said
+    assert words or {*said} == {"None"}
+
+
+@pytest.mark.parametrize(("kind", "where"), [("SIGKILL", "before"), ("full once", "half")])
+def test_harm_at_each_call(kind: str, where: str) -> None:
+    """A process is killed, or a disk full, at each call that writes; readers see first rows of before, or of behind."""
+    for number in itertools.count(1):
+        harmed = Go(REDO, rows_per_file=8, harm=Harm(kind, number, "any", where))
+        steps = [*ADDS[:2], Go(rows_per_file=8), OTHER, harmed]
+        met = FilesCase(Setting("cumsum"), steps).check()
+        if kind not in met:
+            break
+    assert number > 10
+
+
+ALSO = {
+    "a file is removed": test_archived,
+    "a file is written to while it is read": test_a_file_that_grows_while_it_is_read,
+    "a list of files is in another order": test_a_list_in_another_order,
+    "two runs write to the directory at once": test_two_runs_at_once,
+    "a run is killed, at any moment": test_harm_at_each_call,
+    "the disk is full, or a file cannot be read": test_harm_at_each_call,
+    "the query, its options or the columns of the source are others": test_another_query,
+    "there are files of others in the directory": test_files_of_others,
+    "the state at `state=path` is of another run": test_another_state,
+    "there is a state at `state=path`, and no directory that was written with it": test_another_state,
+}
+"""Tests of rows of the guide beside histories."""
+
+
+def test_each_row_of_the_guide_has_a_test() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "totals.md").read_text()
+    table = page.partition("### What happens if ...")[2].partition("###")[0]
+    rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
+    assert not {*rows[2:]} - HISTORIES.keys() - ALSO.keys()
+    assert not ALSO.keys() - {*rows}
