@@ -77,7 +77,7 @@ def test_a_scheduler_that_is_killed(tmp_path, name, address, way, nanny):
                 for _ in workers:
                     processes.worker(at)
                 wait_for(lambda: client.status == "running")
-                client.wait_for_workers(2, timeout=SOON)
+                client.wait_for_workers(WORKERS, timeout=SOON)
                 answer = client.compute(lazy).result(timeout=SOON)
         if address == "other":
             with started(processes, processes.scheduler()[1], WORKERS) as client:
