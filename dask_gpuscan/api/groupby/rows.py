@@ -11,16 +11,15 @@ from ...engines.run import meta_of, run
 from ...frames.registry import names_of, unused_name
 from ...kernels.messages import shown
 from ...ops.core.operation import Part
-from ...ops.core.plans import made_once
 from ...ops.groupby.top_rows import KEEP, Top, TopRows
 from ...ops.runs import RunNumbers
 from ...ops.scan.row_number import CountRows
 from ...ops.sort.rank import RankGroups, RankOptions
 from ...ops.windows.surroundings import GroupOverlap, NeighbourOperation
-from ..arguments import check_choice, check_column, check_count, check_flags
-from ..frame.resets import in_segments
+from ..arguments import check_choice, check_column, check_count
+from ..frame.running import RunningMethods
 from ..frame.shift import ShiftedStatistics
-from ..types import FrameT, Obj, Reset, SeriesT, TopKeep
+from ..types import FrameT, Obj, SeriesT, TopKeep
 from .columns import EVERY_COLUMN, GroupByColumns
 
 Place = int | slice
@@ -30,7 +29,11 @@ Numbers = Callable[[], Any]
 """Gives the number of each row in its group, as a series: from 0, null in rows that are in no group."""
 
 
-class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, SeriesT, FrameT]):
+class GroupByRows(
+    GroupByColumns[Obj, SeriesT, FrameT],
+    ShiftedStatistics[Obj, SeriesT, FrameT],
+    RunningMethods[Obj, SeriesT, FrameT],
+):
     """The part of `GroupBy` that numbers and chooses rows."""
 
     def _neighbours(self, operation: NeighbourOperation) -> Any:
@@ -57,34 +60,6 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         )
         needed = [n for part in parts for n in part.sources]
         return self._named(run(self._needed([*needed, *carry.times]), carry))
-
-    def cumcount(
-        self,
-        ascending: bool = True,
-        *,
-        reset: Reset[SeriesT] = None,
-    ) -> SeriesT:
-        """Return the number of each row within its group, from 0, counted from the first row or from the last.
-
-        See Also
-        --------
-        GroupBy.size : The number of rows of each group.
-        Gpuscan.row_number : Without groups.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
-        >>> df.gpuscan.groupby("k").cumcount(ascending=False).tolist()
-        [1, 0, 0]
-        """
-        check_flags(ascending=ascending)
-        if reset is not None:
-            return in_segments(
-                self._obj, reset, lambda groups: groups.cumcount(ascending), groups=self
-            )
-        count = made_once(CountRows, not ascending)
-        return self._scan_columns("cumcount", count, lambda: [Part(None, (), count)], True)
 
     def head(self, n: SupportsIndex = 5) -> Obj:
         """Return the first rows of each group, in the rows' own order with their own index.
