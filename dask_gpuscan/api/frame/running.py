@@ -109,10 +109,6 @@ class RunningMethods(Methods[Obj, SeriesT, FrameT]):
     def bfill(self, limit: SupportsIndex | None = None, *, reset: Reset[SeriesT] = None) -> Obj:
         """Fill nulls with the next value after them, of groups within the group; parameters as for `ffill`.
 
-        See Also
-        --------
-        ffill : The last value instead.
-
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

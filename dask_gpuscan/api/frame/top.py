@@ -74,10 +74,6 @@ class TopMethods(Methods[Obj, SeriesT, FrameT]):
     ) -> Obj:
         """Return the rows with the smallest values, the smallest first; parameters as for `nlargest`.
 
-        See Also
-        --------
-        nlargest : Those with the largest.
-
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

@@ -98,10 +98,6 @@ class GroupByRows(
     def tail(self, n: SupportsIndex = 5) -> Obj:
         """Return the last rows of each group, in the rows' own order; parameters as for `head`.
 
-        See Also
-        --------
-        head : The first rows instead.
-
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -225,10 +221,6 @@ class GroupByRows(
     ) -> Any: ...
     def nsmallest(self, n: SupportsIndex = 5, columns: Any = None, keep: TopKeep = "first") -> Any:
         """Return the rows of each group with the smallest values of one column; parameters as for `nlargest`.
-
-        See Also
-        --------
-        nlargest : The largest instead.
 
         Examples
         --------

@@ -128,10 +128,6 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
         limit : int, optional
             Take a row for at most this many edges before it.
 
-        See Also
-        --------
-        asfreq : Only rows at the edges.
-
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

@@ -347,10 +347,6 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
     def std(self, bias: bool = False, numeric_only: bool = False) -> Obj:
         """Return the exponentially weighted standard deviation; parameters as for `var`.
 
-        See Also
-        --------
-        var : Its square.
-
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -422,10 +418,6 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False
     ) -> Any:
         """Return the exponentially weighted correlation; parameters as for `cov`.
-
-        See Also
-        --------
-        cov : The covariance.
 
         Examples
         --------

@@ -229,10 +229,6 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
 
         It is the same for any `ddof`.
 
-        See Also
-        --------
-        cov : The covariance.
-
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

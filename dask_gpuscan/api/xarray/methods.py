@@ -228,10 +228,6 @@ class XarrayScans(Generic[Obj]):
     def bfill(self, dim: Hashable = None, limit: SupportsIndex | None = None) -> Obj:
         """Fill NaN and NaT with the next value after them along a dimension; parameters as for `ffill`.
 
-        See Also
-        --------
-        XarrayGpuscan.ffill : The last value instead.
-
         Examples
         --------
         >>> import numpy as np, xarray as xr, dask_gpuscan
