@@ -17,6 +17,7 @@ from ...ops.scan.row_number import CountRows
 from ...ops.sort.rank import RankGroups, RankOptions
 from ...ops.windows.surroundings import GroupOverlap, NeighbourOperation
 from ..arguments import check_choice, check_column, check_count
+from ..family import family
 from ..frame.running import RunningMethods
 from ..frame.shift import ShiftedStatistics
 from ..types import FrameT, Obj, SeriesT, TopKeep
@@ -156,12 +157,26 @@ class GroupByRows(
         return self._rows("nth", [_place(place) for place in places])
 
     @overload
-    def nlargest(self, n: SupportsIndex = 5, *, keep: TopKeep = "first") -> SeriesT: ...
+    def _extremes(self, n: SupportsIndex = 5, *, keep: TopKeep = "first") -> SeriesT: ...
     @overload
-    def nlargest(
+    def _extremes(
         self, n: SupportsIndex, columns: Hashable | TopKeep, keep: TopKeep = "first"
     ) -> Any: ...
-    def nlargest(self, n: SupportsIndex = 5, columns: Any = None, keep: TopKeep = "first") -> Any:
+    def _extremes(self, n: SupportsIndex = 5, columns: Any = None, keep: TopKeep = "first") -> Any:
+        """Return the rows of each group with the largest or smallest values; parameters as for `nlargest`."""
+        return self._top("_extremes", n, columns, keep)
+
+    _extreme = family(
+        """
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({{"k": list("abaa"), "x": [1, 2, 3, 4]}})
+        >>> df.gpuscan.groupby("k")["x"].{name}(2).to_dict()
+        {0}
+        >>> df.gpuscan.groupby("k").{name}(2, "x")
+        {1}
+        """
+    )(_extremes)
+    nlargest = _extreme(
         """Return the rows of each group with the largest values of one column.
 
         Parameters
@@ -198,40 +213,17 @@ class GroupByRows(
         See Also
         --------
         head : The first rows of each group, where rows are sorted already.
+        """,
+        {("a", 3): 4, ("a", 2): 3, ("b", 1): 2},
+        "   k  x\n1  b  2\n2  a  3\n3  a  4",
+    )
+    nsmallest = _extreme(
+        "Return the rows of each group with the smallest values of one column; parameters as for `nlargest`.",
+        {("a", 0): 1, ("a", 2): 3, ("b", 1): 2},
+        "   k  x\n0  a  1\n1  b  2\n2  a  3",
+    )
 
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1, 2, 3, 4]})
-        >>> df.gpuscan.groupby("k")["x"].nlargest(2).to_dict()
-        {('a', 3): 4, ('a', 2): 3, ('b', 1): 2}
-        >>> df.gpuscan.groupby("k").nlargest(2, "x")
-           k  x
-        1  b  2
-        2  a  3
-        3  a  4
-        """
-        return self._top(n, columns, keep, True)
-
-    @overload
-    def nsmallest(self, n: SupportsIndex = 5, *, keep: TopKeep = "first") -> SeriesT: ...
-    @overload
-    def nsmallest(
-        self, n: SupportsIndex, columns: Hashable | TopKeep, keep: TopKeep = "first"
-    ) -> Any: ...
-    def nsmallest(self, n: SupportsIndex = 5, columns: Any = None, keep: TopKeep = "first") -> Any:
-        """Return the rows of each group with the smallest values of one column; parameters as for `nlargest`.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1, 2, 3, 4]})
-        >>> df.gpuscan.groupby("k")["x"].nsmallest(1).to_dict()
-        {('a', 0): 1, ('b', 1): 2}
-        """
-        return self._top(n, columns, keep, False)
-
-    def _top(self, n: SupportsIndex, columns: Any, keep: Any, largest: bool) -> Any:
+    def _top(self, name: str, n: SupportsIndex, columns: Any, keep: Any) -> Any:
         if self._as_series and columns is not None:
             columns, keep = None, columns
         count = check_count("n", n)
@@ -242,8 +234,8 @@ class GroupByRows(
             if columns is None:
                 raise TypeError("nlargest and nsmallest are of one column; choose it by its name")
             check_column("columns", columns, names_of(self._meta))
-            return self._top_rows(Top(count, largest, keep), columns)
-        top = Top(count, largest, keep)
+            return self._top_rows(Top(count, name == "nlargest", keep), columns)
+        top = Top(count, name == "nlargest", keep)
         if self._options.sort is False or not self._options.as_index:
             raise ValueError(
                 f"{top.method} of one column has groups in the order of their keys, which are in its index; leave out "

@@ -140,7 +140,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
     )
 
     @overload
-    def cov(
+    def _of_two(
         self,
         other: FrameT,
         pairwise: bool | None = None,
@@ -148,20 +148,38 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         numeric_only: bool = False,
     ) -> FrameT: ...
     @overload
-    def cov(
+    def _of_two(
         self,
         other: SeriesT | None = None,
         pairwise: bool | None = None,
         ddof: SupportsIndex = 1,
         numeric_only: bool = False,
     ) -> Obj: ...
-    def cov(
+    def _of_two(
         self,
         other: Any = None,
         pairwise: bool | None = None,
         ddof: SupportsIndex = 1,
         numeric_only: bool = False,
     ) -> Any:
+        """Return a statistic of two columns in each window; parameters as for `cov`."""
+        name, least = "_of_two", check_ddof(ddof)
+        options = {} if name == "corr" else {"ddof": least}  # by which both deviations are divided
+        return self._pairs(name, other, pairwise, numeric_only, **options)
+
+    _two = family(
+        """
+        >>> import pandas as pd, dask_gpuscan
+        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
+        >>> x.gpuscan.expanding().{name}(y).round(3).tolist()
+        {0}
+        >>> pd.DataFrame({{"x": x, "y": y}}).gpuscan.rolling(2).{name}().tail(2)
+               x    y
+        2 x  {1}  {1}
+          y  {1}  {1}
+        """
+    )(_of_two)
+    cov = _two(
         """Return the covariance of two columns in each window, of the rows in which both have values.
 
         Parameters
@@ -184,60 +202,18 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         ------
         ValueError
             If the rows or the columns of `other` do not match; for all pairs, if an index has several levels.
-
-        See Also
-        --------
-        corr : The covariance by both deviations.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
-        >>> x.gpuscan.expanding().cov(y).tolist()
-        [nan, 1.5, 2.0]
-        >>> pd.DataFrame({"x": x, "y": y}).gpuscan.rolling(2).cov().tail(2)
-               x    y
-        2 x  0.5  0.5
-          y  0.5  0.5
-        """
-        return self._pairs("cov", other, pairwise, numeric_only, ddof=check_ddof(ddof))
-
-    @overload
-    def corr(
-        self,
-        other: FrameT,
-        pairwise: bool | None = None,
-        ddof: SupportsIndex = 1,
-        numeric_only: bool = False,
-    ) -> FrameT: ...
-    @overload
-    def corr(
-        self,
-        other: SeriesT | None = None,
-        pairwise: bool | None = None,
-        ddof: SupportsIndex = 1,
-        numeric_only: bool = False,
-    ) -> Obj: ...
-    def corr(
-        self,
-        other: Any = None,
-        pairwise: bool | None = None,
-        ddof: SupportsIndex = 1,
-        numeric_only: bool = False,
-    ) -> Any:
+        """,
+        "[nan, 1.5, 2.0]",
+        0.5,
+    )
+    corr = _two(
         """Return the correlation of two columns in each window, null where one is constant; parameters as for `cov`.
 
-        It is the same for any `ddof`.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
-        >>> x.gpuscan.expanding().corr(y).round(3).tolist()
-        [nan, 1.0, 0.961]
-        """
-        check_ddof(ddof)
-        return self._pairs("corr", other, pairwise, numeric_only)
+        It is the covariance divided by both deviations, the same for any `ddof`.
+        """,
+        "[nan, 1.0, 0.961]",
+        1.0,
+    )
 
     def median(self, numeric_only: bool = False) -> Obj:
         """Return the median of the values in each window; parameters and nulls as for `sum`.
