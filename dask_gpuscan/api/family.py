@@ -26,7 +26,8 @@ class Family(Generic[F]):
         *shown : object
             What the example shows: texts, or objects as they are written.
         """
-        found: Any = _Member(self._function, cleandoc(words), self._example, shown)
+        words = cleandoc(words) if "\n" in words else words
+        found: Any = _Member(self._function, words, self._example, shown)
         method: F = found
         return method
 
@@ -40,6 +41,7 @@ class _Member:
     def __set_name__(self, owner: type, name: str) -> None:
         function, words, example, shown = self._given
         code, path = function.__code__, f"{owner.__qualname__}.{name}"
+        assert code.co_name in code.co_consts, "the function of a family hands on its own name"
         constants = tuple([name if one == code.co_name else one for one in code.co_consts])
         code = code.replace(co_name=name, co_qualname=path, co_consts=constants)
         rest = name, function.__defaults__, function.__closure__
