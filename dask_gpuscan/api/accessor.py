@@ -27,7 +27,6 @@ from .groupby.groupby import GroupMethods
 from .types import FrameT, Obj, ScalarT, SeriesT
 from .windows.expanding import WindowMethods
 from .windows.resample import ResampleMethods
-from .windows.rolling import RollingMethods
 
 
 class Gpuscan(
@@ -35,7 +34,6 @@ class Gpuscan(
     RowMethods[Obj, SeriesT, FrameT],
     InterpolateMethods[Obj, SeriesT, FrameT],
     WindowMethods[Obj, SeriesT, FrameT],
-    RollingMethods[Obj, SeriesT, FrameT],
     FilterMethods[Obj, SeriesT, FrameT],
     RunMethods[Obj, SeriesT, FrameT],
     ListMethods[Obj, SeriesT, FrameT],

@@ -69,10 +69,6 @@ def ffill(x: X, axis: int | None = None, *, limit: SupportsIndex | None = None) 
 def bfill(x: X, axis: int | None = None, *, limit: SupportsIndex | None = None) -> X:
     """Fill NaN and NaT of an array with the next value after them along an axis; see `ffill` for the parameters.
 
-    See Also
-    --------
-    ffill : The last value instead; says what the parameters mean.
-
     Examples
     --------
     >>> import numpy as np, dask_gpuscan

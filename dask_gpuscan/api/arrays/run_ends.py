@@ -80,10 +80,6 @@ def run_end_decode(array: Any) -> pa.Array:
     MemoryError
         If the array would not fit into memory.
 
-    See Also
-    --------
-    run_end_encode : The inverse.
-
     Examples
     --------
     >>> import numpy as np, dask_gpuscan

@@ -230,10 +230,6 @@ def cumprod(x: X, axis: int | None = None, **options: Unpack[ScanKeywords]) -> X
 def cumprod(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running product of an array; see `scan` for the parameters.
 
-    See Also
-    --------
-    scan : By any operator; says what the parameters mean.
-
     Examples
     --------
     >>> import numpy as np, dask_gpuscan
@@ -252,10 +248,6 @@ def cummax(x: X, axis: int | None = None, **options: Unpack[ScanKeywords]) -> X:
 def cummax(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running maximum of an array; see `scan` for the parameters.
 
-    See Also
-    --------
-    scan : By any operator; says what the parameters mean.
-
     Examples
     --------
     >>> import pyarrow as pa, dask_gpuscan
@@ -273,10 +265,6 @@ def cummin(
 def cummin(x: X, axis: int | None = None, **options: Unpack[ScanKeywords]) -> X: ...
 def cummin(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running minimum of an array; see `scan` for the parameters.
-
-    See Also
-    --------
-    scan : By any operator; says what the parameters mean.
 
     Examples
     --------

@@ -17,8 +17,16 @@ from ...ops.lists import (
 )
 from ...ops.scan.column_scan import Scan
 from ...ops.scan.kernel_scan import ScanArguments
-from ..arguments import check_choice, check_flags, check_operator, checked_options, hints
+from ..arguments import OPERATORS, check_choice, check_flags, check_operator, checked_options, hints
+from ..family import family
 from ..types import FrameT, Methods, Obj, SeriesT
+
+EXAMPLE = """
+>>> import pandas as pd, pyarrow as pa, dask_gpuscan
+>>> lists = [[2, 1, 3], [4, None, 5], [], None]
+>>> pd.Series(lists, dtype=pd.ArrowDtype(pa.list_(pa.int64()))).gpuscan.list.{name}().tolist()
+{0}
+"""
 
 
 class ListAccessor(Methods[Obj, SeriesT, FrameT]):
@@ -46,7 +54,8 @@ class ListAccessor(Methods[Obj, SeriesT, FrameT]):
 
     # --- lists as long ----------------------------------------------------------------------------
 
-    def cumsum(
+    @family(EXAMPLE)
+    def _running(
         self,
         skipna: bool = True,
         *,
@@ -55,6 +64,11 @@ class ListAccessor(Methods[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         dtype: Any = None,
     ) -> Obj:
+        """Return a running value inside each list; parameters as for `cumsum`."""
+        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
+        return self._scan("_running", BUILT_IN[OPERATORS.get("_running", "add")], options)
+
+    cumsum = _running(
         """Return the running sum inside each list.
 
         Parameters
@@ -86,79 +100,21 @@ class ListAccessor(Methods[Obj, SeriesT, FrameT]):
         -----
         One pass over the items where they lie in memory; a list is a segment of it, after Blelloch, *Prefix sums and
         their applications* (CMU-CS-90-190), 1.5. Sums of 64-bit integers wrap around, as those of groups do.
-
-        Examples
-        --------
-        >>> import pandas as pd, pyarrow as pa, dask_gpuscan
-        >>> s = pd.Series([[1.0, None, 2.0], []], dtype=pd.ArrowDtype(pa.list_(pa.float64())))
-        >>> s.gpuscan.list.cumsum().tolist()
-        [[1.0, None, 3.0], []]
-        """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._scan("cumsum", BUILT_IN["add"], options)
-
-    def cumprod(
-        self,
-        skipna: bool = True,
-        *,
-        exclusive: bool = False,
-        initial: Any = None,
-        reverse: bool = False,
-        dtype: Any = None,
-    ) -> Obj:
-        """Return the running product inside each list; parameters as for `cumsum`.
-
-        Examples
-        --------
-        >>> import pandas as pd, pyarrow as pa, dask_gpuscan
-        >>> s = pd.Series([[2, 3], [4, 5]], dtype=pd.ArrowDtype(pa.list_(pa.int64())))
-        >>> s.gpuscan.list.cumprod().tolist()
-        [[2, 6], [4, 20]]
-        """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._scan("cumprod", BUILT_IN["multiply"], options)
-
-    def cummax(
-        self,
-        skipna: bool = True,
-        *,
-        exclusive: bool = False,
-        initial: Any = None,
-        reverse: bool = False,
-        dtype: Any = None,
-    ) -> Obj:
-        """Return the running maximum inside each list, of datetimes too; parameters as for `cumsum`.
-
-        Examples
-        --------
-        >>> import pandas as pd, pyarrow as pa, dask_gpuscan
-        >>> s = pd.Series([[2, 1, 3], [4, 5]], dtype=pd.ArrowDtype(pa.list_(pa.int64())))
-        >>> s.gpuscan.list.cummax().tolist()
-        [[2, 2, 3], [4, 5]]
-        """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._scan("cummax", BUILT_IN["maximum"], options)
-
-    def cummin(
-        self,
-        skipna: bool = True,
-        *,
-        exclusive: bool = False,
-        initial: Any = None,
-        reverse: bool = False,
-        dtype: Any = None,
-    ) -> Obj:
-        """Return the running minimum inside each list, of datetimes too; parameters as for `cumsum`.
-
-        Examples
-        --------
-        >>> import pandas as pd, pyarrow as pa, dask_gpuscan
-        >>> s = pd.Series([[2, 1, 3], [4, 5]], dtype=pd.ArrowDtype(pa.list_(pa.int64())))
-        >>> s.gpuscan.list.cummin(reverse=True).tolist()
-        [[1, 1, 3], [4, 5]]
-        """
-        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._scan("cummin", BUILT_IN["minimum"], options)
+        """,
+        "[[2, 3, 6], [4, None, 9], [], <NA>]",
+    )
+    cumprod = _running(
+        "Return the running product inside each list; parameters as for `cumsum`.",
+        "[[2, 2, 6], [4, None, 20], [], <NA>]",
+    )
+    cummax = _running(
+        "Return the running maximum inside each list, of datetimes too; parameters as for `cumsum`.",
+        "[[2, 2, 3], [4, None, 5], [], <NA>]",
+    )
+    cummin = _running(
+        "Return the running minimum inside each list, of datetimes too; parameters as for `cumsum`.",
+        "[[2, 1, 1], [4, None, 4], [], <NA>]",
+    )
 
     def scan(
         self,
@@ -244,82 +200,41 @@ class ListAccessor(Methods[Obj, SeriesT, FrameT]):
 
     # --- one value a list -------------------------------------------------------------------------
 
-    def sum(self) -> SeriesT:
+    @family(EXAMPLE)
+    def _one(self) -> SeriesT:
+        """Return one value a row, null for a null list."""
+        return self._reduce("_one")
+
+    sum = _one(
         """Return the sum of each list: 0 for a list without values.
 
         Returns
         -------
         Series
             One value a row, null for a null list; of the dtype of a sum of groups: integers have 64 bits.
-
-        Examples
-        --------
-        >>> import pandas as pd, pyarrow as pa, dask_gpuscan
-        >>> s = pd.Series([[1, 2], [], None], dtype=pd.ArrowDtype(pa.list_(pa.int64())))
-        >>> s.gpuscan.list.sum().tolist()
-        [3, 0, <NA>]
-        """
-        return self._reduce("sum")
-
-    def min(self) -> SeriesT:
-        """Return the smallest item of each list, of any dtype that has an order; null for a list without values.
-
-        Examples
-        --------
-        >>> import pandas as pd, pyarrow as pa, dask_gpuscan
-        >>> s = pd.Series([[2, 1], []], dtype=pd.ArrowDtype(pa.list_(pa.int64())))
-        >>> s.gpuscan.list.min().tolist()
-        [1, <NA>]
-        """
-        return self._reduce("min")
-
-    def max(self) -> SeriesT:
-        """Return the largest item of each list, of any dtype that has an order; null for a list without values.
-
-        Examples
-        --------
-        >>> import pandas as pd, pyarrow as pa, dask_gpuscan
-        >>> s = pd.Series([["b", "a"], []], dtype=pd.ArrowDtype(pa.list_(pa.string())))
-        >>> s.gpuscan.list.max().tolist()
-        ['b', <NA>]
-        """
-        return self._reduce("max")
-
-    def mean(self) -> SeriesT:
-        """Return the mean of each list, of datetimes too; null for a list without values.
-
-        Examples
-        --------
-        >>> import pandas as pd, pyarrow as pa, dask_gpuscan
-        >>> s = pd.Series([[1, 2], [4, None]], dtype=pd.ArrowDtype(pa.list_(pa.int64())))
-        >>> s.gpuscan.list.mean().tolist()
-        [1.5, 4.0]
-        """
-        return self._reduce("mean")
-
-    def first(self) -> SeriesT:
-        """Return the first item of each list that is not null, of any dtype; null for a list without values.
-
-        Examples
-        --------
-        >>> import pandas as pd, pyarrow as pa, dask_gpuscan
-        >>> s = pd.Series([[None, 2, 3], []], dtype=pd.ArrowDtype(pa.list_(pa.int64())))
-        >>> s.gpuscan.list.first().tolist()
-        [2, <NA>]
-        """
-        return self._reduce("first")
-
-    def last(self) -> SeriesT:
-        """Return the last item of each list that is not null, of any dtype; null for a list without values.
-
-        Examples
-        --------
-        >>> import pandas as pd, pyarrow as pa, dask_gpuscan
-        >>> s = pd.Series([[1, 2, None], []], dtype=pd.ArrowDtype(pa.list_(pa.int64())))
-        >>> s.gpuscan.list.last().tolist()
-        [2, <NA>]
-        """
-        return self._reduce("last")
+        """,
+        "[6, 9, 0, <NA>]",
+    )
+    min = _one(
+        "Return the smallest item of each list, of any dtype that has an order; null for a list without values.",
+        "[1, 4, <NA>, <NA>]",
+    )
+    max = _one(
+        "Return the largest item of each list, of any dtype that has an order; null for a list without values.",
+        "[3, 5, <NA>, <NA>]",
+    )
+    mean = _one(
+        "Return the mean of each list, of datetimes too; null for a list without values.",
+        "[2.0, 4.5, <NA>, <NA>]",
+    )
+    first = _one(
+        "Return the first item of each list that is not null, of any dtype; null for a list without values.",
+        "[2, 4, <NA>, <NA>]",
+    )
+    last = _one(
+        "Return the last item of each list that is not null, of any dtype; null for a list without values.",
+        "[3, 5, <NA>, <NA>]",
+    )
 
     def len(self) -> SeriesT:
         """Return the number of items of each list, null ones too; null for a null list.

@@ -46,10 +46,6 @@ class OrderMethods(Generic[ScalarT]):
     def is_monotonic_decreasing(self) -> ScalarT:
         """Whether values never increase; as `is_monotonic_increasing`.
 
-        See Also
-        --------
-        is_monotonic_increasing : Whether they never decrease.
-
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

@@ -19,9 +19,10 @@ from ..arguments import (
     sum_of,
     with_initial,
 )
+from ..family import family
 from ..types import Axis, FrameT, Obj, Reset, SeriesT
 from .operator_scans import OperatorScans
-from .resets import in_segments
+from .running import RunningMethods
 
 ALONG_ROWS = (1, "columns")
 
@@ -29,7 +30,7 @@ AXES = {1: (0, "index", "rows"), 2: (0, "index", "rows", *ALONG_ROWS)}
 """The values that `axis` may have, by the number of dimensions."""
 
 
-class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
+class ScanMethods(OperatorScans[Obj, SeriesT, FrameT], RunningMethods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that scans: running sums and their kin, and scans by any operator."""
 
     def cumsum(
@@ -130,37 +131,18 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.cumsum(reset="service")["km"].tolist()
         [5, 8, 4, 5]
         """
-        given = exclusive, reverse, initial, skipna, dtype
-        return self._scan("cumsum", axis, reset, numeric_only, *given, reproducible, lower, upper)
+        given = exclusive, reverse, initial, skipna, dtype, reproducible, lower, upper
+        return self._accumulate("cumsum", reset, numeric_only, *given, axis=axis)
 
-    def cumprod(
-        self,
-        axis: Axis = 0,
-        skipna: bool = True,
-        numeric_only: bool = False,
-        *,
-        exclusive: bool = False,
-        initial: Any = None,
-        reverse: bool = False,
-        dtype: Any = None,
-        reset: Reset[SeriesT] = None,
-    ) -> Obj:
-        """Return the running product; parameters as for `Gpuscan.cumsum`.
-
-        See Also
-        --------
-        Gpuscan.cumsum : The running sum, with all parameters.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1, 2, 3, 4]).gpuscan.cumprod().tolist()
-        [1, 2, 6, 24]
+    @family(
         """
-        given = exclusive, reverse, initial, skipna, dtype
-        return self._scan("cumprod", axis, reset, numeric_only, *given)
-
-    def cummax(
+        >>> import pandas as pd, dask_gpuscan
+        >>> x = pd.Series([2, 3, 1, 4])
+        >>> x.gpuscan.{name}().tolist(), x.gpuscan.{name}(reverse=True).tolist()
+        ({0}, {1})
+        """
+    )
+    def _running(
         self,
         axis: Axis = 0,
         skipna: bool = True,
@@ -172,6 +154,15 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         dtype: Any = None,
         reset: Reset[SeriesT] = None,
     ) -> Obj:
+        """Return the running product or extreme; parameters as for `cumsum`."""
+        given = exclusive, reverse, initial, skipna, dtype
+        return self._accumulate("_running", reset, numeric_only, *given, axis=axis)
+
+    cumprod = _running(
+        "Return the running product; parameters as for `Gpuscan.cumsum`.",
+        *([2, 6, 6, 24], [24, 12, 4, 4]),
+    )
+    cummax = _running(
         """Return the running maximum, of times, strings and ordered categories too; parameters as for `Gpuscan.cumsum`.
 
         With ``exclusive=True``, the first row is null if the dtype has a null, otherwise the smallest value of
@@ -179,30 +170,11 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
 
         See Also
         --------
-        Gpuscan.cummin : The running minimum.
         Gpuscan.rolling : The maximum of a number of rows, or of a duration.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1, 3, 2]).gpuscan.cummax().tolist()
-        [1, 3, 3]
-        """
-        given = exclusive, reverse, initial, skipna, dtype
-        return self._scan("cummax", axis, reset, numeric_only, *given)
-
-    def cummin(
-        self,
-        axis: Axis = 0,
-        skipna: bool = True,
-        numeric_only: bool = False,
-        *,
-        exclusive: bool = False,
-        initial: Any = None,
-        reverse: bool = False,
-        dtype: Any = None,
-        reset: Reset[SeriesT] = None,
-    ) -> Obj:
+        """,
+        *([2, 3, 3, 4], [4, 4, 4, 4]),
+    )
+    cummin = _running(
         """Return the running minimum, of times, strings and ordered categories too; parameters as for `Gpuscan.cumsum`.
 
         With ``exclusive=True``, the first row is null if the dtype has a null, otherwise the largest value of
@@ -210,64 +182,14 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
 
         See Also
         --------
-        Gpuscan.cummax : The running maximum.
         Gpuscan.rolling : The minimum of a number of rows, or of a duration.
+        """,
+        *([2, 2, 1, 1], [1, 1, 1, 4]),
+    )
 
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([3, 1, 2]).gpuscan.cummin(reverse=True).tolist()
-        [1, 1, 2]
-        """
-        given = exclusive, reverse, initial, skipna, dtype
-        return self._scan("cummin", axis, reset, numeric_only, *given)
-
-    def cumany(
-        self,
-        *,
-        exclusive: bool = False,
-        reverse: bool = False,
-        reset: Reset[SeriesT] = None,
-    ) -> Obj:
-        """Return whether any value so far is true (not zero), ignoring nulls.
-
-        See Also
-        --------
-        Gpuscan.cumall : Whether all values so far are true.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([0, 2, 0]).gpuscan.cumany().tolist()
-        [False, True, True]
-        """
-        return self._scan("cumany", 0, reset, None, exclusive, reverse)
-
-    def cumall(
-        self,
-        *,
-        exclusive: bool = False,
-        reverse: bool = False,
-        reset: Reset[SeriesT] = None,
-    ) -> Obj:
-        """Return whether all values so far are true (not zero), ignoring nulls.
-
-        See Also
-        --------
-        Gpuscan.cumany : Whether any value so far is true.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1, 0, 2]).gpuscan.cumall().tolist()
-        [True, False, False]
-        """
-        return self._scan("cumall", 0, reset, None, exclusive, reverse)
-
-    def _scan(
-        self, label: str, axis: Any, reset: Any, numeric_only: bool | None, *given: Any
+    def _accumulate(
+        self, label: str, reset: Any, numeric_only: bool | None, *given: Any, axis: Any = 0
     ) -> Any:
-        """Scan each column; `numeric_only` is None where a method has none, and others are as for `cumulative`."""
         scan = made_once(cumulative, label, False, numeric_only, *given)
         ndim, options = self._obj.ndim, scan.options
         if type(axis) is not int or axis != 0:
@@ -287,8 +209,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
                 )
         if reset is not None:
             grouped = replace(scan, in_groups=True)
-            return in_segments(
-                self._obj, reset, lambda groups: groups._cumulate(grouped, bool(numeric_only))
+            return self._in_segments(
+                reset, lambda groups: groups._cumulate(grouped, bool(numeric_only))
             )
         if options.initial is not None:
             scan = with_initial(scan, lambda: names_of(meta_of(self._obj)))

@@ -29,42 +29,11 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         raise NotImplementedError
 
     def shift(self, periods: SupportsIndex = 1, *, fill_value: Any = NO_FILL) -> Obj:
-        """Return the value `periods` rows before each row, over partition borders too; of groups, within the group.
-
-        Parameters
-        ----------
-        periods : int, default 1
-            How many rows before; negative numbers mean rows after.
-        fill_value : scalar, optional
-            The value where there is no such row; by default null.
-
-        Returns
-        -------
-        Series or DataFrame
-            With the rows and the index of the frame, and the dtypes of `pandas.DataFrame.shift`: NumPy's integers
-            become float64 and its bool objects, unless there is a `fill_value`. Columns may be of any dtype.
-
-        Raises
-        ------
-        TypeError
-            If `periods` is not an integer, and for a `fill_value` that a column cannot hold.
-        OverflowError
-            At compute time, for an integer of NumPy that float64 does not hold, such as most beyond 2**53; a column of
-            ``Int64`` holds it.
-
-        See Also
-        --------
-        diff : What changed since.
-
-        Notes
-        -----
-        A partition hands on its last `periods` rows (of each group), and only rows near a border see them.
+        """Return the value `periods` rows before each row of its group; parameters as for `Gpuscan.shift`.
 
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1, 2, 3]).gpuscan.shift(1, fill_value=0).tolist()
-        [0, 1, 2]
         >>> df = pd.DataFrame({"k": ["a", "b", "a"], "x": [1, 2, 3]})
         >>> df.gpuscan.groupby("k")["x"].shift(-1).tolist()
         [3.0, nan, nan]
@@ -191,7 +160,7 @@ class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        A partition hands on its last `periods` rows, and only rows near a border see them.
+        A partition hands on its last `periods` rows (of each group), and only rows near a border see them.
 
         Examples
         --------

@@ -8,18 +8,30 @@ from ...engines.run import meta_of, run
 from ...frames.keys import By, check_subset
 from ...ops.groupby.top_rows import KEEP, Top, TopOfAll
 from ..arguments import check_choice, check_count
+from ..family import family
 from ..types import FrameT, Methods, Names, Obj, SeriesT, TopKeep
 
 
 class TopMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that finds the largest and smallest values."""
 
-    def nlargest(
-        self,
-        n: SupportsIndex = 5,
-        columns: Names | None = None,
-        keep: TopKeep = "first",
+    @family(
+        """
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([3, 9, 4, 9]).gpuscan.{name}(3).to_dict()
+        {0}
+        >>> df = pd.DataFrame({{"k": list("abc"), "x": [1, 2, 2], "y": [5, 6, 7]}})
+        >>> df.gpuscan.{name}(2, ["x", "y"])["k"].tolist()
+        {1}
+        """
+    )
+    def _extremes(
+        self, n: SupportsIndex = 5, columns: Names | None = None, keep: TopKeep = "first"
     ) -> Obj:
+        """Return the rows with the largest or smallest values; parameters as for `nlargest`."""
+        return self._top("_extremes", n, columns, keep)
+
+    nlargest = _extremes(
         """Return the rows with the largest values, the largest first, over any number of partitions.
 
         Parameters
@@ -52,41 +64,17 @@ class TopMethods(Methods[Obj, SeriesT, FrameT]):
         Notes
         -----
         Partitions hand on the rows that may be among the answer.
+        """,
+        {1: 9, 3: 9, 2: 4},
+        ["c", "b"],
+    )
+    nsmallest = _extremes(
+        "Return the rows with the smallest values, the smallest first; parameters as for `nlargest`.",
+        {0: 3, 2: 4, 1: 9},
+        ["a", "b"],
+    )
 
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([3, 9, 4, 9]).gpuscan.nlargest(3).to_dict()
-        {1: 9, 3: 9, 2: 4}
-        >>> df = pd.DataFrame({"k": list("abc"), "x": [1, 2, 2], "y": [5, 6, 7]})
-        >>> df.gpuscan.nlargest(2, ["x", "y"])
-           k  x  y
-        2  c  2  7
-        1  b  2  6
-        """
-        return self._top(n, columns, keep, True)
-
-    def nsmallest(
-        self,
-        n: SupportsIndex = 5,
-        columns: Names | None = None,
-        keep: TopKeep = "first",
-    ) -> Obj:
-        """Return the rows with the smallest values, the smallest first; parameters as for `nlargest`.
-
-        See Also
-        --------
-        nlargest : Those with the largest.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([3, 9, 4, 9]).gpuscan.nsmallest(2).to_dict()
-        {0: 3, 2: 4}
-        """
-        return self._top(n, columns, keep, False)
-
-    def _top(self, n: SupportsIndex, columns: Any, keep: str, largest: bool) -> Any:
+    def _top(self, name: str, n: SupportsIndex, columns: Any, keep: str) -> Any:
         count, meta = max(check_count("n", n), 0), meta_of(self._obj)
         check_choice("keep", keep, KEEP)
         if meta.ndim == 2 and columns is None:
@@ -94,4 +82,4 @@ class TopMethods(Methods[Obj, SeriesT, FrameT]):
         by: By = check_subset(meta, columns, "columns")
         if keep == "last" and len(by.columns) > 1:
             raise ValueError("keep must be 'first' or 'all' for several columns, found 'last'")
-        return run(self._obj, TopOfAll(by, Top(count, largest, keep)))
+        return run(self._obj, TopOfAll(by, Top(count, name == "nlargest", keep)))

@@ -22,8 +22,16 @@ from ...ops.statistics.groups import Reduction, spread
 from ...ops.statistics.table import REDUCTIONS, ROWS
 from ...ops.windows.exact import holds_decimals
 from ..arguments import check_ddof, check_flags, check_operator, hints
+from ..family import family
 from ..types import FrameT, Obj, SeriesT
 from .columns import GroupByColumns
+
+EXAMPLE = """
+>>> import pandas as pd, dask_gpuscan
+>>> df = pd.DataFrame({{"k": [1, 1, 2], "x": [7, 2, 5]}})
+>>> df.gpuscan.groupby("k")["x"].{name}().to_dict()
+{0}
+"""
 
 
 class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
@@ -156,82 +164,6 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         found: Obj = self._reduce(name, numeric_only, **options)
         return found
 
-    def prod(self, numeric_only: bool = False) -> Obj:
-        """Return the product of each group.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
-        >>> df.gpuscan.groupby("k")["x"].prod().to_dict()
-        {1: 18, 2: 5}
-        """
-        return self._reduce("prod", numeric_only)
-
-    def min(self, numeric_only: bool = False) -> Obj:
-        """Return the smallest value of each group.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
-        >>> df.gpuscan.groupby("k")["x"].min().to_dict()
-        {1: 3, 2: 5}
-        """
-        return self._reduce("min", numeric_only)
-
-    def max(self, numeric_only: bool = False) -> Obj:
-        """Return the largest value of each group.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
-        >>> df.gpuscan.groupby("k")["x"].max().to_dict()
-        {1: 6, 2: 5}
-        """
-        return self._reduce("max", numeric_only)
-
-    def any(self) -> Obj:
-        """Return whether any value of each group is true (not zero).
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [0, 3, 0]})
-        >>> df.gpuscan.groupby("k")["x"].any().to_dict()
-        {1: True, 2: False}
-        """
-        return self._reduce("any")
-
-    def all(self) -> Obj:
-        """Return whether all values of each group are true (not zero).
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [0, 3, 5]})
-        >>> df.gpuscan.groupby("k")["x"].all().to_dict()
-        {1: False, 2: True}
-        """
-        return self._reduce("all")
-
-    def count(self) -> Obj:
-        """Return the number of values of each group that are not null.
-
-        See Also
-        --------
-        size : Rows, null or not.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, None, 5]})
-        >>> df.gpuscan.groupby("k")["x"].count().to_dict()
-        {1: 1, 2: 1}
-        """
-        return self._reduce("count")
-
     def mean(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
         """Return the mean of each group; parameters as for `sum`.
 
@@ -244,81 +176,55 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         """
         return self._sums("mean", numeric_only, reproducible)
 
-    def var(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
-        """Return the variance of each group, divided by the number of values less `ddof`.
+    @family(EXAMPLE)
+    def _each(self, numeric_only: bool = False) -> Obj:
+        """Return one value of each group; `numeric_only` as for `sum`."""
+        return self._reduce("_each", numeric_only)
 
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
-        >>> df.gpuscan.groupby("k")["x"].var().to_dict()
-        {1: 4.5, 2: nan}
-        """
-        return self._reduce("var", numeric_only, ddof=check_ddof(ddof))
+    prod = _each("Return the product of each group.", {1: 14, 2: 5})
+    min = _each("Return the smallest value of each group.", {1: 2, 2: 5})
+    max = _each("Return the largest value of each group.", {1: 7, 2: 5})
+    first = _each(
+        "Return the first value of each group that is not null, of any dtype.", {1: 7, 2: 5}
+    )
+    last = _each(
+        "Return the last value of each group that is not null, of any dtype.", {1: 2, 2: 5}
+    )
 
-    def std(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
-        """Return the standard deviation of each group.
+    @family(EXAMPLE)
+    def _spread(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
+        """Return how far the values of each group are spread, divided by their number less `ddof`."""
+        return self._reduce("_spread", numeric_only, ddof=check_ddof(ddof))
 
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 2, 5]})
-        >>> df.gpuscan.groupby("k")["x"].std().round(3).to_dict()
-        {1: 2.828, 2: nan}
-        """
-        return self._reduce("std", numeric_only, ddof=check_ddof(ddof))
+    var = _spread(
+        "Return the variance of each group, divided by the number of values less `ddof`.",
+        "{1: 12.5, 2: nan}",
+    )
+    std = _spread("Return the standard deviation of each group.", "{1: 3.5355339059327378, 2: nan}")
+    sem = _spread(
+        "Return the standard error of the mean of each group: its standard deviation over the root of the count.",
+        "{1: 2.5, 2: nan}",
+    )
 
-    def sem(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
-        """Return the standard error of the mean of each group: its standard deviation over the root of the count.
+    @family(EXAMPLE.replace("[7, 2, 5]", "[0, 3, None]"))
+    def _any_dtype(self) -> Obj:
+        """Return one value of each group, of columns of any dtype."""
+        return self._reduce("_any_dtype")
 
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 2, 5]})
-        >>> df.gpuscan.groupby("k")["x"].sem().to_dict()
-        {1: 2.0, 2: nan}
-        """
-        return self._reduce("sem", numeric_only, ddof=check_ddof(ddof))
-
-    def first(self, numeric_only: bool = False) -> Obj:
-        """Return the first value of each group that is not null, of any dtype.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [None, 3, 5]})
-        >>> df.gpuscan.groupby("k")["x"].first().to_dict()
-        {1: 3.0, 2: 5.0}
-        """
-        return self._reduce("first", numeric_only)
-
-    def last(self, numeric_only: bool = False) -> Obj:
-        """Return the last value of each group that is not null, of any dtype.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
-        >>> df.gpuscan.groupby("k")["x"].last().to_dict()
-        {1: 3, 2: 5}
-        """
-        return self._reduce("last", numeric_only)
-
-    def nunique_consecutive(self) -> Obj:
-        """Return how many runs of equal values each group has, in the rows' order; nulls are passed over.
-
-        See Also
-        --------
-        nunique : Distinct values.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 6, 5]})
-        >>> df.gpuscan.groupby("k")["x"].nunique_consecutive().to_dict()
-        {1: 1, 2: 1}
-        """
-        return self._reduce("nunique_consecutive")
+    any = _any_dtype(
+        "Return whether any value of each group is true (not zero).", {1: True, 2: False}
+    )
+    all = _any_dtype(
+        "Return whether all values of each group are true (not zero).", {1: False, 2: True}
+    )
+    count = _any_dtype(
+        "Return the number of values of each group that are not null; `size` counts rows.",
+        {1: 2, 2: 0},
+    )
+    nunique_consecutive = _any_dtype(
+        "Return how many runs of equal values each group has, in the rows' order, passing over nulls; see `nunique`.",
+        {1: 2, 2: 0},
+    )
 
     def size(self) -> SeriesT:
         """Return the number of rows of each group, as a Series.

@@ -11,16 +11,16 @@ from ...engines.run import meta_of, run
 from ...frames.registry import names_of, unused_name
 from ...kernels.messages import shown
 from ...ops.core.operation import Part
-from ...ops.core.plans import made_once
 from ...ops.groupby.top_rows import KEEP, Top, TopRows
 from ...ops.runs import RunNumbers
 from ...ops.scan.row_number import CountRows
 from ...ops.sort.rank import RankGroups, RankOptions
 from ...ops.windows.surroundings import GroupOverlap, NeighbourOperation
-from ..arguments import check_choice, check_column, check_count, check_flags
-from ..frame.resets import in_segments
+from ..arguments import check_choice, check_column, check_count
+from ..family import family
+from ..frame.running import RunningMethods
 from ..frame.shift import ShiftedStatistics
-from ..types import FrameT, Obj, Reset, SeriesT, TopKeep
+from ..types import FrameT, Obj, SeriesT, TopKeep
 from .columns import EVERY_COLUMN, GroupByColumns
 
 Place = int | slice
@@ -30,7 +30,11 @@ Numbers = Callable[[], Any]
 """Gives the number of each row in its group, as a series: from 0, null in rows that are in no group."""
 
 
-class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, SeriesT, FrameT]):
+class GroupByRows(
+    GroupByColumns[Obj, SeriesT, FrameT],
+    ShiftedStatistics[Obj, SeriesT, FrameT],
+    RunningMethods[Obj, SeriesT, FrameT],
+):
     """The part of `GroupBy` that numbers and chooses rows."""
 
     def _neighbours(self, operation: NeighbourOperation) -> Any:
@@ -57,34 +61,6 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         )
         needed = [n for part in parts for n in part.sources]
         return self._named(run(self._needed([*needed, *carry.times]), carry))
-
-    def cumcount(
-        self,
-        ascending: bool = True,
-        *,
-        reset: Reset[SeriesT] = None,
-    ) -> SeriesT:
-        """Return the number of each row within its group, from 0, counted from the first row or from the last.
-
-        See Also
-        --------
-        GroupBy.size : The number of rows of each group.
-        Gpuscan.row_number : Without groups.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
-        >>> df.gpuscan.groupby("k").cumcount(ascending=False).tolist()
-        [1, 0, 0]
-        """
-        check_flags(ascending=ascending)
-        if reset is not None:
-            return in_segments(
-                self._obj, reset, lambda groups: groups.cumcount(ascending), groups=self
-            )
-        count = made_once(CountRows, not ascending)
-        return self._scan_columns("cumcount", count, lambda: [Part(None, (), count)], True)
 
     def head(self, n: SupportsIndex = 5) -> Obj:
         """Return the first rows of each group, in the rows' own order with their own index.
@@ -122,10 +98,6 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
 
     def tail(self, n: SupportsIndex = 5) -> Obj:
         """Return the last rows of each group, in the rows' own order; parameters as for `head`.
-
-        See Also
-        --------
-        head : The first rows instead.
 
         Examples
         --------
@@ -185,12 +157,26 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         return self._rows("nth", [_place(place) for place in places])
 
     @overload
-    def nlargest(self, n: SupportsIndex = 5, *, keep: TopKeep = "first") -> SeriesT: ...
+    def _extremes(self, n: SupportsIndex = 5, *, keep: TopKeep = "first") -> SeriesT: ...
     @overload
-    def nlargest(
+    def _extremes(
         self, n: SupportsIndex, columns: Hashable | TopKeep, keep: TopKeep = "first"
     ) -> Any: ...
-    def nlargest(self, n: SupportsIndex = 5, columns: Any = None, keep: TopKeep = "first") -> Any:
+    def _extremes(self, n: SupportsIndex = 5, columns: Any = None, keep: TopKeep = "first") -> Any:
+        """Return the rows of each group with the largest or smallest values; parameters as for `nlargest`."""
+        return self._top("_extremes", n, columns, keep)
+
+    _extreme = family(
+        """
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({{"k": list("abaa"), "x": [1, 2, 3, 4]}})
+        >>> df.gpuscan.groupby("k")["x"].{name}(2).to_dict()
+        {0}
+        >>> df.gpuscan.groupby("k").{name}(2, "x")
+        {1}
+        """
+    )(_extremes)
+    nlargest = _extreme(
         """Return the rows of each group with the largest values of one column.
 
         Parameters
@@ -227,44 +213,17 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         See Also
         --------
         head : The first rows of each group, where rows are sorted already.
+        """,
+        {("a", 3): 4, ("a", 2): 3, ("b", 1): 2},
+        "   k  x\n1  b  2\n2  a  3\n3  a  4",
+    )
+    nsmallest = _extreme(
+        "Return the rows of each group with the smallest values of one column; parameters as for `nlargest`.",
+        {("a", 0): 1, ("a", 2): 3, ("b", 1): 2},
+        "   k  x\n0  a  1\n1  b  2\n2  a  3",
+    )
 
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1, 2, 3, 4]})
-        >>> df.gpuscan.groupby("k")["x"].nlargest(2).to_dict()
-        {('a', 3): 4, ('a', 2): 3, ('b', 1): 2}
-        >>> df.gpuscan.groupby("k").nlargest(2, "x")
-           k  x
-        1  b  2
-        2  a  3
-        3  a  4
-        """
-        return self._top(n, columns, keep, True)
-
-    @overload
-    def nsmallest(self, n: SupportsIndex = 5, *, keep: TopKeep = "first") -> SeriesT: ...
-    @overload
-    def nsmallest(
-        self, n: SupportsIndex, columns: Hashable | TopKeep, keep: TopKeep = "first"
-    ) -> Any: ...
-    def nsmallest(self, n: SupportsIndex = 5, columns: Any = None, keep: TopKeep = "first") -> Any:
-        """Return the rows of each group with the smallest values of one column; parameters as for `nlargest`.
-
-        See Also
-        --------
-        nlargest : The largest instead.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1, 2, 3, 4]})
-        >>> df.gpuscan.groupby("k")["x"].nsmallest(1).to_dict()
-        {('a', 0): 1, ('b', 1): 2}
-        """
-        return self._top(n, columns, keep, False)
-
-    def _top(self, n: SupportsIndex, columns: Any, keep: Any, largest: bool) -> Any:
+    def _top(self, name: str, n: SupportsIndex, columns: Any, keep: Any) -> Any:
         if self._as_series and columns is not None:
             columns, keep = None, columns
         count = check_count("n", n)
@@ -275,8 +234,8 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
             if columns is None:
                 raise TypeError("nlargest and nsmallest are of one column; choose it by its name")
             check_column("columns", columns, names_of(self._meta))
-            return self._top_rows(Top(count, largest, keep), columns)
-        top = Top(count, largest, keep)
+            return self._top_rows(Top(count, name == "nlargest", keep), columns)
+        top = Top(count, name == "nlargest", keep)
         if self._options.sort is False or not self._options.as_index:
             raise ValueError(
                 f"{top.method} of one column has groups in the order of their keys, which are in its index; leave out "

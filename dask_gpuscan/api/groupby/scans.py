@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from typing import Any, SupportsIndex, overload
+from typing import Any, overload
 
 from ...engines.run import meta_of
 from ...frames.registry import names_of
@@ -22,6 +22,7 @@ from ..arguments import (
     hints,
     with_initial,
 )
+from ..family import family
 from ..frame.inputs import with_rows_told
 from ..frame.operator_scans import check_scan, scan_parts
 from ..frame.resets import in_segments
@@ -36,7 +37,6 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
     def _in_segments(
         self, reset: Any, ask: Callable[[Any], Any], local_dict: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return what `ask` returns for the rows of each group from one reset to the next."""
         return in_segments(self._obj, reset, ask, local_dict, self)
 
     def _fill(self, reverse: bool, limit: Any, reset: Any = None) -> Any:
@@ -49,6 +49,11 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
             lambda: [Part(n, (n,), fill) for n in self._columns()],
             self._as_series,
         )
+
+    def _numbers(self, name: str | None, from_last: bool = False) -> Any:
+        count = made_once(CountRows, from_last)
+        label = "row-number" if name else "cumcount"
+        return self._scan_columns(label, count, lambda: [Part(name, (), count)], True, name is None)
 
     def _accumulate(self, label: str, reset: Any, numeric_only: bool | None, *given: Any) -> Any:
         scan = made_once(cumulative, label, True, numeric_only, *given)
@@ -113,7 +118,15 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         given = exclusive, reverse, initial, skipna, dtype
         return self._accumulate("cumsum", reset, numeric_only, *given, reproducible, lower, upper)
 
-    def cumprod(
+    @family(
+        """
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({{"k": [1, 2, 1, 1], "x": [6, 3, 5, 7]}})
+        >>> df.gpuscan.groupby("k")["x"].{name}().tolist()
+        {0}
+        """
+    )
+    def _running(
         self,
         numeric_only: bool = False,
         *,
@@ -124,181 +137,20 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         dtype: Any = None,
         reset: Reset[SeriesT] = None,
     ) -> Obj:
-        """Return the running product within each group, with integers in 64 bits; parameters as for `cumsum`.
-
-        See Also
-        --------
-        GroupBy.cumsum : The running sum, with all parameters.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
-        >>> df.gpuscan.groupby("k")["x"].cumprod().tolist()
-        [6, 3, 30]
-        """
+        """Return the running product or extreme within each group; parameters as for `cumsum`."""
         given = exclusive, reverse, initial, skipna, dtype
-        return self._accumulate("cumprod", reset, numeric_only, *given)
+        return self._accumulate("_running", reset, numeric_only, *given)
 
-    def cummax(
-        self,
-        numeric_only: bool = False,
-        *,
-        exclusive: bool = False,
-        initial: Any = None,
-        reverse: bool = False,
-        skipna: bool = True,
-        dtype: Any = None,
-        reset: Reset[SeriesT] = None,
-    ) -> Obj:
-        """Return the running maximum within each group; parameters as for `cumsum`.
-
-        See Also
-        --------
-        GroupBy.cummin : The running minimum.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
-        >>> df.gpuscan.groupby("k")["x"].cummax().tolist()
-        [6, 3, 6]
-        """
-        given = exclusive, reverse, initial, skipna, dtype
-        return self._accumulate("cummax", reset, numeric_only, *given)
-
-    def cumany(
-        self,
-        *,
-        exclusive: bool = False,
-        reverse: bool = False,
-        reset: Reset[SeriesT] = None,
-    ) -> Obj:
-        """Return whether any value so far of the group is true (not zero), ignoring nulls.
-
-        See Also
-        --------
-        GroupBy.cumall : Whether all values so far are true.
-        Gpuscan.cumany : Without groups.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 2, 1, 2], "x": [0, 0, 3, 0]})
-        >>> df.gpuscan.groupby("k")["x"].cumany().tolist()
-        [False, False, True, False]
-        """
-        return self._accumulate("cumany", reset, None, exclusive, reverse)
-
-    def cumall(
-        self,
-        *,
-        exclusive: bool = False,
-        reverse: bool = False,
-        reset: Reset[SeriesT] = None,
-    ) -> Obj:
-        """Return whether all values so far of the group are true (not zero), ignoring nulls.
-
-        See Also
-        --------
-        GroupBy.cumany : Whether any value so far is true.
-        Gpuscan.cumall : Without groups.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 2, 1, 2], "x": [1, 0, 3, 1]})
-        >>> df.gpuscan.groupby("k")["x"].cumall().tolist()
-        [True, False, True, False]
-        """
-        return self._accumulate("cumall", reset, None, exclusive, reverse)
-
-    def cummin(
-        self,
-        numeric_only: bool = False,
-        *,
-        exclusive: bool = False,
-        initial: Any = None,
-        reverse: bool = False,
-        skipna: bool = True,
-        dtype: Any = None,
-        reset: Reset[SeriesT] = None,
-    ) -> Obj:
-        """Return the running minimum within each group; parameters as for `cumsum`.
-
-        See Also
-        --------
-        GroupBy.cummax : The running maximum.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
-        >>> df.gpuscan.groupby("k")["x"].cummin().tolist()
-        [6, 3, 5]
-        """
-        given = exclusive, reverse, initial, skipna, dtype
-        return self._accumulate("cummin", reset, numeric_only, *given)
-
-    def ffill(
-        self,
-        limit: SupportsIndex | None = None,
-        *,
-        reset: Reset[SeriesT] = None,
-    ) -> Obj:
-        """Fill nulls with the last value before them in their group, of columns of any dtype.
-
-        See Also
-        --------
-        GroupBy.bfill : The next value instead.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, None]})
-        >>> df.gpuscan.groupby("k")["x"].ffill().tolist()
-        [6.0, 3.0, 6.0]
-        """
-        return self._fill(False, limit, reset)
-
-    def bfill(
-        self,
-        limit: SupportsIndex | None = None,
-        *,
-        reset: Reset[SeriesT] = None,
-    ) -> Obj:
-        """Fill nulls with the next value after them in their group, of columns of any dtype.
-
-        See Also
-        --------
-        GroupBy.ffill : The last value instead.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [None, 3, 5]})
-        >>> df.gpuscan.groupby("k")["x"].bfill().tolist()
-        [5.0, 3.0, 5.0]
-        """
-        return self._fill(True, limit, reset)
-
-    def row_number(self, *, reset: Reset[SeriesT] = None) -> SeriesT:
-        """Return the number of each row within its group, from 0, as a Series ``row_number``.
-
-        See Also
-        --------
-        GroupBy.cumcount : The same, and from the end.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
-        >>> df.gpuscan.groupby("k").row_number().tolist()
-        [0, 0, 1]
-        """
-        if reset is not None:
-            return self._in_segments(reset, lambda groups: groups.row_number())
-        return self._scan("row-number", [Part("row_number", (), CountRows())], True)
+    cumprod = _running(
+        "Return the running product within each group, with integers in 64 bits; parameters as for `cumsum`.",
+        [6, 3, 30, 210],
+    )
+    cummax = _running(
+        "Return the running maximum within each group; parameters as for `cumsum`.", [6, 3, 6, 7]
+    )
+    cummin = _running(
+        "Return the running minimum within each group; parameters as for `cumsum`.", [6, 3, 5, 5]
+    )
 
     @overload
     def scan(

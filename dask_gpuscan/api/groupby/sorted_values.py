@@ -26,10 +26,6 @@ class GroupBySorted(GroupByAgg[Obj, SeriesT, FrameT]):
     def median(self, numeric_only: bool = False) -> Obj:
         """Return the median of each group, exact over partitions too; see `quantile`.
 
-        See Also
-        --------
-        quantile : Any other share of the values.
-
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

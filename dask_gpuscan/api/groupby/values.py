@@ -34,14 +34,8 @@ class GroupByValues(GroupByTransform[Obj, SeriesT, FrameT]):
 
         Parameters
         ----------
-        normalize : bool, default False
-            Return shares of all that are counted in a group rather than counts.
-        sort : bool, default True
-            Sort by count; values with equal counts are in the order in which they are met. If False, all are.
-        ascending : bool, default False
-            Least frequent first.
-        dropna : bool, default True
-            Leave out nulls, and rows with any.
+        normalize, sort, ascending, dropna
+            As for `Gpuscan.value_counts`; counts are sorted, and shares are of all that are counted, within a group.
 
         Returns
         -------

@@ -11,6 +11,8 @@ from ...engines.run import meta_of, methods_of
 from ...frames.registry import column_of, library_of, names_of, unused_name
 from ...kernels.late_dataclass import dataclass
 from ...ops.core.columnwise import labelled_columns, without_name
+from ...ops.core.operation import GroupReduction, Part
+from ...ops.groupby.sorted_values import SortedReduction
 from ...ops.time.edges import (
     FillEdges,
     append_inexact,
@@ -18,9 +20,9 @@ from ...ops.time.edges import (
     near_enough,
     nearer_rows,
 )
-from ..arguments import check_limit
+from ..arguments import check_flags, check_limit, hints
+from ..groupby.sorted_values import GroupBySorted
 from ..types import FrameT, Obj, SeriesT
-from .bucket_reductions import BucketReductions
 
 Way = Literal["backward", "forward"]
 
@@ -42,8 +44,22 @@ class Edges:
         raise NotImplementedError
 
 
-class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
+class EdgeRows(GroupBySorted[Obj, SeriesT, FrameT]):
     """The part of `Resampler`, and of that of groups, that gives rows at the edges of buckets."""
+
+    def _reduce_sorted(
+        self, operation: SortedReduction, numeric_only: bool, qs: tuple[float, ...] = ()
+    ) -> Any:
+        """Sort the values of buckets; one quantile at a time, as an answer has one row a bucket."""
+        check_flags(numeric_only=numeric_only)
+        if qs:
+            raise TypeError(f"q must be one number between 0 and 1, found {list(qs)}")
+        names = self._columns(bool(numeric_only))
+        if not names:
+            raise ValueError(f"{operation.name} needs at least one column besides the times")
+        parts: list[Part[GroupReduction]] = [Part(name, (name,), operation) for name in names]
+        with hints(self._as_series, numeric_only):
+            return self._answer(self._reduce_groups(parts, self._as_series))
 
     def asfreq(self, fill_value: Any = None) -> Obj:
         """Return the rows at the edges of buckets, and null rows at edges where there are none.
@@ -127,10 +143,6 @@ class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
         ----------
         limit : int, optional
             Take a row for at most this many edges before it.
-
-        See Also
-        --------
-        asfreq : Only rows at the edges.
 
         Examples
         --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self, SupportsIndex, overload
@@ -26,16 +26,18 @@ from ...ops.windows.exact_expanding import EXACT, ExpandingExact
 from ...ops.windows.expanding import ExpandingPick, ExpandingStatistic
 from ...ops.windows.rolling import RowShape
 from ..arguments import check_flags, hints
-from ..types import Duration, FrameT, Methods, Obj, SeriesT
+from ..types import Duration, FrameT, Obj, SeriesT
 from .arguments import MOST_ROWS, Times, Weights, check_periods
 from .records import Records
-from .rolling import Rolling
+from .rolling import Rolling, RollingMethods
 from .statistics import WindowStatistics
-from .windows import FrameNeighbours, FrameRows, Rows, Statistics
+from .windows import FrameRows, Rows, Statistics
 
 
-class WindowMethods(Methods[Obj, SeriesT, FrameT]):
-    """The part of `Gpuscan` that makes windows."""
+class WindowMethods(RollingMethods[Obj, SeriesT, FrameT]):
+    """The part of `Gpuscan` and `GroupBy` that makes windows."""
+
+    _ROWS: Callable[[Any], Rows] = FrameRows
 
     def ewm(
         self,
@@ -48,7 +50,7 @@ class WindowMethods(Methods[Obj, SeriesT, FrameT]):
         ignore_na: bool = False,
         times: Hashable | SeriesT | ArrayLike | None = None,
     ) -> Ewm[Obj, SeriesT, FrameT]:
-        """Return exponentially weighted windows of all rows so far.
+        """Return exponentially weighted windows of all rows so far, of groups of those of each group.
 
         Parameters
         ----------
@@ -64,11 +66,14 @@ class WindowMethods(Methods[Obj, SeriesT, FrameT]):
             Let weights decay by values, not by rows.
         times : name, Series, Index or array, optional
             Times of the rows, for `mean` only: the name of a column, which is left out of the answer, or as
-            many dates. For a Dask collection, a name or a Dask Series with the same partitions.
+            many dates. For a Dask collection, a name or a Dask Series with the same partitions. Of groups, in the
+            rows' own order.
 
         Returns
         -------
         Ewm
+            Its answers, of groups too, have the rows, the order and the index of the frame; those of pandas are ordered
+            by group. Rows whose key is null are null.
 
         Raises
         ------
@@ -92,12 +97,16 @@ class WindowMethods(Methods[Obj, SeriesT, FrameT]):
         >>> days = pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-04"])
         >>> pd.Series([0.0, 3.0, 6.0]).gpuscan.ewm(halflife="1D", times=days).mean().round(2).tolist()
         [0.0, 2.0, 4.91]
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [1.0, 5.0, 2.0]})
+        >>> df.gpuscan.groupby("k")["x"].ewm(alpha=0.5, adjust=False).mean().tolist()
+        [1.0, 5.0, 1.5]
         """
         weights = Weights(com, span, halflife, alpha, adjust, ignore_na)
-        return Ewm(FrameRows(self._obj), weights, min_periods, times)
+        rows = self._ROWS(self if self._IN_GROUPS else self._obj)
+        return Ewm(rows, weights, min_periods, times)
 
     def expanding(self, min_periods: SupportsIndex = 1) -> Expanding[Obj, SeriesT, FrameT]:
-        """Return windows of all rows so far.
+        """Return windows of all rows so far, of groups of those of each group.
 
         Parameters
         ----------
@@ -107,6 +116,8 @@ class WindowMethods(Methods[Obj, SeriesT, FrameT]):
         Returns
         -------
         Expanding
+            Its answers, of groups too, have the rows, the order and the index of the frame; those of pandas are ordered
+            by group. Rows whose key is null are null.
 
         Raises
         ------
@@ -122,8 +133,12 @@ class WindowMethods(Methods[Obj, SeriesT, FrameT]):
         >>> import pandas as pd, dask_gpuscan
         >>> pd.Series([1.0, 2.0, 6.0]).gpuscan.expanding().mean().tolist()
         [1.0, 1.5, 3.0]
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [1.0, 5.0, 2.0]})
+        >>> df.gpuscan.groupby("k")["x"].expanding().mean().tolist()
+        [1.0, 5.0, 1.5]
         """
-        return Expanding(FrameRows(self._obj), FrameNeighbours(self._obj), min_periods)
+        rows = self if self._IN_GROUPS else self._obj
+        return Expanding(self._ROWS(rows), self._NEIGHBOURS(rows), min_periods)
 
 
 class Expanding(WindowStatistics[Obj, SeriesT, FrameT], Records[Obj, SeriesT, FrameT]):
@@ -347,10 +362,6 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
     def std(self, bias: bool = False, numeric_only: bool = False) -> Obj:
         """Return the exponentially weighted standard deviation; parameters as for `var`.
 
-        See Also
-        --------
-        var : Its square.
-
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -422,10 +433,6 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False
     ) -> Any:
         """Return the exponentially weighted correlation; parameters as for `cov`.
-
-        See Also
-        --------
-        cov : The covariance.
 
         Examples
         --------

@@ -61,10 +61,6 @@ class Records(Statistics[Obj, SeriesT, FrameT]):
     def idxmin(self, numeric_only: bool = False) -> Obj:
         """Return the label of the smallest value so far; parameters as for `idxmax`.
 
-        See Also
-        --------
-        idxmax : Of the largest value.
-
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, SupportsIndex, overload
 
 import pandas as pd
@@ -35,7 +35,11 @@ CLOSED = ("right", "left", "both", "neither")
 
 
 class RollingMethods(Methods[Obj, SeriesT, FrameT]):
-    """The part of `Gpuscan` that makes rolling windows."""
+    """The part of `Gpuscan` and `GroupBy` that makes rolling windows."""
+
+    _IN_GROUPS = False
+    """Whether windows are of the rows of groups, rather than of a frame."""
+    _NEIGHBOURS: Callable[..., Rows] = FrameNeighbours
 
     def rolling(
         self,
@@ -45,7 +49,7 @@ class RollingMethods(Methods[Obj, SeriesT, FrameT]):
         on: Hashable = None,
         closed: Closed | None = None,
     ) -> Rolling[Obj, SeriesT, FrameT]:
-        """Return windows around each row, over partition borders too, of a number of rows or of a duration.
+        """Return windows around each row, of groups of rows of its group, of a number of rows or of a duration.
 
         Parameters
         ----------
@@ -65,6 +69,8 @@ class RollingMethods(Methods[Obj, SeriesT, FrameT]):
         Returns
         -------
         Rolling
+            Its windows reach over partition borders. Answers, of groups too, have the rows, the order and the index of
+            the frame, so they can be columns of it; those of pandas are ordered by group.
 
         Raises
         ------
@@ -93,12 +99,16 @@ class RollingMethods(Methods[Obj, SeriesT, FrameT]):
         [nan, 3.0, 6.0, 12.0]
         >>> x.gpuscan.rolling(3, min_periods=1, center=True).max().tolist()
         [2.0, 4.0, 8.0, 8.0]
+        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1.0, 2.0, 3.0, 5.0]})
+        >>> df.gpuscan.groupby("k")["x"].rolling(2).sum().tolist()
+        [nan, nan, 4.0, 8.0]
         """
         if on is None and isinstance(window, int):  # which asks nothing of the frame
             found = made_once(window_shape, None, window, min_periods, center, None, closed)
         else:
             found = _shape_once(meta_of(self._obj), window, min_periods, center, on, closed)
-        return Rolling(FrameNeighbours(self._obj, on), *found)
+        rows = self._NEIGHBOURS(self if self._IN_GROUPS else self._obj, on)
+        return Rolling(rows, *found)
 
 
 def _shape_once(meta: Any, window: Any, *given: Any) -> tuple[Shape, int]:

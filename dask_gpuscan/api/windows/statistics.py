@@ -8,9 +8,17 @@ from ...kernels.options import INTERPOLATIONS, RANKS
 from ...ops.statistics.inputs import PAIR
 from ...ops.statistics.table import ORDER_STATISTICS, WINDOWS
 from ..arguments import check_choice, check_ddof, check_flags
+from ..family import family
 from ..types import FrameT, Interpolation, Obj, SeriesT
 from .arguments import check_quantile
 from .windows import Statistics
+
+EXAMPLE = """
+>>> import pandas as pd, dask_gpuscan
+>>> x = pd.Series([1.0, 3.0, 2.0, 9.0, 2.0])
+>>> x.gpuscan.rolling(4, min_periods=3).{name}().round(3).tolist()
+{0}
+"""
 
 
 class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
@@ -68,7 +76,12 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         options = {"reproducible": True} if reproducible else {}
         return self._statistic(name, numeric_only, **options)
 
-    def var(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
+    @family(EXAMPLE)
+    def _spread(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
+        """Return how far the values in each window are spread."""
+        return self._statistic("_spread", numeric_only, ddof=check_ddof(ddof))
+
+    var = _spread(
         """Return the variance in each window; parameters and nulls as for `sum`.
 
         Parameters
@@ -76,116 +89,58 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         ddof : int, default 1
             The divisor is the number of values minus this; null if that is not positive.
         numeric_only : bool, default False
+        """,
+        "[nan, nan, 1.0, 12.917, 11.333]",
+    )
+    std = _spread(
+        "Return the standard deviation in each window; parameters as for `var`.",
+        "[nan, nan, 1.0, 3.594, 3.367]",
+    )
+    sem = _spread(
+        "Return the standard error of the mean in each window; parameters as for `var`.",
+        "[nan, nan, 0.577, 1.797, 1.683]",
+    )
 
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 3.0, 5.0]).gpuscan.expanding().var().tolist()
-        [nan, 2.0, 4.0]
-        """
-        return self._statistic("var", numeric_only, ddof=check_ddof(ddof))
+    @family(EXAMPLE)
+    def _value(self, numeric_only: bool = False) -> Obj:
+        """Return one value of each window; parameters as for `sum`."""
+        return self._statistic("_value", numeric_only)
 
-    def std(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
-        """Return the standard deviation in each window; parameters as for `var`.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).std().round(3).tolist()
-        [nan, nan, 1.0, 3.786]
-        """
-        return self._statistic("std", numeric_only, ddof=check_ddof(ddof))
-
-    def sem(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
-        """Return the standard error of the mean in each window; parameters as for `var`.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).sem().round(3).tolist()
-        [nan, nan, 0.577, 2.186]
-        """
-        return self._statistic("sem", numeric_only, ddof=check_ddof(ddof))
-
-    def min(self, numeric_only: bool = False) -> Obj:
-        """Return the smallest value in each window; integers, times and decimals stay so, with nulls as for `sum`.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).min().tolist()
-        [nan, nan, 1.0, 2.0]
-        """
-        return self._statistic("min", numeric_only)
-
-    def max(self, numeric_only: bool = False) -> Obj:
-        """Return the largest value in each window; integers, times and decimals stay so, with nulls as for `sum`.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.expanding().max().tolist()
-        [1.0, 3.0, 3.0, 9.0]
-        """
-        return self._statistic("max", numeric_only)
-
-    def count(self, numeric_only: bool = False) -> Obj:
-        """Return the number of values in each window that are not null, of any dtype; infinite ones count.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series(["a", None, "b"]).gpuscan.expanding().count().tolist()
-        [1.0, 1.0, 2.0]
-        """
-        return self._statistic("count", numeric_only)
-
-    def first(self, numeric_only: bool = False) -> Obj:
-        """Return the first value in each window; integers, times and decimals stay so, with nulls as for `sum`.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).first().tolist()
-        [nan, nan, 1.0, 3.0]
-        """
-        return self._statistic("first", numeric_only)
-
-    def last(self, numeric_only: bool = False) -> Obj:
-        """Return the last value in each window; integers, times and decimals stay so, with nulls as for `sum`.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, None, 2.0]).gpuscan.expanding().last().tolist()
-        [1.0, 1.0, 2.0]
-        """
-        return self._statistic("last", numeric_only)
-
-    def skew(self, numeric_only: bool = False) -> Obj:
-        """Return the unbiased skewness in each window: null for fewer than 3 values, or if all are equal.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).skew().round(3).tolist()
-        [nan, nan, 0.0, 1.597]
-        """
-        return self._statistic("skew", numeric_only)
-
-    def kurt(self, numeric_only: bool = False) -> Obj:
-        """Return the unbiased excess kurtosis in each window: null for fewer than 4 values, or if all are equal.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.expanding().kurt().round(3).tolist()
-        [nan, nan, nan, 3.014]
-        """
-        return self._statistic("kurt", numeric_only)
+    min = _value(
+        "Return the smallest value in each window; integers, times and decimals stay so, with nulls as for `sum`.",
+        "[nan, nan, 1.0, 1.0, 2.0]",
+    )
+    max = _value(
+        "Return the largest value in each window; integers, times and decimals stay so, with nulls as for `sum`.",
+        "[nan, nan, 3.0, 9.0, 9.0]",
+    )
+    count = _value(
+        "Return the number of values in each window that are not null, of any dtype; infinite ones count.",
+        "[nan, nan, 3.0, 4.0, 4.0]",
+    )
+    first = _value(
+        "Return the first value in each window; integers, times and decimals stay so, with nulls as for `sum`.",
+        "[nan, nan, 1.0, 1.0, 3.0]",
+    )
+    last = _value(
+        "Return the last value in each window; integers, times and decimals stay so, with nulls as for `sum`.",
+        "[nan, nan, 2.0, 9.0, 2.0]",
+    )
+    skew = _value(
+        "Return the unbiased skewness in each window: null for fewer than 3 values, or if all are equal.",
+        "[nan, nan, 0.0, 1.696, 1.887]",
+    )
+    kurt = _value(
+        "Return the unbiased excess kurtosis in each window: null for fewer than 4 values, or if all are equal.",
+        "[nan, nan, nan, 3.014, 3.576]",
+    )
+    nunique = _value(
+        "Return the number of distinct values in each window; parameters and nulls as for `sum`.",
+        "[nan, nan, 3.0, 4.0, 3.0]",
+    )
 
     @overload
-    def cov(
+    def _of_two(
         self,
         other: FrameT,
         pairwise: bool | None = None,
@@ -193,20 +148,38 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         numeric_only: bool = False,
     ) -> FrameT: ...
     @overload
-    def cov(
+    def _of_two(
         self,
         other: SeriesT | None = None,
         pairwise: bool | None = None,
         ddof: SupportsIndex = 1,
         numeric_only: bool = False,
     ) -> Obj: ...
-    def cov(
+    def _of_two(
         self,
         other: Any = None,
         pairwise: bool | None = None,
         ddof: SupportsIndex = 1,
         numeric_only: bool = False,
     ) -> Any:
+        """Return a statistic of two columns in each window; parameters as for `cov`."""
+        name, least = "_of_two", check_ddof(ddof)
+        options = {} if name == "corr" else {"ddof": least}  # by which both deviations are divided
+        return self._pairs(name, other, pairwise, numeric_only, **options)
+
+    _two = family(
+        """
+        >>> import pandas as pd, dask_gpuscan
+        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
+        >>> x.gpuscan.expanding().{name}(y).round(3).tolist()
+        {0}
+        >>> pd.DataFrame({{"x": x, "y": y}}).gpuscan.rolling(2).{name}().tail(2)
+               x    y
+        2 x  {1}  {1}
+          y  {1}  {1}
+        """
+    )(_of_two)
+    cov = _two(
         """Return the covariance of two columns in each window, of the rows in which both have values.
 
         Parameters
@@ -229,64 +202,18 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         ------
         ValueError
             If the rows or the columns of `other` do not match; for all pairs, if an index has several levels.
-
-        See Also
-        --------
-        corr : The covariance by both deviations.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
-        >>> x.gpuscan.expanding().cov(y).tolist()
-        [nan, 1.5, 2.0]
-        >>> pd.DataFrame({"x": x, "y": y}).gpuscan.rolling(2).cov().tail(2)
-               x    y
-        2 x  0.5  0.5
-          y  0.5  0.5
-        """
-        return self._pairs("cov", other, pairwise, numeric_only, ddof=check_ddof(ddof))
-
-    @overload
-    def corr(
-        self,
-        other: FrameT,
-        pairwise: bool | None = None,
-        ddof: SupportsIndex = 1,
-        numeric_only: bool = False,
-    ) -> FrameT: ...
-    @overload
-    def corr(
-        self,
-        other: SeriesT | None = None,
-        pairwise: bool | None = None,
-        ddof: SupportsIndex = 1,
-        numeric_only: bool = False,
-    ) -> Obj: ...
-    def corr(
-        self,
-        other: Any = None,
-        pairwise: bool | None = None,
-        ddof: SupportsIndex = 1,
-        numeric_only: bool = False,
-    ) -> Any:
+        """,
+        "[nan, 1.5, 2.0]",
+        0.5,
+    )
+    corr = _two(
         """Return the correlation of two columns in each window, null where one is constant; parameters as for `cov`.
 
-        It is the same for any `ddof`.
-
-        See Also
-        --------
-        cov : The covariance.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
-        >>> x.gpuscan.expanding().corr(y).round(3).tolist()
-        [nan, 1.0, 0.961]
-        """
-        check_ddof(ddof)
-        return self._pairs("corr", other, pairwise, numeric_only)
+        It is the covariance divided by both deviations, the same for any `ddof`.
+        """,
+        "[nan, 1.0, 0.961]",
+        1.0,
+    )
 
     def median(self, numeric_only: bool = False) -> Obj:
         """Return the median of the values in each window; parameters and nulls as for `sum`.
@@ -386,18 +313,3 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         check_flags(ascending=ascending, pct=pct)
         options = {"method": method, "ascending": bool(ascending), "pct": bool(pct)}
         return self._statistic("rank", numeric_only, **options)
-
-    def nunique(self, numeric_only: bool = False) -> Obj:
-        """Return the number of distinct values in each window; parameters and nulls as for `sum`.
-
-        See Also
-        --------
-        count : How many values there are.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 5.0, 1.0]).gpuscan.rolling(2).nunique().tolist()
-        [nan, 2.0, 2.0]
-        """
-        return self._statistic("nunique", numeric_only)

@@ -8,13 +8,14 @@ from typing import Any, Generic, SupportsIndex
 from ...kernels import BUILT_IN, Operator
 from ...kernels.messages import name_list
 from ...ops.arrays.scan import refuse_states
-from ..arguments import check_flags, check_limit, check_operator, sum_of
+from ..arguments import OPERATORS, check_flags, check_limit, check_operator, sum_of
 from ..arrays.axis import check_arrays, fill_along, scan_along
+from ..family import family
 from ..types import Obj
 from .walk import Dims, dims_of, keeps_attrs, walked
 
-NUMBERS = "biufcm"
-"""Kinds of dtypes that have a sum or a product, as xarray sees it."""
+KINDS = dict.fromkeys(("cumsum", "cumprod"), "biufcm")
+"""The kinds of dtypes that have a sum or a product, as xarray sees it; other methods take all."""
 
 
 class XarrayScans(Generic[Obj]):
@@ -97,38 +98,17 @@ class XarrayScans(Generic[Obj]):
         """
         options = _options(exclusive, initial, reverse, dtype)
         op = BUILT_IN[sum_of(reproducible)]
-        return self._scan("cumsum", op, dim, skipna, keep_attrs, options, NUMBERS)
+        return self._scan("cumsum", op, dim, skipna, keep_attrs, options)
 
-    def cumprod(
-        self,
-        dim: Dims = None,
-        *,
-        skipna: bool | None = None,
-        keep_attrs: bool | None = None,
-        exclusive: bool = False,
-        initial: Any = None,
-        reverse: bool = False,
-        dtype: Any = None,
-    ) -> Obj:
-        """Return the running product along dimensions; parameters as for `cumsum`.
-
-        See Also
-        --------
-        XarrayGpuscan.cumsum : The running sum, with all parameters.
-
-        Examples
-        --------
-        >>> import xarray as xr, dask_gpuscan
-        >>> growth = xr.DataArray([2.0, 3.0, 0.5], dims="year")
-        >>> growth.gpuscan.cumprod("year").values
-        array([2., 6., 3.])
+    @family(
         """
-        options = _options(exclusive, initial, reverse, dtype)
-        return self._scan(
-            "cumprod", BUILT_IN["multiply"], dim, skipna, keep_attrs, options, NUMBERS
-        )
-
-    def cummax(
+        >>> import numpy as np, xarray as xr, dask_gpuscan
+        >>> level = xr.DataArray([np.nan, 3.0, np.nan, 2.0, 4.0], dims="time")
+        >>> level.gpuscan.{name}("time").values
+        {0}
+        """
+    )
+    def _running(
         self,
         dim: Dims = None,
         *,
@@ -139,50 +119,26 @@ class XarrayScans(Generic[Obj]):
         reverse: bool = False,
         dtype: Any = None,
     ) -> Obj:
+        """Return the running product or extreme along dimensions; parameters as for `cumsum`."""
+        options, op = _options(exclusive, initial, reverse, dtype), BUILT_IN[OPERATORS["_running"]]
+        return self._scan("_running", op, dim, skipna, keep_attrs, options)
+
+    cumprod = _running(
+        "Return the running product along dimensions; parameters as for `cumsum`.",
+        "array([ 1.,  3.,  3.,  6., 24.])",
+    )
+    cummax = _running(
         """Return the running maximum along dimensions, of times too; parameters as for `cumsum`.
 
         What comes before the first value is NaN; in integers, with ``exclusive=True``, the smallest of the dtype.
         NaT is passed over by default, as NaN is.
-
-        See Also
-        --------
-        XarrayGpuscan.cummin : The running minimum.
-
-        Examples
-        --------
-        >>> import numpy as np, xarray as xr, dask_gpuscan
-        >>> level = xr.DataArray([np.nan, 3.0, np.nan, 2.0, 4.0], dims="time")
-        >>> level.gpuscan.cummax("time").values
-        array([nan,  3.,  3.,  3.,  4.])
-        """
-        options = _options(exclusive, initial, reverse, dtype)
-        return self._scan("cummax", BUILT_IN["maximum"], dim, skipna, keep_attrs, options)
-
-    def cummin(
-        self,
-        dim: Dims = None,
-        *,
-        skipna: bool | None = None,
-        keep_attrs: bool | None = None,
-        exclusive: bool = False,
-        initial: Any = None,
-        reverse: bool = False,
-        dtype: Any = None,
-    ) -> Obj:
-        """Return the running minimum along dimensions, of times too; parameters as for `cumsum`, and `cummax`.
-
-        See Also
-        --------
-        XarrayGpuscan.cummax : The running maximum.
-
-        Examples
-        --------
-        >>> import xarray as xr, dask_gpuscan
-        >>> xr.DataArray([3, 1, 2], dims="time").gpuscan.cummin("time").values
-        array([3, 1, 1])
-        """
-        options = _options(exclusive, initial, reverse, dtype)
-        return self._scan("cummin", BUILT_IN["minimum"], dim, skipna, keep_attrs, options)
+        """,
+        "array([nan,  3.,  3.,  3.,  4.])",
+    )
+    cummin = _running(
+        "Return the running minimum along dimensions, of times too; parameters as for `cumsum`, and `cummax`.",
+        "array([nan,  3.,  3.,  2.,  2.])",
+    )
 
     def scan(
         self,
@@ -272,10 +228,6 @@ class XarrayScans(Generic[Obj]):
     def bfill(self, dim: Hashable = None, limit: SupportsIndex | None = None) -> Obj:
         """Fill NaN and NaT with the next value after them along a dimension; parameters as for `ffill`.
 
-        See Also
-        --------
-        XarrayGpuscan.ffill : The last value instead.
-
         Examples
         --------
         >>> import numpy as np, xarray as xr, dask_gpuscan
@@ -294,9 +246,8 @@ class XarrayScans(Generic[Obj]):
         skipna: bool | None,
         keep_attrs: bool | None,
         options: dict[str, Any],
-        kinds: str | None = None,
     ) -> Obj:
-        """Scan along dimensions; with `kinds`, variables of a Dataset whose dtype is of another kind are left out."""
+        """Scan along dimensions."""
         for name, flag in {"skipna": skipna, "keep_attrs": keep_attrs}.items():
             if flag is not None:
                 check_flags(**{name: flag})
@@ -310,7 +261,7 @@ class XarrayScans(Generic[Obj]):
             return out
 
         dims, keeps = self._dims(dim), keeps_attrs(keep_attrs)
-        return walked(label, self._obj, dims, along, keeps, kinds)
+        return walked(label, self._obj, dims, along, keeps, KINDS.get(label))
 
     def _fill(self, label: str, dim: Hashable, limit: Any) -> Obj:
         most, dims = check_limit(limit), self._dims(dim)
