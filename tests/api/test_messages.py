@@ -13,11 +13,7 @@ from dask_gpuscan import on, operator
 from helpers.strategies import partitioned
 
 df = pd.DataFrame(
-    {
-        "key": ["a", "b"],
-        "delay": [1.0, 2.0],
-        "when": pd.to_datetime(["2026-01-01", "2026-01-02"]),
-    }
+    {"key": ["a", "b"], "delay": [1.0, 2.0], "when": pd.to_datetime(["2026-01-01", "2026-01-02"])}
 )
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.asked import computed
 from helpers.strategies import partitioned
 from helpers.versions import older, since
 
@@ -146,13 +147,12 @@ def test_asfreq_with_a_value_for_edges_without_rows(backend, rule):
         for at in (None, [0.3, 0.3], [0.2, 0.5, 0.9]):
             d = backend.frame(part) if at is None else partitioned(backend.frame(part), at)
             lazy = d.gpuscan.resample(rule).asfreq(fill_value=value)
-            (found,) = dask.compute(lazy)
-            found = backend.to_pandas(found)
+            found = backend.to_pandas(computed(lazy))
             check = (
                 pd.testing.assert_frame_equal if part.ndim == 2 else pd.testing.assert_series_equal
             )
             check(found, expected, check_freq=False)
-    for null in (None, np.nan, pd.NA):
+    for null in (None, np.nan, pd.NA, pd.NaT):
         found = numbers.gpuscan.resample("7h").asfreq(fill_value=null)
         agree(found, numbers.resample("7h").asfreq())
     with pytest.raises(
@@ -173,8 +173,7 @@ def test_interpolate_where_the_last_partition_has_no_rows(backend, method, year)
         for at in ([1], [1, 1], [0.5, 1], [0, 0.5, 1, 1]):
             rows = partitioned(backend.frame(series.to_frame()), at)["x"]
             lazy = rows.gpuscan.resample(rule, closed=closed).interpolate(method)
-            (found,) = dask.compute(lazy)
-            agree(backend.to_pandas(found), expected)
+            agree(backend.to_pandas(computed(lazy)), expected)
 
 
 def test_interpolate_in_steps_and_of_other_dtypes():
@@ -224,9 +223,3 @@ def test_labels_of_columns(labels):
     expected = frame.groupby([1, 2, 1]).resample("1h").ffill()
     found = frame.gpuscan.groupby(np.array([1, 2, 1])).resample("1h").ffill()
     pd.testing.assert_frame_equal(found, expected)
-
-
-def test_null_as_what_edges_without_rows_have():
-    x = pd.Series([1.0, 2.0], index=pd.date_range("2026", periods=2, freq="2h"))
-    for null in (pd.NaT, None, pd.NA, np.nan):
-        agree(x.gpuscan.resample("1h").asfreq(fill_value=null), x.resample("1h").asfreq())
