@@ -65,7 +65,9 @@ def of_codes(values):
 
 CATEGORIES = [(1, np.float64("nan")), (1, NAN), (2, 0)]
 KINDS = {
-    "numbers": objects([1, 1.0, True], [Fraction(2), np.float32(2)], [3, np.int8(3), Decimal(3)]),
+    "numbers": objects(  # those that are shown have an order
+        [1, 1.0, True, Decimal(1)], [2, Fraction(2)], [3, np.int8(3), np.float32(3)]
+    ),
     "decimals": objects(*([Decimal(n), Decimal(n + ".00"), Decimal(n + ".0")] for n in "123")),
     "floats": objects(
         [0.0, -0.0], [1.5, np.float32(1.5)], nulls=[None, NAN, pd.NA, np.float64("nan")]
