@@ -31,13 +31,14 @@ def of_many_dtypes():
         {
             "k": pd.array([1, 1, 2, 2, 2, 3, 3], "Int64"),
             "x": pd.array(range(7), "Float64"),
+            "a": pd.array(range(7), "double[pyarrow]"),
             "t": zoned,
             "n": range(7),
             "o": pd.Series(list("abcdefg"), dtype=object),
             "c": pd.Categorical(list("abcabca")),
             "p": pd.period_range("2026-01-01", periods=7, freq="D"),
             "i": pd.arrays.IntervalArray.from_breaks(range(8)),
-        },
+        }
     ).set_index(zoned.rename("label"))
 
 
@@ -59,7 +60,13 @@ OF_FRAMES = {
     "drop_duplicates": lambda rows: rows.drop_duplicates("n"),
     "unique_consecutive": lambda rows: rows.unique_consecutive("n"),
     "nlargest": lambda rows: rows.nlargest(9, "n"),
+    "windows of one row": lambda rows: rows.rolling(1).max(numeric_only=True),
+    "weights of one row": lambda rows: rows.ewm(alpha=1).mean(numeric_only=True),
+    "buckets of one row": lambda rows: rows.resample("D").first(),
+    "first of groups of one row": lambda rows: rows.groupby("n").first(),
+    "first of runs of one row": lambda rows: rows.groupby("n", clustered=True).first(),
     "groups": lambda rows: rows.groupby("k").ffill(),
+    "adjacent groups": lambda rows: rows.groupby("k", clustered=True).ffill(),
     "groups of shift(0)": lambda rows: rows.groupby("k").shift(0),
     "head": lambda rows: rows.groupby("k").head(9),
 }
@@ -172,3 +179,12 @@ def test_the_names_of_labels_are_the_answers_own(method, of):
     answer.columns.name = "other"
     assert rows.index.names[0] == "label"
     assert rows.columns.name is None
+
+
+def test_runs_of_no_rows_are_another_frame():
+    rows = unchanged().iloc[:0]
+    for empty in (rows, rows["x"]):
+        answer = empty.gpuscan.unique_consecutive()
+        assert answer is not empty
+        answer.index.name = "other"
+        assert empty.index.name == "label"

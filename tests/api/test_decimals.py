@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+from helpers.decimals import decimal_of, decimals
 from helpers.strategies import in_pieces
 
 MOST = 10**38 - 1
@@ -18,19 +19,6 @@ KINDS = [pa.decimal128(10, 3), pa.decimal128(38, 2), pa.decimal256(50, 0), pa.de
 if hasattr(pa, "decimal64"):  # pyarrow 19
     KINDS += [pa.decimal32(9, 4), pa.decimal64(18, 1)]
 GROUPS = [1, 2, 1, 1, 2, 2, 1]
-
-
-def decimal_of(number, scale):
-    sign, digits = int(number < 0), tuple(map(int, str(abs(number))))
-    return Decimal((sign, digits, -scale))
-
-
-def column(numbers, kind):
-    """Return decimals that count these numbers in their last digit."""
-    values = [None if n is None else decimal_of(n, kind.scale) for n in numbers]
-    wide = kind if kind.bit_width >= 128 else pa.decimal128(kind.precision, kind.scale)
-    array = pa.array(values, wide).cast(kind)
-    return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([array])))
 
 
 def numbers(answer):
@@ -70,7 +58,7 @@ def by_group(values, function):
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_scans(kind):
     values = large(kind)
-    frame = pd.DataFrame({"x": column(values, kind), "g": GROUPS})
+    frame = pd.DataFrame({"x": decimals(values, kind), "g": GROUPS})
     for rows in in_pieces(frame):
         assert numbers(rows["x"].gpuscan.cummax()) == (running(values, max), kind)
         assert numbers(rows["x"].gpuscan.cummin()) == (running(values, min), kind)
@@ -91,9 +79,9 @@ def test_scans(kind):
 def test_what_partitions_hand_on_may_have_more_digits():
     kind = pa.decimal128(38, 0)
     values = [-MOST, MOST, MOST, -MOST]
-    for rows in in_pieces(pd.DataFrame({"x": column(values, kind)})):
+    for rows in in_pieces(pd.DataFrame({"x": decimals(values, kind)})):
         assert numbers(rows["x"].gpuscan.cumsum()) == ([-MOST, 0, MOST, 0], kind)
-    for rows in in_pieces(pd.DataFrame({"x": column([MOST, MOST], kind)})):
+    for rows in in_pieces(pd.DataFrame({"x": decimals([MOST, MOST], kind)})):
         with pytest.raises(OverflowError, match=r"'x': overflow: 199\d+8 has more than 38 digits"):
             numbers(rows["x"].gpuscan.cumsum())
         wide = pd.ArrowDtype(pa.decimal256(76, 0))
@@ -125,7 +113,7 @@ def test_sums_of_integers_of_polars():
 @pytest.mark.parametrize("initial", [0.5, "x", Decimal("0.001"), Decimal("NaN"), True])
 def test_what_a_sum_cannot_start_from(initial):
     with pytest.raises(TypeError, match="initial must be"):
-        column([1, 2], pa.decimal128(9, 2)).gpuscan.cumsum(initial=initial)
+        decimals([1, 2], pa.decimal128(9, 2)).gpuscan.cumsum(initial=initial)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "bool"])
@@ -140,7 +128,7 @@ def test_differences(kind):
     values = [7, -5, None, 10**kind.precision - 1, 4, 12, 3]
     if kind.precision not in (38, 76):
         values[4] = 1 - 10**kind.precision
-    frame = pd.DataFrame({"x": column(values, kind), "g": GROUPS})
+    frame = pd.DataFrame({"x": decimals(values, kind), "g": GROUPS})
     for rows in in_pieces(frame):
         found, of = numbers(rows["x"].gpuscan.diff())
         pairs = zip(values, [None, *values], strict=False)
@@ -152,7 +140,7 @@ def test_differences(kind):
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_relative_changes(kind):
-    frame = pd.DataFrame({"x": column([200, 500, None, 400, 100], kind), "g": [1, 1, 1, 2, 2]})
+    frame = pd.DataFrame({"x": decimals([200, 500, None, 400, 100], kind), "g": [1, 1, 1, 2, 2]})
     most = 76 if kind.bit_width > 128 else 38
     # by the rule of Arrow: 1 has 19 digits, and is taken from a quotient that has these behind the point
     fits = max(kind.precision, 19) + max(kind.precision + 1, 6) + 1 <= most
@@ -172,7 +160,7 @@ def test_relative_changes(kind):
 @pytest.mark.parametrize("kind", [pa.decimal128(38, 2), pa.decimal256(76, 0)], ids=str)
 def test_differences_that_do_not_fit(kind):
     most = 10**kind.precision - 1
-    for rows in in_pieces(pd.DataFrame({"x": column([-most, most], kind), "g": 1})):
+    for rows in in_pieces(pd.DataFrame({"x": decimals([-most, most], kind), "g": 1})):
         with pytest.raises(OverflowError, match=r"'x': overflow: 199\d+ has more than \d\d digits"):
             numbers(rows["x"].gpuscan.diff())
         with pytest.raises(OverflowError, match=r"'x': overflow: 199\d+ has more than \d\d digits"):
@@ -192,7 +180,7 @@ def exact(values, method):
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_groups(kind, clustered):
     values = large(kind)
-    frame = pd.DataFrame({"x": column(values, kind), "g": sorted(GROUPS)})
+    frame = pd.DataFrame({"x": decimals(values, kind), "g": sorted(GROUPS)})
     parts = values[:4], values[4:]
     for rows in in_pieces(frame):
         groups = rows.gpuscan.groupby("g", clustered=clustered)["x"]
@@ -227,7 +215,7 @@ OPERATORS = {
 def test_operators_over_groups_buckets_and_windows(kind):
     most = 10**kind.precision - 1
     values = [most - 5, -1, None, 1, 1 - most, 4, None, 7]
-    frame = pd.DataFrame({"x": column(values, kind), "g": [1, 1, 2, 2, 1, 1, 3, 2]})
+    frame = pd.DataFrame({"x": decimals(values, kind), "g": [1, 1, 2, 2, 1, 1, 3, 2]})
     frame["t"] = pd.to_datetime([0, 1, 2, 3, 4, 5, 8, 9], unit="s")
     groups = [[values[i] for i in rows] for rows in ([0, 1, 4, 5], [2, 3, 7], [6])]
     buckets = [values[:2], values[2:4], values[4:6], [], values[6:]]
@@ -276,7 +264,7 @@ def test_operators_over_decimals_of_polars():
 def test_groups_whose_sums_need_more_digits():
     kind = pa.decimal128(38, 0)
     values = [MOST, MOST, -MOST, None, MOST, MOST]
-    frame = pd.DataFrame({"x": column(values, kind), "g": [1, 1, 1, 2, 3, 3]})
+    frame = pd.DataFrame({"x": decimals(values, kind), "g": [1, 1, 1, 2, 3, 3]})
     for rows in in_pieces(frame):
         for clustered in (False, True):
             groups = rows.gpuscan.groupby("g", clustered=clustered)["x"]
@@ -288,15 +276,17 @@ def test_groups_whose_sums_need_more_digits():
 
 
 def test_halves_are_rounded_away_from_zero():
-    frame = pd.DataFrame({"x": column([1, 4, -1, -4], pa.decimal128(5, 2)), "g": [1, 1, 2, 2]})
+    frame = pd.DataFrame({"x": decimals([1, 4, -1, -4], pa.decimal128(5, 2)), "g": [1, 1, 2, 2]})
     for rows in in_pieces(frame):
         assert numbers(rows.gpuscan.groupby("g")["x"].mean())[0] == [3, -3]
 
 
 def test_rows_are_matched_by_decimals():
     kind = pa.decimal128(20, 2)
-    left = pd.DataFrame({"x": column([-500, 10, 20, 20, 35], kind), "g": [1, 2, 1, 2, 1]})
-    right = pd.DataFrame({"x": column([-600, 10, 19, 30], kind), "h": [1, 2, 1, 2], "w": range(4)})
+    left = pd.DataFrame({"x": decimals([-500, 10, 20, 20, 35], kind), "g": [1, 2, 1, 2, 1]})
+    right = pd.DataFrame(
+        {"x": decimals([-600, 10, 19, 30], kind), "h": [1, 2, 1, 2], "w": range(4)}
+    )
     for one, other in zip(in_pieces(left), in_pieces(right), strict=True):
         for options, expected in (
             ({}, [0, 1, 2, 2, 3]),
@@ -312,7 +302,7 @@ def test_rows_are_matched_by_decimals():
 
 def test_what_decimals_do_not_match():
     kind = pa.decimal128(38, 2)
-    left, right = (pd.DataFrame({"x": column(n, kind)}) for n in ([1, 2], [1, 10**20]))
+    left, right = (pd.DataFrame({"x": decimals(n, kind)}) for n in ([1, 2], [1, 10**20]))
     right["w"] = [1, 2]
     for one, other in list(zip(in_pieces(left), in_pieces(right), strict=True))[:3]:
         with pytest.raises(OverflowError, match="rows are matched by decimals of up to 18 digits"):
@@ -325,7 +315,7 @@ def test_what_decimals_do_not_match():
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_largest_and_smallest(kind):
     values = [*large(kind), 1, -1]
-    frame = pd.DataFrame({"x": column(values, kind), "g": [*GROUPS, 1, 2]})
+    frame = pd.DataFrame({"x": decimals(values, kind), "g": [*GROUPS, 1, 2]})
     for rows in list(in_pieces(frame))[:3]:
         x, groups = rows["x"].gpuscan, rows.gpuscan.groupby("g")["x"]
         assert numbers(x.nlargest(2)) == ([values[0], values[5]], kind)

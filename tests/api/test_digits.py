@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+from helpers.asked import computed
 
 pl = pytest.importorskip("polars")
 
@@ -74,9 +75,7 @@ BOUNDS = {
     "product": Bound("`prod` of groups, `cumprod`", "n", lambda of: of.n),
     "variance": Bound("`var`, `std`, `sem`", "4 n K", lambda of: 4 * of.n * of.apart),
     "shape": Bound(
-        "`skew`, `kurt`",
-        "16 n K (1 + 1 / |S|)",
-        lambda of: 16 * of.n * of.apart * (1 + of.ratio),
+        "`skew`, `kurt`", "16 n K (1 + 1 / |S|)", lambda of: 16 * of.n * of.apart * (1 + of.ratio)
     ),
     "pair": Bound(
         "`cov`, `corr` of `rolling` and `expanding`", "4 n C", lambda of: 4 * of.n * of.ratio
@@ -129,11 +128,6 @@ FRAME = pd.DataFrame(
     [(k, x) for k, values in enumerate(CASES.values()) for x in values], columns=["k", "x"]
 )
 WINDOW = 11
-
-
-def kept(answer: Any) -> Any:
-    """Return an answer as one of pandas."""
-    return answer.compute() if hasattr(answer, "compute") else answer
 
 
 WAYS: dict[str, Callable[[Callable[[Any], Any], pd.DataFrame], Any]] = {
@@ -194,7 +188,7 @@ def exact_sums(grouped: bool) -> dict[str, list[Exact]]:
 def test_sums_of_groups(way, clustered):
     def ask(method: Callable[[Any], Any]) -> Any:
         group = lambda d: method(d.gpuscan.groupby("k", clustered=clustered)["x"])  # noqa: E731
-        return kept(WAYS[way](group, FRAME)).sort_index(kind="stable")
+        return computed(WAYS[way](group, FRAME)).sort_index(kind="stable")
 
     by_pandas, exact = way == "frame" and not clustered, exact_sums(True)
     check("library" if by_pandas else "sum", ask(lambda g: g.sum()), exact["sum"])
@@ -210,7 +204,7 @@ def test_sums_of_rows(way):
     frame, exact = FRAME.assign(k=0), exact_sums(False)
 
     def ask(method: Callable[[Any], Any]) -> Any:
-        return kept(WAYS[way](lambda d: method(d["x"].gpuscan), frame))
+        return computed(WAYS[way](lambda d: method(d["x"].gpuscan), frame))
 
     check("sum", ask(lambda s: s.rolling(WINDOW, 1).sum()), exact["sum of windows"])
     check("mean", ask(lambda s: s.rolling(WINDOW, 1).mean()), exact["mean of windows"])
@@ -226,11 +220,11 @@ def test_sums_that_pandas_has():
     cuts = [ones, *(dd.from_pandas(ones, npartitions=n) for n in (3, 11))]
     for d in [*cuts, dask_gpuscan.stream([ones[:4], ones[4:]])]:
         for group in (d.gpuscan.groupby("k"), d.gpuscan.groupby("k", clustered=True)):
-            assert kept(group["x"].sum())[0] - 1e16 == 10
-            assert kept(group["x"].mean())[0] == 909090909090910.0
-            assert kept(group["x"].cumsum()).iloc[-1] - 1e16 == 10
-            assert kept(group["x"].rolling(11).sum()).iloc[-1] - 1e16 == 10
-        assert kept(d["x"].gpuscan.rolling(11).sum()).iloc[-1] - 1e16 == 10
+            assert computed(group["x"].sum())[0] - 1e16 == 10
+            assert computed(group["x"].mean())[0] == 909090909090910.0
+            assert computed(group["x"].cumsum()).iloc[-1] - 1e16 == 10
+            assert computed(group["x"].rolling(11).sum()).iloc[-1] - 1e16 == 10
+        assert computed(d["x"].gpuscan.rolling(11).sum()).iloc[-1] - 1e16 == 10
     many = pd.DataFrame({"k": 0, "x": np.append(1e16, np.ones(70_000))})
     assert many.gpuscan.groupby("k")["x"].sum()[0] - 1e16 == 70_000
     times = many[:11].set_index(pd.date_range("2026", periods=11, freq="h"))
@@ -260,7 +254,7 @@ def test_sums_of_float32(dtype, clustered):
             def ask(d: Any, method: str = method) -> Any:
                 return getattr(d.gpuscan.groupby("k", clustered=clustered)["x"], method)()
 
-            found = kept(way(ask, frame))
+            found = computed(way(ask, frame))
             assert found.dtype == frame["x"].dtype
             by_pandas = method == "sum" and name == "frame" and not clustered
             check("library" if by_pandas else "single", found, exact, last=24)
@@ -293,8 +287,8 @@ def test_infinite_sums_stay_so(dtype):
     for way in FEW:
         for clustered in (False, True):
             ask = lambda d, c=clustered: d.gpuscan.groupby("k", clustered=c)["x"]  # noqa: E731
-            total = kept(way(lambda d, ask=ask: ask(d).sum(), frame))
-            running = kept(way(lambda d, ask=ask: ask(d).cumsum(), frame))
+            total = computed(way(lambda d, ask=ask: ask(d).sum(), frame))
+            running = computed(way(lambda d, ask=ask: ask(d).cumsum(), frame))
             np.testing.assert_array_equal(total.to_numpy("f8", na_value=np.nan), expected)
             np.testing.assert_array_equal(running.to_numpy("f8", na_value=np.nan)[2::3], expected)
 
@@ -365,7 +359,7 @@ def test_covariances_of_values_far_from_zero(offset, scale, rows):
                 of = own.rolling(rows) if rows else own.expanding(12)
                 return getattr(of, method)(d["y"])
 
-            check("pair", kept(way(ask, frame))[11:], exact)
+            check("pair", computed(way(ask, frame))[11:], exact)
 
 
 @pytest.mark.parametrize(("offset", "scale"), OFFSETS[:2])
@@ -398,18 +392,18 @@ def test_moments(offset, scale):
             for d in (frame, dd.from_pandas(frame, npartitions=3)):
                 own = d["x"].gpuscan
                 found = getattr(own.rolling(rows) if rows else own.expanding(12), method)()
-                check(bound, kept(found)[11:], right)
+                check(bound, computed(found)[11:], right)
                 if not rows and bound == "variance":
                     group = d.gpuscan.groupby("k", clustered=True)["x"]
-                    check(bound, kept(getattr(group, method)()), right[-1:])
+                    check(bound, computed(getattr(group, method)()), right[-1:])
 
 
 def test_products():
     frame = pd.DataFrame({"k": 0, "x": np.random.default_rng(2).uniform(-2, 2, 40)})
     product = [Exact(Fraction(math.prod(x)), len(x), Fraction(1)) for x in so_far(frame)]
     for way in FEW:
-        check("product", kept(way(lambda d: d["x"].gpuscan.cumprod(), frame)), product)
-        total = kept(way(lambda d: d.gpuscan.groupby("k")["x"].prod(), frame))
+        check("product", computed(way(lambda d: d["x"].gpuscan.cumprod(), frame)), product)
+        total = computed(way(lambda d: d.gpuscan.groupby("k")["x"].prod(), frame))
         check("product", total, product[-1:])
 
 
@@ -444,7 +438,7 @@ def test_weighted_windows(offset, scale):
                 other = (d["y"],) if name == "cov" else ()
                 return getattr(d["x"].gpuscan.ewm(alpha=ALPHA), name)(*other, **bias)
 
-            check(bounds.get(name, "weighted pair"), kept(way(ask, frame))[4:], right)
+            check(bounds.get(name, "weighted pair"), computed(way(ask, frame))[4:], right)
 
 
 def test_quantiles_and_changes():

@@ -101,6 +101,8 @@ def test_every_way_out_works(frame):
         ({"axis": True}, ValueError, "axis must be one of .*, found True"),
         ({"axis": 1, "reverse": True}, ValueError, "axis=1"),
         ({"axis": 1, "initial": 3}, ValueError, "axis=1"),
+        ({"axis": 1, "lower": 0}, ValueError, "axis=1"),
+        ({"axis": 1, "reset": "n"}, ValueError, "axis=1"),
         ({"skipna": "yes"}, ValueError, "skipna must be True or False, found 'yes'"),
         ({"reverse": 1}, ValueError, "reverse must be True or False, found 1"),
         ({"exclusive": None}, ValueError, "exclusive must be True or False"),
@@ -218,10 +220,7 @@ def test_keys_that_cannot_be_hashed_are_named(method, dtype):
 
 
 @pytest.mark.parametrize("values", ["struct", "list", "objects"])
-@pytest.mark.parametrize(
-    "method",
-    ["rle", "unique_consecutive", "drop_duplicates", "value_counts"],
-)
+@pytest.mark.parametrize("method", ["rle", "unique_consecutive", "drop_duplicates", "value_counts"])
 def test_values_that_cannot_be_told_apart(method, values):
     one = {"struct": {"a": 1}, "list": [1], "objects": [1]}[values]
     kind = {
@@ -264,6 +263,7 @@ def test_an_index_says_what_it_has(frame):
         ({"com": -1}, ValueError, "com must be at least 0, found -1"),
         ({"halflife": 0}, ValueError, "halflife must be above 0, found 0"),
         ({"alpha": 1.5}, ValueError, "alpha must be above 0 and at most 1, found 1.5"),
+        ({"alpha": 0}, ValueError, "alpha must be above 0 and at most 1, found 0"),
         ({}, ValueError, "one of com, span, halflife and alpha must be given, found none"),
         ({"com": 1, "span": 3}, ValueError, "must be given, found com and span"),
         ({"span": 3, "adjust": "yes"}, ValueError, "adjust must be True or False, found 'yes'"),

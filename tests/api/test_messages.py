@@ -1,5 +1,7 @@
 """What messages say of names that are not there: what was meant, and in few words."""
 
+import pickle
+
 import dask
 import numpy as np
 import pandas as pd
@@ -11,11 +13,7 @@ from dask_gpuscan import on, operator
 from helpers.strategies import partitioned
 
 df = pd.DataFrame(
-    {
-        "key": ["a", "b"],
-        "delay": [1.0, 2.0],
-        "when": pd.to_datetime(["2026-01-01", "2026-01-02"]),
-    }
+    {"key": ["a", "b"], "delay": [1.0, 2.0], "when": pd.to_datetime(["2026-01-01", "2026-01-02"])}
 )
 
 
@@ -24,42 +22,80 @@ def frame(request):
     return df if request.param == "pandas" else partitioned(df, [0.5])
 
 
-MEANT = {
-    "by": (lambda it: it.groupby("keys"), "by='keys'", "key"),
-    "several keys": (lambda it: it.groupby(["key", "Delay"]), "by='Delay'", "delay"),
-    "column of groups": (lambda it: it.groupby("key")["dealy"], "'dealy'", "delay"),
-    "columns of groups": (lambda it: it.groupby("key")[["dealy"]], "'dealy'", "delay"),
-    "reduction": (lambda it: it.groupby("key").agg(x=("delay", "summ")), "agg: 'summ'", "sum"),
-    "column of agg": (lambda it: it.groupby("key").agg({"dely": "sum"}), "agg: 'dely'", "delay"),
-    "statistic": (lambda it: it.rolling(2).agg({"delay": "meen"}), "agg: 'meen'", "mean"),
-    "subset": (lambda it: it.unique_consecutive("keyy"), "subset='keyy'", "key"),
-    "sort": (lambda it: it.sort_values("delayed"), "by='delayed'", "delay"),
-    "largest": (lambda it: it.nlargest(1, "dely"), "columns='dely'", "delay"),
-    "time": (lambda it: it.sessionize("wen", gap="1h"), "time='wen'", "when"),
-    "on": (lambda it: it.rolling("1h", on="whenn"), "on='whenn'", "when"),
-    "bucket": (lambda it: it.resample("1h", on="whn"), "on='whn'", "when"),
-    "times": (lambda it: it.ewm(halflife="1h", times="whenn"), "times='whenn'", "when"),
-    "initial": (lambda it: it.cumsum(numeric_only=True, initial={"dlay": 1}), "'dlay'", "delay"),
-    "predicate": (lambda it: it.filter("dlay > 1"), "'dlay'", "delay"),
-    "function": (lambda it: it.filter(lambda dlay: dlay > 1), "'dlay'", "delay"),
-    "keep": (lambda it: it.drop_duplicates(keep="frist"), "found 'frist'", "first"),
-    "method": (lambda it: it.rank(method="averge"), "found 'averge'", "average"),
-    "closed": (lambda it: it.rolling(2, closed="lft"), "found 'lft'", "left"),
+COLUMNS = {  # calls that name a column, how it is shown, a name that is near to a column's, and that column's
+    "by": (lambda it, name: it.groupby(name), "by=", "keys", "key"),
+    "several keys": (lambda it, name: it.groupby(["key", name]), "by=", "Delay", "delay"),
+    "column of groups": (lambda it, name: it.groupby("key")[name], "", "dealy", "delay"),
+    "columns of groups": (lambda it, name: it.groupby("key")[["when", name]], "", "dealy", "delay"),
+    "agg": (lambda it, name: it.groupby("key").agg({name: "sum"}), "agg: ", "dely", "delay"),
+    "column of windows": (lambda it, name: it.rolling(2)[name], "", "dely", "delay"),
+    "agg of windows": (lambda it, name: it.rolling(2).agg({name: "sum"}), "agg: ", "dely", "delay"),
+    "times of windows": (lambda it, name: it.rolling("1h", on=name), "on=", "whenn", "when"),
+    "times of weights": (
+        lambda it, name: it.ewm(halflife="1h", times=name),
+        "times=",
+        "whenn",
+        "when",
+    ),
+    "column of buckets": (lambda it, name: it.resample("D", on="when")[name], "", "dely", "delay"),
+    "times of buckets": (lambda it, name: it.resample("1h", on=name), "on=", "whn", "when"),
+    "sort": (lambda it, name: it.sort_values(name), "by=", "delayed", "delay"),
+    "subset": (lambda it, name: it.unique_consecutive(name), "subset=", "keyy", "key"),
+    "largest": (lambda it, name: it.nlargest(1, name), "columns=", "dely", "delay"),
+    "lists": (lambda it, name: it.explode(name), "column=", "dely", "delay"),
+    "sessions": (lambda it, name: it.sessionize(name, gap="1h"), "time=", "wen", "when"),
+    "initial": (
+        lambda it, name: it.cumsum(numeric_only=True, initial={name: 1}),
+        "",
+        "dlay",
+        "delay",
+    ),
+    "predicate": (lambda it, name: it.filter(f"{name} > 1"), "", "dlay", "delay"),
+    "function": (
+        lambda it, name: it.filter(eval(f"lambda {name}: {name} > 1")),
+        "",
+        "dlay",
+        "delay",
+    ),
+    "scan": (lambda it, name: it.scan({"a": (dask_gpuscan.add, name)}), "", "dlay", "delay"),
+}
+WORDS = {
+    "reduction": (
+        lambda it, word: it.groupby("key").agg(x=("delay", word)),
+        "agg: ",
+        "summ",
+        "sum",
+    ),
+    "statistic": (lambda it, word: it.rolling(2).agg({"delay": word}), "agg: ", "meen", "mean"),
+    "keep": (lambda it, word: it.drop_duplicates(keep=word), "found ", "frist", "first"),
+    "method": (lambda it, word: it.rank(method=word), "found ", "averge", "average"),
+    "closed": (lambda it, word: it.rolling(2, closed=word), "found ", "lft", "left"),
     "direction": (
-        lambda it: it.interpolate(limit_direction="foward"),
-        "found 'foward'",
+        lambda it, word: it.interpolate(limit_direction=word),
+        "found ",
+        "foward",
         "forward",
     ),
 }
 
 
-@pytest.mark.parametrize("call", MEANT)
+@pytest.mark.parametrize("call", [*COLUMNS, *WORDS])
 def test_what_was_meant(frame, call):
-    ask, found, meant = MEANT[call]
+    ask, shown, given, meant = (COLUMNS | WORDS)[call]
     with pytest.raises(ValueError, match=r"; did you mean") as caught:
-        ask(frame.gpuscan)
-    assert found in str(caught.value)
+        ask(frame.gpuscan, given)
+    assert f"{shown}{given!r}" in str(caught.value)
     assert str(caught.value).endswith(f"; did you mean {meant!r}?")
+
+
+@pytest.mark.parametrize("call", COLUMNS)
+def test_wrong_columns_are_key_errors_and_value_errors(frame, call):
+    with pytest.raises(KeyError) as caught:
+        COLUMNS[call][0](frame.gpuscan, "z")
+    assert isinstance(caught.value, ValueError)
+    assert "'z' is not a column; columns are 'key', 'delay'" in str(caught.value)
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (type(copy), str(copy)) == (type(caught.value), str(caught.value))
 
 
 def test_methods_and_columns_that_were_meant(frame):

@@ -1,6 +1,7 @@
 """What a collection says of itself before it is computed: every partition has the dtypes and names of the meta."""
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -114,17 +115,17 @@ def test_partitions_are_what_the_meta_says(backend, method):
 
 def check_one_by_one(lazy):
     """Assert that each partition can be asked for alone, of the answer and of what is computed from it."""
-    for each in (lazy, lazy.isna()):
-        whole = dask.compute(*each.to_delayed())
-        alone = dask.compute(*(each.get_partition(i) for i in range(each.npartitions)))
-        assert [part.to_csv() for part in alone] == [part.to_csv() for part in whole]
-        assert each.head(3, npartitions=-1).to_csv() == pd.concat(whole).head(3).to_csv()
+    whole = dask.compute(*lazy.to_delayed())
+    alone = dask.compute(*(lazy.get_partition(i) for i in range(lazy.npartitions)))
+    assert [part.to_csv() for part in alone] == [part.to_csv() for part in whole]
+    of_nulls = lazy.isna().head(3, npartitions=-1)
+    assert of_nulls.to_csv() == pd.concat(whole).isna().head(3).to_csv()
 
 
 @pytest.mark.turns(2)
 @pytest.mark.parametrize("method", UNGROUPED)
 def test_partitions_one_by_one(method):
-    rows = partitioned(frame, CUTS[1])
+    rows = partitioned(frame, [0.3, 0.3, 0.6])
     check_one_by_one(UNGROUPED[method](lambda c: (rows if c is None else rows[c]).gpuscan))
 
 
@@ -140,7 +141,8 @@ def test_partitions_of_groups_one_by_one(method):
 @pytest.mark.parametrize(
     ("method", "by", "clustered"),
     [
-        *((method, by, None) for method in GROUPED for by in ("k", "j", ["k", "j"])),
+        *((method, by, None) for method in GROUPED for by in ("k", "j")),
+        *((method, ["k", "j"], None) for method in BY_EVERY_KEY),
         *((method, "k", True) for method in GROUPED),
         *((method, by, True) for method in BY_EVERY_KEY for by in ("j", ["k", "j"])),
     ],
@@ -164,3 +166,25 @@ def test_answers_are_inputs(backend):
         rows = ddf.gpuscan.filter("n > 1").gpuscan.groupby("k").n.sum().reset_index()
         again = rows.gpuscan.rle("k").gpuscan.cumsum(numeric_only=True).compute()
         assert backend.to_pandas(again)["run_length"].tolist() == [1, 2]
+
+
+ALONGSIDE = {
+    "rank": (lambda it: it.rank(), lambda it: it.groupby("j")["x"].rank()),
+    "shift": (lambda it: it.shift(2), lambda it: it.groupby("j")["x"].diff()),
+    "rolling": (lambda it: it.rolling(2).sum(), lambda it: it.groupby("j")["x"].rolling(2).mean()),
+}
+
+
+@pytest.mark.parametrize("method", ALONGSIDE)
+def test_answers_are_columns_of_their_frame_and_read_only_what_they_need(method):
+    ask, of_groups = ALONGSIDE[method]
+    rows = frame[["j", "n", "x"]]
+    known = dd.from_pandas(rows, npartitions=4)
+    lazy = ask(known.gpuscan)
+    assert lazy.divisions == known.divisions
+    (read,) = lazy["x"].simplify().find_operations(type(known.expr))
+    assert list(read.columns) == ["x"]
+    expected = rows.assign(own=ask(rows.gpuscan)["x"], group=of_groups(rows.gpuscan))
+    for each in (known, partitioned(rows, [0.2, 0.2, 0.7])):
+        found = each.assign(own=ask(each.gpuscan)["x"], group=of_groups(each.gpuscan))
+        pd.testing.assert_frame_equal(found.compute(), expected)

@@ -118,7 +118,7 @@ def test_every_method_refuses_or_answers_for_all_rows(kind):
     asked = [
         name for name in calls.CALLS if differ & asked_for(name)
     ]  # others are given what matches
-    for name in share(asked, 8, list(KINDS).index(kind)):
+    for name in share(asked, 16, list(KINDS).index(kind)):
         call = calls.CALLS[name]
         found = answer(call, lazy)
         if isinstance(found, ValueError) and REFUSED.match(str(found)):
@@ -218,9 +218,8 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("parts", [5, 2])
+@pytest.mark.parametrize(("dtype", "parts"), [("int64", 5), ("uint8", 2), ("Int64", 5)])
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("dtype", ["int64", "uint8", "Int64"])
 def test_replaced_values_widen_columns_as_in_pandas(dtype, way, parts):
     """Dask announces the dtype of values that are kept, which is that of partitions that keep all of theirs."""
     if dtype == "Int64" and way == "a float":

@@ -1,6 +1,5 @@
 """Arguments of every wrong kind: the error is of this package, in one short line, whatever method is called."""
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -157,22 +156,3 @@ ARRAYS = [
 def test_wrong_arguments_of_functions(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"by": []}, "by must name at least one column"),
-        ({"left_index": None}, "left_index must be True or False, found None"),
-        ({"allow_exact_matches": df}, "allow_exact_matches must be True or False, found a pandas"),
-        ({"direction": "foward"}, "direction must be one of .*; did you mean 'forward'"),
-        ({"direction": df.x}, "direction must be one of .*, found a pandas Series"),
-        ({"tolerance": [1]}, r"tolerance must be a number or a duration, found \[1\]"),
-        ({"by": lazy.x}, "by must be the name of a column or a list of names, found a"),
-    ],
-)
-def test_wrong_arguments_of_merges(options, message):
-    left = df.reset_index(drop=True)
-    for right in (left, dd.from_pandas(left, npartitions=2)):
-        with pytest.raises((TypeError, ValueError), match=message):
-            dask_gpuscan.merge_asof(left, right, **{"on": "x", **options})

@@ -35,26 +35,6 @@ def test_codes_are_equal_where_keys_are(data, count):
     np.testing.assert_array_equal(pd.factorize(codes)[0], pd.factorize(expected)[0])
 
 
-@pytest.mark.parametrize(
-    ("keys", "found"),
-    [
-        (pd.Series([5, 3, 5], dtype="int32"), [5, 3, 5]),
-        (pd.Series([-2, -128, 127], dtype="int8"), [126, 0, 255]),
-        (pd.Series([2**64 - 1, 2**64 - 3], dtype="uint64"), [2, 0]),
-        (pd.Series([-(2**63), -(2**63) + 7]), [0, 7]),
-        (pd.Series([7, None, 9], dtype="Int64"), [0, 3, 2]),
-        (pd.Series([7, None, 9], dtype="int64[pyarrow]"), [0, 3, 2]),
-        (pd.Series([None, None], dtype="Int8"), [1, 1]),
-        (pd.Series([True, False]), [1, 0]),
-        (pd.Series(["b", None, "a"], dtype="category"), [2, 0, 1]),
-    ],
-)
-def test_integers_are_coded_by_their_range(keys, found):
-    ids = PANDAS.dense_group_ids([keys.array])
-    assert ids.array.tolist() == found
-    assert max(found) < ids.groups
-
-
 def test_integers_that_are_codes_are_not_copied():
     keys = np.array([3, 1, 2], np.int32)
     assert range_group_ids([keys]).array is keys

@@ -102,10 +102,7 @@ def test_dtypes_of_keys_are_kept_among_levels(keys, dropna):
         for lazy, expected in [
             (ours.sum(), theirs.sum()),
             (ours.median(), theirs.median()),
-            (
-                each.gpuscan.groupby("k")["x"].nlargest(2),
-                as_pandas.groupby("k")["x"].nlargest(2),
-            ),
+            (each.gpuscan.groupby("k")["x"].nlargest(2), as_pandas.groupby("k")["x"].nlargest(2)),
         ]:
             (found,) = dask.compute(lazy, scheduler="synchronous")
             assert found.tolist() == expected.tolist()

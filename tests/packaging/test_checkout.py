@@ -84,6 +84,7 @@ def test_editable_install(checkout: Path, builder: Path, tmp_path: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize("checkout", ["no links"], indirect=True)  # test_wheel.py has the other
 def test_wheel_of_a_checkout(checkout: Path, builder: Path, tmp_path: Path) -> None:
     wheel = (sys.executable, "-m", "pip", "--python", builder, "wheel", "--wheel-dir", tmp_path)
     subprocess.run([*wheel, *PLAIN, checkout], check=True, cwd=tmp_path)

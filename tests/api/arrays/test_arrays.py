@@ -13,13 +13,9 @@ from numpy.exceptions import AxisError
 
 import dask_gpuscan
 from dask_gpuscan import affine, maximum, operator, segmented
+from helpers.asked import computed
 
-FUNCTIONS = {
-    "cumsum": np.add,
-    "cumprod": np.multiply,
-    "cummax": np.maximum,
-    "cummin": np.minimum,
-}
+FUNCTIONS = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum, "cummin": np.minimum}
 arrays = hnp.arrays(
     st.sampled_from([np.int64, np.int8, np.bool_]),
     hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=7),
@@ -122,8 +118,7 @@ def test_half_floats_stay_half_floats(backend, method):
     for array in (backend.array(x), blocks(backend.array(x), (1, 2))):
         out = getattr(dask_gpuscan, method)(array, axis=1)
         assert out.dtype == np.float16
-        (out,) = dask.compute(out)
-        np.testing.assert_array_equal(backend.to_numpy(out), expected)
+        np.testing.assert_array_equal(backend.to_numpy(computed(out)), expected)
         wide = getattr(dask_gpuscan, method)(array, axis=1, dtype="float64", initial=1)
         assert wide.dtype == np.float64
     half = dask_gpuscan.cumsum(backend.array(np.arange(5)), dtype=np.float16)
@@ -142,14 +137,13 @@ def test_times_in_the_order_of_bytes_of_other_machines_are_refused(dtype):
                 getattr(dask_gpuscan, name)(array)
 
 
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_complex_numbers(backend, dtype):
-    x = (np.arange(1, 13) + 1j * np.arange(12)).reshape(2, 6).astype(dtype) / 8
+def test_complex_numbers(backend):
+    x = (np.arange(1, 13) + 1j * np.arange(12)).reshape(2, 6) / 8
     for axis in (0, 1):
         for array in (backend.array(x), blocks(backend.array(x), (1, 4))):
             for method, whole in (("cumsum", np.cumsum), ("cumprod", np.cumprod)):
                 out = getattr(dask_gpuscan, method)(array, axis=axis)
-                assert out.dtype == dtype
+                assert out.dtype == x.dtype
                 (out,) = dask.compute(out)
                 np.testing.assert_allclose(backend.to_numpy(out), whole(x, axis), rtol=1e-5)
 
@@ -309,8 +303,9 @@ def in_lines(name, x, axis, limit):
     )
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "m8[s]", "M8[ns]"])
-@pytest.mark.parametrize("name", ["ffill", "bfill"])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("ffill", "f4"), ("ffill", "M8[ns]"), ("bfill", "f8"), ("bfill", "m8[s]")]
+)
 def test_fills_along_an_axis(backend, name, dtype):
     if not backend.holds(dtype):
         pytest.skip(f"there are no arrays of {dtype}")
@@ -323,15 +318,13 @@ def test_fills_along_an_axis(backend, name, dtype):
             out = getattr(dask_gpuscan, name)(y, axis, limit=limit)
             assert type(out) is type(y)
             assert out.dtype == dtype
-            (out,) = dask.compute(out)
-            np.testing.assert_array_equal(backend.to_numpy(out), expected)
+            np.testing.assert_array_equal(backend.to_numpy(computed(out)), expected)
 
 
 def test_fills_of_what_has_no_axis(backend):
     x = backend.array(np.array([1, 2, 3]))
     for y in (x, blocks(x, 2)):
-        (out,) = dask.compute(dask_gpuscan.ffill(y))
-        np.testing.assert_array_equal(backend.to_numpy(out), [1, 2, 3])
+        np.testing.assert_array_equal(backend.to_numpy(computed(dask_gpuscan.ffill(y))), [1, 2, 3])
     assert dask_gpuscan.ffill(pa.array([1, None])).to_pylist() == [1, 1]
     s = pd.Series([None, "a", None])
     pd.testing.assert_series_equal(dask_gpuscan.bfill(s, limit=1), s.bfill(limit=1))
@@ -408,8 +401,9 @@ def test_nothing_comes_before_the_first_time(name):
             np.testing.assert_array_equal(np.asarray(found), expected)
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-@pytest.mark.parametrize("name", ["cummax", "cummin"])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("cummax", "f2"), ("cummin", "f4"), ("cummax", "f8"), ("cummin", "f8")]
+)
 def test_nothing_comes_before_the_first_number(name, dtype):
     worst = -np.inf if name == "cummax" else np.inf
     numbers = np.array([worst, 2, np.nan, 1], dtype)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+from helpers.asked import computed
 from helpers.backends import same
 from helpers.versions import since
 
@@ -75,7 +76,7 @@ WHOLE: dict[str, Callable[[pd.DataFrame], object]] = {
     "reversed": lambda f: f.gpuscan.sort_values("k", ascending=False),
 }
 OF_ORDER: dict[str, Callable[[pd.DataFrame], object]] = {
-    "sort_values of x": lambda f: f.gpuscan.sort_values("x"),
+    "sort_values of x": lambda f: f.gpuscan.sort_values("x")
 }
 
 
@@ -102,7 +103,7 @@ def test_as_in_the_types_that_arrow_takes(of, kind, method):
     ask = (ROWS | OF_KEYS | WHOLE | OF_ORDER)[method]
     theirs, plain = map(frame_of, COLUMNS[kind])
     found, expected = ask(pieces(theirs)[of]), ask(plain)
-    same(found.compute() if hasattr(found, "compute") else found, expected)
+    same(computed(found), expected)
 
 
 @pytest.mark.parametrize("kind", KEYS)

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import dask_gpuscan
+from helpers.asked import computed
 from helpers.backends import same
 
 OURS = pd.DataFrame(
@@ -70,7 +71,7 @@ def pieces(frame):
 def test_order_of_bytes(of, method):
     ask = (METHODS | WHOLE)[method]
     found, expected = ask(pieces(THEIRS)[of]), ask(OURS)
-    same(found.compute() if hasattr(found, "compute") else found, expected)
+    same(computed(found), expected)
 
 
 def test_keys_given_as_values():

@@ -8,23 +8,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from helpers.asked import check, computed
 from helpers.backends import same
 from helpers.strategies import columns, cuts, frames, partitioned
 from helpers.versions import since
 
-pytestmark = pytest.mark.usefixtures("columns_moved")
+moves_columns = pytest.mark.usefixtures("columns_moved")
 
 DTYPES = ("int64", "int8", "float64", "Int64", "str", "category", "datetime64[ns]")
 KEEP = st.sampled_from(["first", "last", False])
 
 
-def check(backend, frame, at, ask, expected):
-    whole = backend.frame(frame)
-    for each in (whole, partitioned(whole, at)):
-        (found,) = dask.compute(ask(each.gpuscan))
-        same(backend.to_pandas(found), expected)
-
-
+@moves_columns
 @given(df=frames(DTYPES), at=cuts(), keep=KEEP, ignore=st.booleans(), one=st.booleans())
 def test_drop_duplicates(backend, df, at, keep, ignore, one):
     options = {"subset": "c0" if one else None, "keep": keep, "ignore_index": ignore}
@@ -36,6 +31,7 @@ def test_drop_duplicates(backend, df, at, keep, ignore, one):
     check(backend, df, at, ask, expected)
 
 
+@moves_columns
 @given(x=columns(DTYPES), at=cuts(), keep=KEEP, ignore=st.booleans())
 def test_drop_duplicates_of_a_series(backend, x, at, keep, ignore):
     options = {"keep": keep, "ignore_index": ignore}
@@ -46,8 +42,7 @@ def test_drop_duplicates_of_a_series(backend, x, at, keep, ignore):
 def test_half_floats_are_told_apart():
     x = pd.Series(np.array([1, 1, 2, np.nan, -0.0, 0.0, np.nan], "float16"), name="x")
     for each in (x, partitioned(x, [0.3, 0.8])):
-        (found,) = dask.compute(each.gpuscan.drop_duplicates())
-        same(found, x.drop_duplicates())
+        same(computed(each.gpuscan.drop_duplicates()), x.drop_duplicates())
         with pytest.raises(TypeError, match="column 'x' of dtype float16 cannot be an index"):
             each.gpuscan.value_counts()
 
@@ -57,13 +52,11 @@ def test_half_floats_are_told_apart():
 def test_zeros_of_either_sign_are_equal(dtype, keep):
     x = pd.Series([0.0, 1.0, -0.0, None, 0.0, 2.0], dtype=dtype, name="x")
     whole = x.to_frame().assign(y=1)
-    for at in ([], [0.3, 0.8], [0.1, 0.4, 0.4, 0.6]):
-        for each in (x, x.to_frame(), whole):
-            (found,) = dask.compute(partitioned(each, at).gpuscan.drop_duplicates(keep=keep))
-            # pandas keeps both zeros of Arrow's beside another column
-            expected = each[~x.duplicated(keep=keep)]
-            same(found, expected)
-            same(each.gpuscan.drop_duplicates(keep=keep), expected)
+    for each in (x, x.to_frame(), whole):
+        # pandas keeps both zeros of Arrow's beside another column
+        expected = each[~x.duplicated(keep=keep)]
+        for rows in (each, partitioned(each, [0.1, 0.4, 0.4, 0.6])):
+            same(computed(rows.gpuscan.drop_duplicates(keep=keep)), expected)
 
 
 @since("pyarrow", "26", "Arrow does not number half floats")
@@ -116,6 +109,7 @@ def test_bad_arguments_of_drop_duplicates():
             each.gpuscan.drop_duplicates(ignore_index=1)
 
 
+@moves_columns
 @given(
     x=columns((*DTYPES, "bool", "int64[pyarrow]", "string[pyarrow]", "object", "boolean")),
     at=cuts(),
@@ -134,6 +128,7 @@ def test_value_counts(backend, x, at, normalize, sort, ascending, dropna):
     check(backend, x, at, ask, expected.astype(theirs.dtype))
 
 
+@moves_columns
 @since("pandas", "3", "value_counts of frames orders rows by their values")
 @given(
     df=frames(("int64", "float64", "str", "Int64", "bool", "datetime64[ns]", "string[pyarrow]")),
@@ -179,8 +174,7 @@ def test_value_counts_of_one_column_of_categories(options):
             each[["x"]].gpuscan.value_counts(**options),
             each.gpuscan.value_counts(subset=["x"], **options),
         ):
-            (found,) = dask.compute(lazy)
-            same(found, frame.value_counts(subset=["x"], **options))
+            same(computed(lazy), frame.value_counts(subset=["x"], **options))
 
 
 def test_value_counts_of_a_column_without_a_name():
@@ -190,6 +184,7 @@ def test_value_counts_of_a_column_without_a_name():
     same(found, df.value_counts())
 
 
+@moves_columns
 @pytest.mark.parametrize("subset", [np.array(["x", "y"]), pd.Index(["y"]), ("x", "y")])
 def test_subset_of_names_in_an_array_or_an_index(subset):
     frame = pd.DataFrame({"x": [1, 1, 2, 1], "y": [3, 3, 3, 4], "z": [5, 6, 7, 8]})
@@ -198,6 +193,7 @@ def test_subset_of_names_in_an_array_or_an_index(subset):
         same(found, frame.drop_duplicates(subset=subset))
 
 
+@moves_columns
 @pytest.mark.parametrize("keep", ["first", "last", False])
 @pytest.mark.parametrize("step", [1, 10**9, 0.25])
 def test_many_distinct_values(backend, step, keep):

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.asked import computed
 from helpers.backends import same
 from helpers.strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
 from helpers.versions import STRING
 
-pytestmark = pytest.mark.usefixtures("columns_moved")
+moves_columns = pytest.mark.usefixtures("columns_moved")
 
 EVERY = (*INTEGERS, *FLOATS, *TIMES, *OTHERS)
 
@@ -30,6 +31,7 @@ def flags(draw, index, dtype="bool"):
     return pd.Series(items, dtype=dtype, index=index)
 
 
+@moves_columns
 @given(
     data=st.data(),
     df=frames(EVERY),
@@ -50,6 +52,7 @@ def test_a_boolean_series(backend, data, df, at, dtype):
         same(backend.to_pandas(found), expected)
 
 
+@moves_columns
 @given(x=columns(EVERY), data=st.data())
 def test_a_series(backend, x, data):
     mask = data.draw(flags(x.index))
@@ -96,8 +99,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", list(TEXTS))
-@pytest.mark.parametrize("at", [[], [0.3, 0.3, 0.8]])
-def test_text_means_what_it_means_to_the_library(backend, text, at):
+def test_text_means_what_it_means_to_the_library(backend, text):
     whole = backend.frame(numbers)
     named = whole.rename(columns={"name": "name_", "odd name": "odd"})
     truth = backend.to_pandas(TEXTS[text](named)).fillna(False).astype(bool)
@@ -105,7 +107,7 @@ def test_text_means_what_it_means_to_the_library(backend, text, at):
         assert truth[truth].index.equals(numbers.query(text, engine="python").index)
     expected = numbers[truth]
     same(backend.to_pandas(whole.gpuscan.filter(text)), expected)
-    ddf = partitioned(whole, at)
+    ddf = partitioned(whole, [0.3, 0.3, 0.8])
     same(backend.to_pandas(ddf.gpuscan.filter(text).compute()), expected)
     kept, rest = ddf.gpuscan.partition(text)
     same(backend.to_pandas(kept.compute()), expected)
@@ -123,21 +125,10 @@ def test_text_means_what_it_means_to_the_library(backend, text, at):
         ("a[0] > 1", "Subscript"),
         ("(lambda: a)() > 1", "Call"),
         ("[x for x in a]", "ListComp"),
-        ("a if flag else b", "IfExp"),
-        ("f'{a}' == 'x'", "a string with the prefix f"),
         ("(b := 3) > a", "NamedExpr"),
         ("a == None", "Constant"),
         ("a is True", "Compare"),
         ("a > 1j", "Constant"),
-        ("a in b", "list of literals"),
-        ("a in [b, 1]", "list of literals"),
-        ("a > @nothing", "not a variable of the caller"),
-        ("a > @", "without the name"),
-        ("9 ** 9 ** 9 > a", "write its value"),
-        ("name == 'x' * 1000000000", "write its value"),
-        ("3 > 2", "names no column"),
-        ("`a > 1", "backquote"),
-        ("(" * 300 + "a" + ")" * 300 + " > 1", "no expression|nested"),
         ("a" + " + 1" * 300 + " > 1", "nested deeper"),
         ("a > 1" + " " * 30000, "at most"),
         ("_column_0_ > `odd name`", "'_column_0_' is not a column"),
@@ -183,6 +174,7 @@ def above(a, b):
 limit = 2
 
 
+@moves_columns
 @pytest.mark.parametrize("at", [[], [0.5]])
 def test_functions(backend, at):
     whole = backend.frame(numbers)
@@ -280,8 +272,7 @@ def test_text_about_dates_of_arrow(dtype):
         "'2026-01-01' <= d <= '2026-01-02 00:00'": [0, 1],
     }.items():
         for each in (frame, partitioned(frame, [0.5])):
-            (found,) = dask.compute(each.gpuscan.filter(text))
-            assert found.index.tolist() == rows, text
+            assert computed(each.gpuscan.filter(text)).index.tolist() == rows, text
     with pytest.raises(TypeError, match="has a time of day, and is compared with dates"):
         frame.gpuscan.filter("d >= '2026-01-01 12:00'")
 
@@ -309,6 +300,7 @@ def test_predicates_of_other_rows(backend):
         ddf.gpuscan.filter("a > 1", rebalance="yes")
 
 
+@moves_columns
 def test_known_divisions_are_aligned_and_kept(backend):
     whole = backend.frame(numbers)
     ddf, other = dd.from_pandas(whole, npartitions=3), dd.from_pandas(whole, npartitions=2)
@@ -320,6 +312,7 @@ def test_known_divisions_are_aligned_and_kept(backend):
     same(backend.to_pandas((kept.a + ddf.a).compute()), numbers.a[numbers.flag] + numbers.a)
 
 
+@moves_columns
 @given(df=frames(EVERY), at=cuts(), data=st.data())
 def test_rebalance(backend, df, at, data):
     mask = data.draw(flags(df.index))
@@ -367,15 +360,6 @@ def test_predicates_travel(backend):
     same(backend.to_pandas(travelled.compute()), numbers[numbers.a % 2 == 1])
 
 
-@given(df=frames(INTEGERS), at=cuts(), data=st.data())
-def test_both_sides_together_are_the_whole(backend, df, at, data):
-    mask = data.draw(flags(df.index))
-    ddf = partitioned(backend.frame(df.assign(mask=mask)), at)
-    sides = [backend.to_pandas(side) for side in dask.compute(*ddf.gpuscan.partition(ddf["mask"]))]
-    same(pd.concat(sides).sort_index(), df.assign(mask=mask))
-    same(sides[1], backend.to_pandas(ddf.gpuscan.filter(~ddf["mask"]).compute()))
-
-
 def test_constants_of_modules_are_those_of_the_call():
     limits = ModuleType("limits")
     x = pd.Series([-2.0, 3.0])
@@ -389,6 +373,7 @@ def test_constants_of_modules_are_those_of_the_call():
         assert x.gpuscan.filter(lambda x: (lambda y: y > limits.LIMIT)(x)).tolist() == kept
 
 
+@moves_columns
 @pytest.mark.parametrize(
     "mask",
     [

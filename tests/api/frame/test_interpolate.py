@@ -148,16 +148,6 @@ def test_nan_that_is_a_value():
     np.testing.assert_array_equal(found.array.to_numpy(dtype=float, na_value=-1.0), expected)
 
 
-def test_input_is_not_written(backend):
-    for dtype in ("float64", "Int64", "int64"):
-        x = pd.Series([1, 2, 3], dtype="Int64")
-        x = x.astype(dtype) if dtype == "int64" else x.where([True, False, True]).astype(dtype)
-        frame = backend.frame(x)
-        out = frame.gpuscan.interpolate()
-        out.iloc[:] = 9
-        same(backend.to_pandas(frame), x)
-
-
 @pytest.mark.parametrize(
     "x",
     [

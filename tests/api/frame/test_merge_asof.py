@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dask_gpuscan
+from helpers.asked import refusals
 from helpers.backends import same, same_schema
 from helpers.strategies import columns, cuts, partitioned
 from helpers.widened import can_be_null
@@ -152,12 +153,7 @@ def test_by_several_keys_of_other_names(backend, data, frames, at):
 LABELS = tuple(dtype for dtype in ORDERED if dtype not in ("int8", "uint32", "float32"))
 
 
-@given(
-    data=st.data(),
-    frames=sides(LABELS),
-    at=st.tuples(cuts(), cuts()),
-    keyed=st.booleans(),
-)
+@given(data=st.data(), frames=sides(LABELS), at=st.tuples(cuts(), cuts()), keyed=st.booleans())
 def test_by_the_index(backend, data, frames, at, keyed):
     left, _ = frames
     how = data.draw(options(left)) | ({"by": "by"} if keyed else {})
@@ -327,62 +323,56 @@ def test_a_match_may_be_many_partitions_away(backend):
 # --- what is refused ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"on": "z"}, ValueError, "on='z' is not a column; columns are 'a'"),
-        (
-            {"left_on": "a", "right_on": "z"},
-            ValueError,
-            "right_on='z' is not a column; columns are 't'",
-        ),
-        ({"left_on": "a", "right_on": "t", "by": "z"}, ValueError, "by='z' is not a column"),
-        (
-            {"left_on": "a", "right_on": np.arange(3)},
-            TypeError,
-            "right_on must be the name of a column",
-        ),
-        ({"left_on": ["a", "k"], "right_on": ["t", "k"]}, ValueError, "can only asof on a key"),
-        ({"on": "k", "left_on": "a"}, ValueError, 'Can only pass argument "on" OR'),
-        ({"left_on": "a"}, ValueError, 'Must pass "right_on"'),
-        ({}, ValueError, "can only asof on a key for left"),
-        (
-            {"left_on": "x", "right_on": "x"},
-            TypeError,
-            "column 'x' of dtype (str|object) has no order",
-        ),
-        ({"left_on": "a", "right_on": "f"}, ValueError, "must be the same type"),
-        ({"left_on": "a", "right_on": "t", "left_by": "k"}, ValueError, "missing right_by"),
-        (
-            {"left_on": "a", "right_on": "t", "left_by": "k", "right_by": "x"},
-            ValueError,
-            "same type",
-        ),
-        ({"left_on": "a", "right_on": "t", "tolerance": -1}, ValueError, "tolerance must be"),
-        ({"left_on": "a", "right_on": "t", "tolerance": 1.5}, ValueError, "incompatible tolerance"),
-        (
-            {"left_on": "a", "right_on": "t", "tolerance": np.nan},
-            ValueError,
-            "tolerance must be a number",
-        ),
-        (
-            {"left_on": "a", "right_on": "t", "direction": "up"},
-            ValueError,
-            "direction must be one of",
-        ),
-        (
-            {"left_on": "a", "right_on": "t", "allow_exact_matches": 1},
-            ValueError,
-            "allow_exact_matches",
-        ),
-        ({"left_on": "a", "right_on": "t", "suffixes": ("", "")}, ValueError, "columns overlap"),
-        ({"on": "t", "suffixes": "xy"}, ValueError, "suffixes must be a pair of str, found 'xy'"),
-        ({"on": "t", "suffixes": ("x",)}, ValueError, "suffixes must be a pair of str"),
-        ({"left_index": True, "right_on": "f"}, ValueError, "must be the same type"),
-        ({"on": "k", "left_on": "x"}, ValueError, "not a combination of both"),
-    ],
-    ids=str,
-)
+REFUSED = {
+    ValueError: {
+        "on='z' is not a column; columns are 'a'": [{"on": "z"}],
+        "right_on='z' is not a column; columns are 't'": [{"left_on": "a", "right_on": "z"}],
+        "by='z' is not a column": [{"left_on": "a", "right_on": "t", "by": "z"}],
+        "can only asof on a key": [{"left_on": ["a", "k"], "right_on": ["t", "k"]}],
+        'Can only pass argument "on" OR': [{"on": "k", "left_on": "a"}],
+        'Must pass "right_on"': [{"left_on": "a"}],
+        "can only asof on a key for left": [{}],
+        "must be the same type": [
+            {"left_on": "a", "right_on": "f"},
+            {"left_index": True, "right_on": "f"},
+        ],
+        "missing right_by": [{"left_on": "a", "right_on": "t", "left_by": "k"}],
+        "same type": [{"left_on": "a", "right_on": "t", "left_by": "k", "right_by": "x"}],
+        "tolerance must be": [{"left_on": "a", "right_on": "t", "tolerance": -1}],
+        "incompatible tolerance": [{"left_on": "a", "right_on": "t", "tolerance": 1.5}],
+        "tolerance must be a number": [{"left_on": "a", "right_on": "t", "tolerance": np.nan}],
+        "direction must be one of": [{"left_on": "a", "right_on": "t", "direction": "up"}],
+        "allow_exact_matches": [{"left_on": "a", "right_on": "t", "allow_exact_matches": 1}],
+        "by must name at least one column": [{"left_on": "a", "right_on": "t", "by": []}],
+        "left_index must be True or False, found None": [{"left_index": None, "right_on": "t"}],
+        "allow_exact_matches must be True or False, found a pandas": [
+            {"left_on": "a", "right_on": "t", "allow_exact_matches": few}
+        ],
+        "direction must be one of .*; did you mean 'forward'": [
+            {"left_on": "a", "right_on": "t", "direction": "foward"}
+        ],
+        "direction must be one of .*, found a pandas Series": [
+            {"left_on": "a", "right_on": "t", "direction": few["x"]}
+        ],
+        "columns overlap": [{"left_on": "a", "right_on": "t", "suffixes": ("", "")}],
+        "suffixes must be a pair of str, found 'xy'": [{"on": "t", "suffixes": "xy"}],
+        "suffixes must be a pair of str": [{"on": "t", "suffixes": ("x",)}],
+        "not a combination of both": [{"on": "k", "left_on": "x"}],
+    },
+    TypeError: {
+        "right_on must be the name of a column": [{"left_on": "a", "right_on": np.arange(3)}],
+        r"tolerance must be a number or a duration, found \[1\]": [
+            {"left_on": "a", "right_on": "t", "tolerance": [1]}
+        ],
+        "by must be the name of a column or a list of names, found a": [
+            {"left_on": "a", "right_on": "t", "by": partitioned(few, [])["k"]}
+        ],
+        "column 'x' of dtype (str|object) has no order": [{"left_on": "x", "right_on": "x"}],
+    },
+}
+
+
+@pytest.mark.parametrize(("error", "message", "options"), refusals(REFUSED))
 def test_bad_arguments(backend, options, error, message):
     left, right = backend.frame(few), backend.frame(many.assign(f=1.5))
     for frames in ((left, right), (partitioned(left, [0.5]), partitioned(right, [0.5]))):

@@ -7,15 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.asked import KEYS, computed
 from helpers.backends import same
 from helpers.strategies import columns, cuts, partitioned
 
 DTYPES = ("int64", "float64", "int8", "Int64", "str", "datetime64[ns]", "category")
-
-
-def computed(answer):
-    (found,) = dask.compute(answer)
-    return found
 
 
 @given(x=columns(DTYPES), at=cuts(), ordered=st.booleans(), back=st.booleans())
@@ -53,12 +49,7 @@ def test_a_frame_is_not_monotonic():
 # --- clustered="check" --------------------------------------------------------------------------------
 
 
-@given(
-    keys=columns(("int64", "float64", "str", "Int64", "category"), max_size=8),
-    at=cuts(),
-    clustered=st.booleans(),
-    dropna=st.booleans(),
-)
+@given(keys=columns(KEYS, max_size=8), at=cuts(), clustered=st.booleans(), dropna=st.booleans())
 def test_keys_that_come_back(backend, keys, at, clustered, dropna):
     frame = pd.DataFrame({"k": keys, "x": range(len(keys))})
     codes = frame.groupby("k", sort=False, dropna=False, observed=True).ngroup()

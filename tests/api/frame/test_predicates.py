@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 
-import dask
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.asked import computed
 from helpers.predicate_frame import FRAME as frame
 from helpers.strategies import partitioned
 from helpers.versions import STRING
@@ -326,5 +326,4 @@ ARROW_ROWS = pd.DataFrame(
 )
 def test_numbers_and_times_of_arrow(text, kept):
     for each in (ARROW_ROWS, partitioned(ARROW_ROWS, [0.5])):
-        (found,) = dask.compute(each.gpuscan.filter(text)["i"])
-        assert found.tolist() == kept
+        assert computed(each.gpuscan.filter(text)["i"]).tolist() == kept

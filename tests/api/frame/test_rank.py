@@ -11,11 +11,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dask_gpuscan
+from helpers.asked import check, computed, keyed
 from helpers.backends import Backend, same
 from helpers.strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
 from helpers.versions import older
 
-KEYS = ("int64", "float64", "str", "Int64", "category")
 OPTIONS = st.fixed_dictionaries(
     {
         "method": st.sampled_from(["average", "min", "max", "first", "dense"]),
@@ -24,14 +24,6 @@ OPTIONS = st.fixed_dictionaries(
         "na_option": st.sampled_from(["keep", "top", "bottom"]),
     }
 )
-
-
-def check(backend, frame, at, ask, expected):
-    """Ask the whole frame and its partitions, on a backend."""
-    whole = backend.frame(frame)
-    for each in (whole, partitioned(whole, at)):
-        (found,) = dask.compute(ask(each.gpuscan))
-        same(backend.to_pandas(found), expected)
 
 
 def told(backend, frame, ask):
@@ -60,8 +52,7 @@ def test_categories_beside_nulls(categories, ordered, na_option):
     x = pd.Series([categories[0], None, categories[1], *categories, None], dtype=dtype, name="x")
     df = pd.DataFrame({"k": [1, 2, 1, 1, 2, 1, 1, 2][: len(x)], "x": x})
     for each in (df, partitioned(df, [0.2, 0.4])):
-        (found,) = dask.compute(each["x"].gpuscan.rank(na_option=na_option))
-        same(found, x.rank(na_option=na_option))
+        same(computed(each["x"].gpuscan.rank(na_option=na_option)), x.rank(na_option=na_option))
         if ordered:  # pandas has no others in groups
             (found,) = dask.compute(each.gpuscan.groupby("k")["x"].rank(na_option=na_option))
             same(found, df.groupby("k")["x"].rank(na_option=na_option))
@@ -80,54 +71,18 @@ def test_frames(backend, df, at, options, some):
 @pytest.mark.parametrize("clustered", [True, False])
 @given(data=st.data(), at=cuts(), options=OPTIONS, dropna=st.booleans())
 def test_groups(backend, clustered, data, at, options, dropna):
-    k = data.draw(columns(KEYS))
-    x = data.draw(columns(("int64", "int8", "float64", "Int64", "str", "datetime64[ns]")))
-    count = min(len(k), len(x))
-    df = pd.DataFrame({"k": k.iloc[:count], "x": x.iloc[:count]})
-    df.index = pd.Index(np.arange(count) // 2, name="row")
-    if clustered:
-        groups = df.groupby("k", sort=False, dropna=False, observed=True).ngroup()
-        df = df.iloc[np.argsort(groups.to_numpy(), kind="stable")]
+    df = data.draw(keyed(clustered, ("int64", "int8", "float64", "Int64", "str", "datetime64[ns]")))
     ask = lambda it: it.groupby("k", dropna=dropna, observed=True)["x"].rank(**options)  # noqa: E731
     expected = told(backend, df, ask)
     if dropna and (df["x"].dtype.kind == "M" or older("pandas", "3")):
         # Beside null keys, pandas 3.0 gives ranks to null dates, against `na_option`, and pandas 2
         # ranks them: keys go first.
-        keyed = df["k"].notna().to_numpy()
-        ranks = told(backend, df[keyed], ask).set_axis(np.flatnonzero(keyed))
-        expected = ranks.reindex(range(count)).set_axis(df.index)
+        has_key = df["k"].notna().to_numpy()
+        ranks = told(backend, df[has_key], ask).set_axis(np.flatnonzero(has_key))
+        expected = ranks.reindex(range(len(df))).set_axis(df.index)
     groups = lambda it: it.groupby("k", clustered=clustered, dropna=dropna)  # noqa: E731
     check(backend, df, at, lambda it: groups(it)["x"].rank(**options), expected)
     check(backend, df, at, lambda it: groups(it).rank(**options), expected.to_frame())
-
-
-WHOLE = pd.DataFrame(
-    {"k": [1, 2, 1, 1, 2, 1], "x": [3.0, 1.0, np.nan, 3.0, 7.0, 0.0], "w": list("abcabc")}
-)
-
-
-def test_ranks_are_a_column_of_their_frame():
-    ddf = partitioned(WHOLE, [0.2, 0.2, 0.7])
-    assert not ddf.known_divisions
-    found = ddf.assign(rank=ddf.x.gpuscan.rank(), group=ddf.gpuscan.groupby("k").x.rank())
-    expected = WHOLE.assign(rank=WHOLE.x.rank(), group=WHOLE.groupby("k").x.rank())
-    same(found.compute(), expected)
-
-
-def test_divisions_are_kept_and_only_what_is_needed_is_ranked():
-    ddf = dask.dataframe.from_pandas(WHOLE, npartitions=4)
-    ranks = ddf[["k", "x"]].gpuscan.rank()
-    assert ranks.divisions == ddf.divisions
-    same(ranks["x"].compute(), WHOLE.x.rank())
-    (read,) = ranks["x"].simplify().find_operations(type(ddf.expr))
-    assert list(read.columns) == ["x"]
-
-
-@given(x=columns(("int64", "str")), at=cuts(), pct=st.booleans())
-def test_groups_by_a_level_of_the_index(backend, x, at, pct):
-    x.index = pd.Index(np.arange(len(x)) % 3, name="level")
-    expected = told(backend, x, lambda it: it.groupby(level="level").rank(pct=pct))
-    check(backend, x, at, lambda it: it.groupby("level").rank(pct=pct), expected)
 
 
 def test_bad_arguments_of_rank():
@@ -180,8 +135,7 @@ def test_equal_nan_among_values_of_arrow():
         expected = arrow.rank(**options)
         assert expected.tolist() == numpy.rank(na_option="bottom", **options).tolist()
         for each in (arrow, partitioned(arrow, [0.5])):
-            (found,) = dask.compute(each.gpuscan.rank(**options))
-            assert found.tolist() == expected.tolist()
+            assert computed(each.gpuscan.rank(**options)).tolist() == expected.tolist()
     groups = pd.DataFrame({"k": [1, 1, 1, 2], "x": arrow})
     assert groups.gpuscan.groupby("k")["x"].rank().tolist() == [2.5, 2.5, 1.0, 1.0]
 
@@ -216,11 +170,7 @@ def in_order(numbers, dtype):
 @pytest.mark.parametrize("dtype", ORDERED, ids=str)
 @pytest.mark.parametrize("receiver", RECEIVERS)
 @pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"method": "dense", "pct": True, "ascending": False, "na_option": "top"},
-    ],
+    "options", [{}, {"method": "dense", "pct": True, "ascending": False, "na_option": "top"}]
 )
 def test_all_that_has_an_order_is_ranked_in_groups(dtype, receiver, options):
     if receiver == "polars" and dtype == pa.decimal256(76, 3):

@@ -1,12 +1,12 @@
 """row_number, cumcount and reset_index over all partitions."""
 
-import dask
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.asked import computed
 from helpers.backends import same
 from helpers.strategies import FLOATS, OTHERS, columns, cuts, frames, partitioned
 
@@ -24,8 +24,7 @@ def test_cumcount_is_that_of_one_group(backend, df, at, ascending):
     expected = df.groupby(np.zeros(len(df)), sort=False).cumcount(ascending=ascending)
     for obj in (df, df[df.columns[0]]):
         for each in (backend.frame(obj), partitioned(backend.frame(obj), at)):
-            (found,) = dask.compute(each.gpuscan.cumcount(ascending=ascending))
-            same(backend.to_pandas(found), expected)
+            same(backend.to_pandas(computed(each.gpuscan.cumcount(ascending=ascending))), expected)
 
 
 def test_cumcount_takes_a_flag():

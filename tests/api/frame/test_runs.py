@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_gpuscan import rle_decode
+from helpers.asked import computed
 from helpers.backends import same
 from helpers.strategies import (
     FLOATS,
@@ -131,7 +132,7 @@ def test_aggregates_of_runs(backend, key, x, s, at):
     places = backend.to_pandas(frame.gpuscan.rle("k"))
     for obj in (frame, partitioned(frame, at)):
         found = obj.gpuscan.rle("k", agg=AGG)
-        found = backend.to_pandas(found.compute() if hasattr(found, "compute") else found)
+        found = backend.to_pandas(computed(found))
         same(found[list(places)], places)
         if len(df):  # of none, pandas has other dtypes
             same(found[list(AGG)].astype(expected.dtypes), expected)
@@ -148,7 +149,7 @@ def test_aggregates_of_the_runs_of_a_series(backend):
     )
 
 
-@pytest.mark.parametrize("count", [1, 2, 17, 40])
+@pytest.mark.parametrize("count", [1, 2, 20])
 def test_a_run_may_span_any_number_of_partitions(backend, count):
     parts = [backend.frame(pd.DataFrame({"k": [7] * 3}))] * count
     ddf = dd.from_map(lambda p: p, parts, meta=parts[0].iloc[:0])
@@ -184,8 +185,7 @@ def test_none_and_nan_are_one_null_among_objects():
 def test_names_that_are_false(name):
     x = pd.Series([1, 1, 2], name=name)
     for each in (x, partitioned(x, [0.5])):
-        (found,) = dask.compute(each.gpuscan.rle())
-        assert found.columns.tolist() == [name, "run_start", "run_length"]
+        assert computed(each.gpuscan.rle()).columns.tolist() == [name, "run_start", "run_length"]
 
 
 def test_a_label_that_is_none():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import dask_gpuscan
 from dask_gpuscan import stream
+from helpers.asked import computed
 from helpers.backends import same
 from helpers.strategies import cuts, partitioned
 
@@ -125,8 +126,7 @@ def test_null_times_in_any_partition(backend):
 def test_a_column_named_session(backend):
     host = pd.DataFrame({"session": [0, 1, 10, 11], "v": [5, 5, 5, 6]})
     for events in (backend.frame(host), partitioned(backend.frame(host), [0.5])):
-        (found,) = dask.compute(events.gpuscan.sessions("session", gap=2))
-        found = backend.to_pandas(found)
+        found = backend.to_pandas(computed(events.gpuscan.sessions("session", gap=2)))
         assert list(found.columns) == ["session", "start", "end", "count"]
         assert found.to_numpy().tolist() == [[0, 0, 1, 2], [1, 10, 11, 2]]
         events = events.rename(columns={"session": "t", "v": "session"})
@@ -220,8 +220,7 @@ def test_times_in_the_index(zone, name):
         assert table[["k", "session", "count", "total"]].to_numpy().tolist() == expected
         assert table.start.tolist() == [indexed.index[i] for i in (0, 3, 2, 4)]
         assert table.end.tolist() == [indexed.index[i] for i in (1, 3, 2, 4)]
-        numbers = rows.gpuscan.sessionize(gap="5min")
-        numbers = numbers.compute() if hasattr(numbers, "compute") else numbers
+        numbers = computed(rows.gpuscan.sessionize(gap="5min"))
         assert numbers.tolist() == [0, 0, 0, 1, 1]
         assert numbers.index.equals(indexed.index)
 

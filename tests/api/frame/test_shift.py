@@ -13,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dask_gpuscan
+from helpers.asked import check, computed, keyed
 from helpers.backends import same
 from helpers.strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
 from helpers.thresholds import MANY_ROWS
@@ -23,15 +24,6 @@ pytestmark = pytest.mark.usefixtures("near_rows_apart")
 PERIODS = st.integers(-4, 4) | st.sampled_from([30, -30])
 METHODS = st.sampled_from(["shift", "diff", "pct_change"])
 WIDE = ("int64", "int8", "uint8", "bool", "Int64", "float32", "double[pyarrow]", "str", "category")
-
-
-def check(backend, frame, at, ask, expected):
-    """Ask the whole frame and its partitions, on a backend."""
-    whole = backend.frame(frame)
-    for each in (whole, partitioned(whole, at)):
-        lazy = ask(each.gpuscan)
-        (found,) = dask.compute(lazy)
-        same(backend.to_pandas(found), expected)
 
 
 def told(backend, frame, ask):
@@ -54,19 +46,6 @@ def held(backend, expected, x, method, periods):
 def unfilled(method):
     """What has pandas 2 answer as pandas 3 does, which fills no nulls before."""
     return {"fill_method": None} if method == "pct_change" else {}
-
-
-def test_changes_from_and_to_nulls_are_null():
-    x = pd.Series([1.0, np.nan, 2.0, 3.0])
-    df = pd.DataFrame({"k": [1, 1, 1, 1], "x": x})
-    for at in ([], [0.3], [0.5]):
-        found = dask.compute(
-            partitioned(x, at).gpuscan.pct_change(),
-            partitioned(df, at).gpuscan.groupby("k").x.pct_change(),
-            x.gpuscan.pct_change(),
-        )
-        for each in found:
-            assert each.isna().tolist() == [True, True, True, False]
 
 
 @given(x=columns((*INTEGERS, *FLOATS, *TIMES, *OTHERS)), at=cuts(), method=METHODS, periods=PERIODS)
@@ -132,14 +111,8 @@ def test_fill_value(backend, x, at, periods):
 @pytest.mark.parametrize("clustered", [True, False])
 @given(data=st.data(), at=cuts(), method=METHODS, periods=PERIODS, dropna=st.booleans())
 def test_groups(backend, clustered, data, at, method, periods, dropna):
-    k = data.draw(columns(("int64", "float64", "str", "Int64", "category")))
-    x = data.draw(columns((*WIDE, "datetime64[ns]", "float64")))
-    count = min(len(k), len(x))
-    df = pd.DataFrame({"k": k.iloc[:count], "x": x.iloc[:count]})
-    df.index = pd.Index(np.arange(count) // 2, name="row")
-    if clustered:
-        groups = df.groupby("k", sort=False, dropna=False, observed=True).ngroup()
-        df = df.iloc[np.argsort(groups.to_numpy(), kind="stable")]
+    df = data.draw(keyed(clustered, (*WIDE, "datetime64[ns]", "float64")))
+    k, x, count = df["k"], df["x"], len(df)
     assume(count and (x.dtype != "bool" or method == "shift"))
     fill = {"fill_value": x.iloc[0]} if method == "shift" and data.draw(st.booleans()) else {}
     assume(not fill or not pd.isna(fill["fill_value"]))
@@ -202,8 +175,7 @@ def test_more_rows_than_32_bits_count(backend, method, periods):
     whole = backend.frame(WHOLE)
     for each in (whole, partitioned(whole, [0.2, 0.2, 0.7])):
         for obj in (each[["x"]].gpuscan, each.gpuscan.groupby("k")):
-            (found,) = dask.compute(getattr(obj, method)(periods))
-            same(backend.to_pandas(found), nothing)
+            same(backend.to_pandas(computed(getattr(obj, method)(periods))), nothing)
 
 
 @pytest.mark.parametrize("periods", [1, -1, 3, -3])
@@ -234,10 +206,6 @@ def test_masks_of_shifts_and_differences_name_every_row(dtype):
             assert whole[~(changed < 0)].index.tolist() == [0, 1, 3]
             assert np.where(changed < 0, 1, 0).tolist() == [0, 0, 1, 0, 1]
             assert whole[~(computed(by_group.diff()) < 0)].index.tolist() == [0, 1, 3, 4]
-
-
-def computed(answer):
-    return answer.compute() if hasattr(answer, "compute") else answer
 
 
 @pytest.mark.parametrize("dtype", ["UInt8", "UInt64", "Int8", "uint8[pyarrow]", "int16[pyarrow]"])
@@ -314,24 +282,6 @@ def test_fill_values_that_would_become_others_are_refused(kind, value, held, ref
             for fill in refused:
                 with pytest.raises(TypeError, match="cannot hold the fill_value"):
                     rows.gpuscan.shift(-1, fill_value=fill)
-
-
-def test_answers_are_columns_of_their_frame():
-    ddf = partitioned(WHOLE, [0.2, 0.2, 0.7])
-    assert not ddf.known_divisions
-    found = ddf.assign(before=ddf.x.gpuscan.shift(), group=ddf.gpuscan.groupby("k").x.diff())
-    expected = WHOLE.assign(before=WHOLE.x.shift(), group=WHOLE.groupby("k").x.diff())
-    same(found.compute(), expected)
-
-
-def test_divisions_are_kept_and_only_what_is_needed_is_read():
-    ddf = dask.dataframe.from_pandas(WHOLE, npartitions=4)
-    shifted = ddf.gpuscan.shift(2)
-    assert shifted.divisions == ddf.divisions
-    assert shifted["x"].optimize().expr.find_operations(type(shifted.expr))
-    assert list(
-        next(iter(shifted["x"].simplify().expr.find_operations(type(shifted.expr)))).columns
-    ) == ["x"]
 
 
 @pytest.mark.parametrize("periods", [1.0, 1.5, "1", None, True, [1, 2]])
@@ -417,10 +367,8 @@ def test_labels_are_shifted_as_those_of_pandas(backend, freq, periods, zone):
         *(partitioned(backend.frame(frame), at) for at in ([0.5], [0.2, 0.2, 0.7])),
     ):
         lazy = d.gpuscan.shift(periods, freq=freq)
-        (found,) = dask.compute(lazy)
-        same(backend.to_pandas(found), expected)
-        (series,) = dask.compute(d["x"].gpuscan.shift(periods, freq=freq))
-        same(backend.to_pandas(series), expected["x"])
+        same(backend.to_pandas(computed(lazy)), expected)
+        same(backend.to_pandas(computed(d["x"].gpuscan.shift(periods, freq=freq))), expected["x"])
 
 
 @pytest.mark.parametrize(("freq", "known"), [("D", True), ("3h", True), ("ME", False)])

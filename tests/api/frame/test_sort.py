@@ -16,11 +16,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dask_gpuscan
+from helpers.asked import computed
 from helpers.backends import same
 from helpers.strategies import FLOATS, INTEGERS, OTHERS, TIMES, cuts, frames, partitioned
 from helpers.versions import older
 
-pytestmark = pytest.mark.usefixtures("columns_moved")
+moves_columns = pytest.mark.usefixtures("columns_moved")
 
 EVERY = (*INTEGERS, *FLOATS, *TIMES, *OTHERS)
 WAYS = (None, "tasks", "disk")
@@ -33,6 +34,7 @@ def directions(draw, count):
     return draw(one | st.lists(one, min_size=count, max_size=count))
 
 
+@moves_columns
 @given(data=st.data(), df=frames(EVERY), at=cuts(), way=st.sampled_from(WAYS))
 def test_frames_by_columns(backend, data, df, at, way):
     by = data.draw(st.lists(st.sampled_from(list(df)), min_size=1, unique=True))
@@ -60,10 +62,10 @@ def test_nulls_that_are_first_stand_before_infinity(backend, ascending):
     # by both at once, pandas takes NaN for an infinity
     expected = df.sort_values("b", **options).sort_values("a", kind="stable", **options)
     for each in (backend.frame(df), partitioned(backend.frame(df), [0.3, 0.6])):
-        (found,) = dask.compute(each.gpuscan.sort_values(["a", "b"], **options))
-        same(backend.to_pandas(found), expected)
+        same(backend.to_pandas(computed(each.gpuscan.sort_values(["a", "b"], **options))), expected)
 
 
+@moves_columns
 @given(data=st.data(), df=frames(EVERY, max_columns=1), at=cuts())
 def test_series(backend, data, df, at):
     x = df["c0"]
@@ -84,6 +86,7 @@ def test_series(backend, data, df, at):
 LABELS = tuple(dtype for dtype in EVERY if dtype not in ("float16", "object"))
 
 
+@moves_columns
 @given(data=st.data(), df=frames(LABELS), at=cuts())
 def test_index(backend, data, df, at):
     name = data.draw(st.sampled_from(list(df)))
@@ -136,6 +139,7 @@ def test_levels_of_an_index(backend, options):
     same(backend.to_pandas(backend.frame(df).gpuscan.sort_index(**options)), expected)
 
 
+@moves_columns
 def test_keys_may_be_levels_of_the_index(backend):
     df = pd.DataFrame({"x": [1, 2, 1, 2]}, index=pd.Index([3, 1, 2, 1], name="row"))
     for at in ([], [0.5], [0.3, 0.3, 0.8]):
@@ -148,6 +152,7 @@ def test_keys_may_be_levels_of_the_index(backend):
             same(backend.to_pandas(lazy.compute()), expected)
 
 
+@moves_columns
 @pytest.mark.parametrize(
     "values",
     [
@@ -167,8 +172,7 @@ def test_keys_may_be_levels_of_the_index(backend):
     ],
     ids=lambda values: str(getattr(values, "dtype", type(values[0]).__name__)),
 )
-@pytest.mark.parametrize("ascending", [True, False])
-@pytest.mark.parametrize("na_position", ["first", "last"])
+@pytest.mark.parametrize(("ascending", "na_position"), [(True, "first"), (False, "last")])
 def test_other_dtypes(values, ascending, na_position):
     df = pd.DataFrame({"x": values, "row": range(4)})
     options = {"ascending": ascending, "na_position": na_position}
@@ -240,6 +244,7 @@ def test_ordered_dictionaries_of_arrow_that_differ():
             dask.compute(d.gpuscan.sort_values("x"))
 
 
+@moves_columns
 def test_what_is_beside_the_columns_is_kept(backend):
     df = pd.DataFrame([[2, 1, 9.0], [1, 2, 8.0]], columns=["a", "b", "c"])
     df.columns.name = "names"
@@ -298,6 +303,7 @@ KEYS = {
 }
 
 
+@moves_columns
 @pytest.mark.parametrize("kind", list(KEYS))
 @pytest.mark.parametrize("ascending", [True, False])
 def test_partitions_are_even_and_in_order(backend, kind, ascending):
@@ -314,11 +320,10 @@ def test_partitions_are_even_and_in_order(backend, kind, ascending):
     assert all(abs(n - rows / 8) <= 0.1 * rows / 8 for n in lengths(lazy))
 
 
-def test_nothing_is_computed_early_and_columns_are_read_as_needed(columns_moved):
+def test_nothing_is_computed_early_and_columns_are_read_as_needed():
     read = []
 
     def part(i, columns=("k", "x", "y")):
-        assert columns_moved  # else Dask would take both for the same frame
         read.append(tuple(columns))
         return pd.DataFrame({"k": [3, 1], "x": [1.0, 2.0], "y": ["a", "b"]})[list(columns)]
 
@@ -353,6 +358,7 @@ def test_files_are_read_in_the_partitions_of_the_frame(tmp_path):
     same(added.compute(), whole.assign(s=whole.a + whole.b).sort_values("s", kind="stable"))
 
 
+@moves_columns
 def test_known_divisions_are_kept():
     df = pd.DataFrame({"x": range(8)}, index=[0, 1, 1, 3, 4, 4, 6, 7]).sample(
         frac=1, random_state=1
@@ -454,16 +460,12 @@ def test_keys_without_an_order():
         partitioned(nested, [0.5]).gpuscan.sort_values("k")
 
 
-def test_partitions_must_agree(columns_moved):
+def test_partitions_must_agree():
     parts = [pd.DataFrame({"k": pd.Categorical(list(text))}) for text in ("ab", "bc")]
-    ddf = dd.from_map(
-        lambda i: parts[i] if columns_moved else None, range(2), meta=parts[0].iloc[:0]
-    )
+    ddf = dd.from_map(lambda part: part, parts, meta=parts[0].iloc[:0])
     with pytest.raises(ValueError, match=r"partitions do not match: column 'k' .* categories"):
         ddf.gpuscan.sort_values("k").compute()
     parts = [pd.DataFrame({"k": [1]}), pd.DataFrame({"k": [0.5]})]
-    ddf = dd.from_map(
-        lambda i: parts[i] if columns_moved else None, range(2), meta=parts[0].iloc[:0]
-    )
+    ddf = dd.from_map(lambda part: part, parts, meta=parts[0].iloc[:0])
     with pytest.raises(ValueError, match="partitions do not match: column 'k' is int64 in one"):
         ddf.gpuscan.sort_values("k").compute()

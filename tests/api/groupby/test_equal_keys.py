@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+from helpers.asked import computed
 from helpers.keys import key_of_row, key_of_value
 from helpers.versions import older
 
@@ -21,7 +22,29 @@ DAY = pd.Timestamp("2026-01-01")
 WORLD = pd.Timestamp("2026-01-01", tz="UTC")
 
 
-def objects(*values):
+TURNS = (0, 0, 1, 2, 3, 1, 0, 2, 2)
+
+
+def rows_of(*same, nulls=()):
+    """Return values of nine rows and their numbers: those of one list are the same key, and lists take turns."""
+    kinds = [*enumerate(same), *([(-1, nulls)] if nulls else [])]
+    taken = [kinds[turn % len(kinds)] for turn in TURNS]
+    values = [
+        each[taken[:i].count((number, each)) % len(each)] for i, (number, each) in enumerate(taken)
+    ]
+    return values, [number for number, _ in taken]
+
+
+def made(make, *same, nulls=()):
+    values, numbers = rows_of(*same, nulls=nulls)
+    return make(values), numbers
+
+
+def objects(*same, nulls=()):
+    return made(of_objects, *same, nulls=nulls)
+
+
+def of_objects(values):
     return pd.Series(np.fromiter(values, object, len(values)), dtype=object)
 
 
@@ -29,146 +52,75 @@ def of_arrow(array):
     return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([array])))
 
 
-def nans(*bits):
-    return np.array(bits, np.uint64).view(np.float64)
+def of_bits(bits):
+    numbers = np.array([b or 0 for b in bits], np.uint64).view(np.float64)
+    return of_arrow(pa.array(numbers, mask=np.array([b is None for b in bits]), from_pandas=False))
 
 
+def of_codes(values):
+    return lambda codes: of_arrow(
+        pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(values))
+    )
+
+
+CATEGORIES = [(1, np.float64("nan")), (1, NAN), (2, 0)]
 KINDS = {
-    "numbers": (
-        objects(1, 2, 1.0, True, Fraction(2), np.float32(2), 3, np.int8(3), Decimal(3)),
-        [0, 1, 0, 0, 1, 1, 2, 2, 2],
+    "numbers": objects(  # those that are shown have an order
+        [1, 1.0, True, Decimal(1)], [2, Fraction(2)], [3, np.int8(3), np.float32(3)]
     ),
-    "decimals": (
-        objects(*map(Decimal, ("1", "2", "1.00", "1.0", "2.0", "3", "2.00", "3.0", "1.000"))),
-        [0, 1, 0, 0, 1, 2, 1, 2, 0],
+    "decimals": objects(*([Decimal(n), Decimal(n + ".00"), Decimal(n + ".0")] for n in "123")),
+    "floats": objects(
+        [0.0, -0.0], [1.5, np.float32(1.5)], nulls=[None, NAN, pd.NA, np.float64("nan")]
     ),
-    "floats": (
-        objects(0.0, -0.0, 1.5, np.float32(1.5), None, NAN, pd.NA, -0.0, np.float64("nan")),
-        [0, 0, 1, 1, -1, -1, -1, 0, -1],
+    "zeros of Arrow": made(lambda x: of_arrow(pa.array(x)), [0.0, -0.0], [1.0], nulls=[None]),
+    "NaN of Arrow": made(
+        of_bits,
+        [0x7FF8 << 48, 0x7FF8_0000_0000_0001, 0xFFF8 << 48, 0x7FF9 << 48],
+        [1 << 62],
+        nulls=[None],
     ),
-    "zeros of Arrow": (
-        of_arrow(pa.array([0.0, -0.0, 1.0, -0.0, 0.0, 1.0, None, -0.0, None])),
-        [0, 0, 1, 0, 0, 1, -1, 0, -1],
+    "complex": made(
+        pd.Series,
+        [complex(0.0, -0.0), complex(-0.0), -0j],
+        [1 + 0j, 1 - 0j],
+        nulls=[complex(NAN, 1), complex(1, NAN), complex(NAN, NAN)],
     ),
-    "NaN of Arrow": (
-        of_arrow(
-            pa.concat_arrays(
-                [
-                    pa.array(nans(1 << 62, 0x7FF8 << 48, 0x7FF8_0000_0000_0001), from_pandas=False),
-                    pa.array([None, 2.0], pa.float64()),
-                    pa.array(nans(0xFFF8 << 48, 0x7FF9 << 48, 0x7FF8 << 48), from_pandas=False),
-                    pa.array([None], pa.float64()),
-                ]
-            )
-        ),
-        [0, 1, 1, -1, 0, 1, 1, 1, -1],
+    "dictionary": made(of_codes(["a", "a", None, "b", "b"]), [0, 1], [3, 4], nulls=[2, None]),
+    "dictionary without nulls": made(
+        of_codes(["a", "a", None, "b", "b"]), [0, 1], [3, 4], nulls=[2]
     ),
-    "complex": (
-        pd.Series(
-            [1, 1 - 0j, complex(0.0, -0.0), complex(-0.0), complex(NAN, 1), complex(1, NAN)]
-            + [complex(NAN, NAN), -0j, 1]
-        ),
-        [0, 0, 1, 1, -1, -1, -1, 1, 0],
+    "dictionary of floats": made(of_codes([0.0, -0.0, 2.0]), [0, 1], [2]),
+    "instants": objects(
+        [DAY, np.datetime64("2026-01-01"), datetime(2026, 1, 1)],
+        [np.datetime64("2026-01-02", "ns"), datetime(2026, 1, 2)],
+        nulls=[pd.NaT, np.datetime64("NaT")],
     ),
-    "dictionary": (
-        of_arrow(
-            pa.DictionaryArray.from_arrays(
-                pa.array([0, 1, 2, 3, None, 2, 4, 4, 3]), pa.array(["a", "a", None, "b", "b"])
-            )
-        ),
-        [0, 0, -1, 1, -1, -1, 1, 1, 1],
+    "instants of zones": objects(
+        [WORLD, WORLD.tz_convert("Asia/Tokyo"), datetime(2026, 1, 1, tzinfo=UTC)],
+        [WORLD + timedelta(1), datetime(2026, 1, 2, tzinfo=UTC)],
+        nulls=[None],
     ),
-    "dictionary without nulls": (
-        of_arrow(
-            pa.DictionaryArray.from_arrays(
-                pa.array([0, 1, 2, 3, 2, 2, 4, 4, 3]), pa.array(["a", "a", None, "b", "b"])
-            )
-        ),
-        [0, 0, -1, 1, -1, -1, 1, 1, 1],
+    "durations": objects(
+        [pd.Timedelta(1, "s"), timedelta(seconds=1), np.timedelta64(10**9, "ns")],
+        [np.timedelta64(2000, "ms"), pd.Timedelta(2, "s")],
+        nulls=[pd.NaT],
     ),
-    "dictionary of floats": (
-        of_arrow(
-            pa.DictionaryArray.from_arrays(
-                pa.array([0, 1, 2, 0, 1, 2, 1, 0, 2], pa.int8()), pa.array([0.0, -0.0, 2.0])
-            )
-        ),
-        [0, 0, 1, 0, 0, 1, 0, 0, 1],
+    "tuples": objects(
+        [(1, NAN), (1.0, float("nan")), (np.int64(1), np.float64("nan"))],
+        [(2, pd.NA), (np.float32(2), pd.NA)],
+        [(2, 5), (2.0, np.int8(5))],
     ),
-    "instants": (
-        objects(
-            DAY,
-            np.datetime64("2026-01-01"),
-            datetime(2026, 1, 1),
-            DAY + timedelta(1),
-            np.datetime64("2026-01-02", "ns"),
-            pd.NaT,
-            datetime(2026, 1, 2),
-            np.datetime64("NaT"),
-            DAY,
-        ),
-        [0, 0, 0, 1, 1, -1, 1, -1, 0],
+    "intervals": made(
+        lambda x: pd.Series(pd.arrays.IntervalArray.from_tuples(x)),
+        [(-0.0, 1), (0.0, 1)],
+        [(1, 2)],
+        nulls=[NAN],
     ),
-    "instants of zones": (
-        objects(
-            WORLD,
-            WORLD.tz_convert("Asia/Tokyo"),
-            datetime(2026, 1, 1, tzinfo=UTC),
-            WORLD + timedelta(1),
-            None,
-            datetime(2026, 1, 2, tzinfo=UTC),
-            (WORLD + timedelta(1)).tz_convert("Europe/Berlin"),
-            WORLD.tz_convert("America/Lima"),
-            WORLD,
-        ),
-        [0, 0, 0, 1, -1, 1, 1, 0, 0],
+    "categories": made(
+        lambda x: pd.Series(pd.Categorical.from_codes(x, CATEGORIES)), [0, 1], [2], nulls=[-1]
     ),
-    "durations": (
-        objects(
-            pd.Timedelta(1, "s"),
-            timedelta(seconds=1),
-            np.timedelta64(1, "s"),
-            np.timedelta64(2000, "ms"),
-            pd.Timedelta(2, "s"),
-            pd.NaT,
-            timedelta(seconds=2),
-            np.timedelta64(10**9, "ns"),
-            timedelta(seconds=1),
-        ),
-        [0, 0, 0, 1, 1, -1, 1, 0, 0],
-    ),
-    "tuples": (
-        objects(
-            (1, NAN),
-            (1.0, float("nan")),
-            (np.int64(1), np.float64("nan")),
-            (True, np.float32("nan")),
-            (2, pd.NA),
-            (2, 5),
-            (2.0, np.int8(5)),
-            (np.float32(2), pd.NA),
-            (1, np.float32("nan")),
-        ),
-        [0, 0, 0, 0, 1, 2, 2, 1, 0],
-    ),
-    "intervals": (
-        pd.Series(
-            pd.arrays.IntervalArray.from_tuples(
-                [(-0.0, 1), (0.0, 1), (1, 2), (0.0, 1), NAN, (1, 2), (-0.0, 1), NAN, (1, 2)]
-            )
-        ),
-        [0, 0, 1, 0, -1, 1, 0, -1, 1],
-    ),
-    "categories": (
-        pd.Series(
-            pd.Categorical.from_codes(
-                [0, 1, 2, 0, 2, 1, -1, -1, 0], [(1, np.float64("nan")), (1, NAN), (2, 0)]
-            )
-        ),
-        [0, 0, 1, 0, 1, 0, -1, -1, 0],
-    ),
-    "longdouble": (
-        pd.Series(np.array([1, 2, 1, -0.0, 0.0, NAN, 2, NAN, 1], np.longdouble)),
-        [0, 1, 0, 2, 2, -1, 1, -1, 0],
+    "longdouble": made(
+        lambda x: pd.Series(np.array(x, np.longdouble)), [1], [2], [-0.0, 0.0], nulls=[NAN]
     ),
 }
 """Keys of each kind, and numbers of those that are the same, -1 for nulls."""
@@ -366,7 +318,7 @@ def test_whole(kind):
 def test_categories_of_partitions():
     """Categories of partitions may be the same keys, too."""
     values = [1, 2, 1, 1.0, 2.0, Decimal(2), Decimal(1)]
-    f = pd.DataFrame({"k": objects(*values), "x": [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0]})
+    f = pd.DataFrame({"k": of_objects(values), "x": [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0]})
     parts = [f.iloc[start:stop] for start, stop in ((0, 3), (3, 7))]
     parts = [
         part.assign(k=pd.Categorical(part["k"], pd.Index(part["k"].unique(), dtype=object)))
@@ -425,6 +377,5 @@ def test_dictionaries_whose_codes_are_unsigned():
     for name, ask in asks.items():
         expected = ask(text.gpuscan)
         for each in (frame, dd.from_pandas(frame, npartitions=2)):
-            (found,) = dask.compute(ask(each.gpuscan))
-            assert found.tolist() == expected.tolist(), name
+            assert computed(ask(each.gpuscan)).tolist() == expected.tolist(), name
     assert dask_gpuscan.run_end_encode(codes).run_ends.to_pylist() == [1, 2, 3, 4]

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
-from helpers.backends import same
+from helpers.asked import computed
+from helpers.backends import Backend, same
 from helpers.strategies import partitioned_at
 
 FRAME = pd.DataFrame(
@@ -20,7 +21,7 @@ FRAME = pd.DataFrame(
     },
     index=pd.Index([20, 10, 20, 30, 10, 10, 40], name="row"),
 )
-PARTITIONS = ([], [7], [0, 0, 1, 5], [2, 4, 4, 6])
+PARTITIONS = ([], [0, 0, 1, 5, 7], [2, 4, 4, 6])
 """Where rows are cut: partitions may have one row or none."""
 
 
@@ -34,8 +35,7 @@ def agree(backend, frame, ask, expected=None):
     """Assert that frames and partitions answer what pandas does."""
     expected = ask(frame) if expected is None else expected
     for each in pieces(backend, frame):
-        (found,) = dask.compute(ask(each.gpuscan))
-        same(backend.to_pandas(found), expected)
+        same(backend.to_pandas(computed(ask(each.gpuscan))), expected)
 
 
 @pytest.mark.turns(2)
@@ -84,13 +84,11 @@ def test_clustered_groups_with_keys_as_columns(backend):
 def test_null_keys_in_order_of_appearance():
     frame = FRAME.assign(k=[None, "b", "a", None, "b", "c", "a"])
     for dropna in (True, False):
-        agree_cpu(frame, lambda f, d=dropna: f.groupby("k", sort=False, dropna=d)[["x", "y"]].sum())
-
-
-def agree_cpu(frame, ask):
-    expected = ask(frame)
-    for at in PARTITIONS:
-        same(ask(partitioned_at(frame, list(at)).gpuscan).compute(), expected)
+        agree(
+            Backend(),
+            frame,
+            lambda f, d=dropna: f.groupby("k", sort=False, dropna=d)[["x", "y"]].sum(),
+        )
 
 
 LEVELS = FRAME.set_index("j", append=True)
@@ -118,6 +116,7 @@ def test_levels_without_names(backend, name):
     agree(backend, alone, lambda f: f.groupby(level=0).cummax())
     agree(backend, alone, lambda f: f.groupby(level=0).rank())
     agree(backend, alone, lambda f: f.groupby(level=0).tail(1))
+    agree(backend, alone, lambda f: f.groupby(level=0).quantile([0.25, 0.5]))
 
 
 def test_a_level_with_the_name_of_a_column():
@@ -189,8 +188,7 @@ def test_keys_without_names(backend, given):
     def both(ask):
         expected = ask(PLAIN, key(PLAIN))
         for each in pieces(backend, PLAIN):
-            (found,) = dask.compute(ask(each.gpuscan, key(each)))
-            found = backend.to_pandas(found)
+            found = backend.to_pandas(computed(ask(each.gpuscan, key(each))))
             if found.ndim == 1:  # times can be null, beside which integers stay integers
                 found = found.astype(expected.dtype)
             same(found, expected)
@@ -221,10 +219,7 @@ def test_functions_that_return_tuples():
         return label % 2, "even" if label % 2 == 0 else "odd"
 
     frame = PLAIN.set_axis(range(len(PLAIN)))
-    expected = frame.groupby(parity)[COLUMNS].sum()
-    for each in (frame, *(partitioned_at(frame, list(rows)) for rows in PARTITIONS)):
-        (found,) = dask.compute(each.gpuscan.groupby(parity)[COLUMNS].sum())
-        pd.testing.assert_frame_equal(found, expected)
+    agree(Backend(), frame, lambda f: f.groupby(parity)[COLUMNS].sum())
 
 
 @pytest.mark.parametrize("name", ["y", None])
@@ -238,8 +233,7 @@ def test_series_by_keys_without_names(backend, name):
     ):
         expected = ask(series, series)
         for each in pieces(backend, series):
-            (found,) = dask.compute(ask(each.gpuscan, each))
-            found = backend.to_pandas(found)
+            found = backend.to_pandas(computed(ask(each.gpuscan, each)))
             same(found.astype(expected.dtype) if found.ndim == 1 else found, expected)
 
 
@@ -255,7 +249,7 @@ def test_arrays(values):
 @pytest.mark.parametrize("sort", [True, False])
 def test_the_grouper_says_whether_groups_are_sorted(sort):
     grouper = pd.Grouper(key="k", sort=sort)
-    agree_cpu(PLAIN, lambda f: f.groupby(grouper)[COLUMNS].sum())
+    agree(Backend(), PLAIN, lambda f: f.groupby(grouper)[COLUMNS].sum())
 
 
 def test_selections_know_the_callers_columns():
@@ -302,8 +296,7 @@ def test_columns_of_answers_stand_in_the_place_of_keys_of_their_name(name):
     ask = NAMED_AS_KEYS[name]
     frame = pd.DataFrame({"k": [1, 1, 2], "y": [1, 2, 3]})
     for rows in (frame, partitioned_at(frame, [2])):
-        (found,) = dask.compute(ask(rows.gpuscan, rows))
-        pd.testing.assert_frame_equal(found, ask(frame, frame))
+        pd.testing.assert_frame_equal(computed(ask(rows.gpuscan, rows)), ask(frame, frame))
 
 
 @pytest.mark.parametrize("method", ["sum", "median", "cumsum"])

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from helpers.asked import check, computed, keyed
 from helpers.backends import Backend, same
-from helpers.strategies import columns, cuts, partitioned
+from helpers.strategies import cuts, partitioned
 from helpers.versions import older
 
-KEYS = ("int64", "float64", "Int64", "str", "category", "int8")
+VALUES = ("float64", "str", "Int64")
 PLACES = st.integers(-3, 3) | st.builds(
     slice,
     st.none() | st.integers(-3, 3),
@@ -20,31 +21,10 @@ PLACES = st.integers(-3, 3) | st.builds(
 )
 
 
-@st.composite
-def keyed(draw, clustered, dtypes=("float64", "str", "Int64")):
-    """A frame with a key ``k`` and a column ``x``, and labels that come twice; perhaps with equal keys adjacent."""
-    k, x = draw(columns(KEYS)), draw(columns(dtypes))
-    count = min(len(k), len(x))
-    frame = pd.DataFrame({"k": k.iloc[:count], "x": x.iloc[:count]})
-    frame.index = pd.Index(np.arange(count) // 2, name="row")
-    if clustered:
-        groups = frame.groupby("k", sort=False, dropna=False, observed=True).ngroup()
-        frame = frame.iloc[np.argsort(groups.to_numpy(), kind="stable")]
-    return frame
-
-
-def check(backend, frame, at, ask, expected):
-    """Ask the whole frame and its partitions, on a backend."""
-    whole = backend.frame(frame)
-    for each in (whole, partitioned(whole, at)):
-        (found,) = dask.compute(ask(each.gpuscan))
-        same(backend.to_pandas(found), expected)
-
-
 @pytest.mark.parametrize("clustered", [True, False])
 @given(data=st.data(), at=cuts(), n=st.integers(-3, 3), dropna=st.booleans())
 def test_head_and_tail(backend, clustered, data, at, n, dropna):
-    df = data.draw(keyed(clustered))
+    df = data.draw(keyed(clustered, VALUES))
     groups = df.groupby("k", dropna=dropna, observed=True)
     ours = lambda it: it.groupby("k", clustered=clustered, dropna=dropna)  # noqa: E731
     check(backend, df, at, lambda it: ours(it).head(n), groups.head(n))
@@ -56,16 +36,10 @@ def test_head_and_tail(backend, clustered, data, at, n, dropna):
 @pytest.mark.parametrize("clustered", [True, False])
 @given(data=st.data(), at=cuts(), n=PLACES | st.lists(PLACES, min_size=1), dropna=st.booleans())
 def test_nth(backend, clustered, data, at, n, dropna):
-    df = data.draw(keyed(clustered))
+    df = data.draw(keyed(clustered, VALUES))
     expected = df.groupby("k", dropna=dropna, observed=True).nth(n)
     ask = lambda it: it.groupby("k", clustered=clustered, dropna=dropna).nth(n)  # noqa: E731
     check(backend, df, at, ask, expected)
-
-
-@given(x=columns(("int64", "str")), at=cuts(), n=st.integers(0, 2))
-def test_groups_by_a_level_of_the_index(backend, x, at, n):
-    x.index = pd.Index(np.arange(len(x)) % 3, name="level")
-    check(backend, x, at, lambda it: it.groupby("level").head(n), x.groupby(level="level").head(n))
 
 
 def test_divisions_are_kept():
@@ -136,8 +110,7 @@ def test_levels_of_top_without_groups(by, count):
     expected = df.groupby(by)["x"].nlargest(1)[:0]
     for none in (df[:0], df.assign(k=np.nan)):
         for each in (none, partitioned(none, [0.5])):
-            (found,) = dask.compute(each.gpuscan.groupby(by)["x"].nlargest(count))
-            same(found, expected)
+            same(computed(each.gpuscan.groupby(by)["x"].nlargest(count)), expected)
 
 
 @given(

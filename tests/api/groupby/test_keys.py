@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
+from helpers.asked import computed
 from helpers.backends import same
 from helpers.strategies import partitioned_at
 
@@ -35,11 +36,6 @@ def given(kind, frame):
     return dask_gpuscan.stream([frame.iloc[i:j] for i, j in pairwise(at)])
 
 
-def answer(found):
-    """Return an answer in memory."""
-    return found.compute() if hasattr(found, "compute") else found
-
-
 KINDS = [("pandas", ""), *((each, cut) for each in ("dask", "stream") for cut in CUTS)]
 OWN = {
     "its own": lambda f: (f, f["k"]),
@@ -54,9 +50,9 @@ OWN = {
 def test_a_column_of_the_frame_is_a_key_and_no_column_of_answers(kind, of):
     frame, key = OWN[of](given(kind, ROWS))
     expected = frame.groupby(key).sum() if kind[0] == "pandas" else SUMS
-    same(answer(frame.gpuscan.groupby(key).sum()), expected)
-    same(answer(frame.gpuscan.groupby([key]).sum()), expected)
-    running = answer(frame.gpuscan.groupby(key).cumsum())
+    same(computed(frame.gpuscan.groupby(key).sum()), expected)
+    same(computed(frame.gpuscan.groupby([key]).sum()), expected)
+    running = computed(frame.gpuscan.groupby(key).cumsum())
     assert running["x"].tolist() == [1.0, 2.0, 6.0, 9.0, 22.0]
     assert list(running.columns) == list(expected.columns)
 
@@ -66,8 +62,8 @@ def test_a_key_that_is_equal_to_a_column_is_another_one(kind):
     rows = given(kind, ROWS)
     expected = ROWS.groupby(ROWS["k"] + 0).sum()
     assert list(expected.columns) == ["k", "x"]
-    same(answer(rows.gpuscan.groupby(rows["k"] + 0).sum()), expected)
-    running = answer(rows.gpuscan.groupby([rows["k"] + 0, "x"]).cummax())
+    same(computed(rows.gpuscan.groupby(rows["k"] + 0).sum()), expected)
+    running = computed(rows.gpuscan.groupby([rows["k"] + 0, "x"]).cummax())
     assert running["k"].tolist() == ROWS["k"].tolist()
 
 
@@ -88,11 +84,11 @@ def test_which_series_are_a_column_of_a_frame_is_what_pandas_says(dtype, column)
 def test_a_column_that_was_changed_is_summed_too(kind):
     rows = given(kind, ROWS)
     same(
-        answer(rows.gpuscan.groupby(rows.assign(k=rows["k"] + 1)["k"]).sum()),
+        computed(rows.gpuscan.groupby(rows.assign(k=rows["k"] + 1)["k"]).sum()),
         ROWS.groupby(ROWS["k"] + 1).sum(),
     )
     halved = rows.assign(k=rows["x"])
-    assert list(answer(halved.gpuscan.groupby(rows["k"]).sum()).columns) == ["k", "x"]
+    assert list(computed(halved.gpuscan.groupby(rows["k"]).sum()).columns) == ["k", "x"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,8 +97,8 @@ def test_buckets_among_keys(kind):
     rows = given(kind, FRAME)
     expected = FRAME.groupby(keys).sum()
     expected = expected[expected["x"] != 0]
-    same(answer(rows.gpuscan.groupby(keys).sum()), expected)
-    assert answer(rows.gpuscan.groupby(keys).cumsum())["x"].tolist() == [1.0, 2.0, 4.0, 8.0, 16.0]
+    same(computed(rows.gpuscan.groupby(keys).sum()), expected)
+    assert computed(rows.gpuscan.groupby(keys).cumsum())["x"].tolist() == [1.0, 2.0, 4.0, 8.0, 16.0]
 
 
 def test_buckets_in_a_zone_are_refused():
@@ -129,7 +125,7 @@ def test_lists_are_no_keys():
 )
 def test_functions_of_labels(kind, function):
     for groups in (lambda f: f.groupby(function), lambda f: f.groupby([function, "k"])):
-        found = answer(groups(given(kind, ROWS).gpuscan).sum())
+        found = computed(groups(given(kind, ROWS).gpuscan).sum())
         expected = groups(ROWS).sum()
         same(found, expected)
         assert found.index.names == expected.index.names  # of tuples pandas has none

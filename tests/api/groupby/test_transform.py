@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import dask_gpuscan
+from helpers.asked import NULL_KEYS, computed, null_keys
 from helpers.backends import same
 from helpers.strategies import partitioned_at
 
@@ -18,7 +19,7 @@ FRAME = pd.DataFrame(
     },
     index=pd.Index([20, 10, 21, 30, 11, 12, 40, 5], name="row"),
 )
-PARTITIONS = ([], [8], [3], [0, 1, 1, 5], [2, 4, 4, 6], [0, 0])
+PARTITIONS = ([], [0, 1, 1, 5, 8], [2, 4, 4, 6])
 """Where rows are cut: partitions may have one row or none."""
 
 
@@ -30,8 +31,7 @@ def agree(backend, frame, ask, clustered=False):
     options = {"clustered": True} if clustered else {}
     whole = backend.frame(frame)
     for each in (whole, *(partitioned_at(whole, list(rows)) for rows in PARTITIONS)):
-        (found,) = dask.compute(ask(each.gpuscan, options))
-        same(backend.to_pandas(found), expected)
+        same(backend.to_pandas(computed(ask(each.gpuscan, options))), expected)
 
 
 REDUCTIONS = ("sum", "mean", "std", "count", "size", "first", "median", "nunique", "max")
@@ -42,12 +42,7 @@ REDUCTIONS = ("sum", "mean", "std", "count", "size", "first", "median", "nunique
 @pytest.mark.parametrize("by", ["k", ["k", "j"]])
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_transform(backend, name, by, clustered):
-    agree(
-        backend,
-        FRAME,
-        lambda f, o: f.groupby(by, **o)[["x", "y"]].transform(name),
-        clustered,
-    )
+    agree(backend, FRAME, lambda f, o: f.groupby(by, **o)[["x", "y"]].transform(name), clustered)
     agree(backend, FRAME, lambda f, o: f.groupby(by, **o)["y"].transform(name), clustered)
 
 
@@ -93,10 +88,7 @@ def test_functions_among_names(backend):
         found, rows = dask.compute(*lazy)
         same(backend.to_pandas(found), expected)
         assert backend.to_pandas(rows)["n"].tolist() == [3, 3, 2]
-    same(
-        FRAME.gpuscan.groupby("k")["x"].transform(len),
-        FRAME.groupby("k")["x"].transform("size"),
-    )
+    same(FRAME.gpuscan.groupby("k")["x"].transform(len), FRAME.groupby("k")["x"].transform("size"))
 
 
 @pytest.mark.parametrize("name", ["x", None])
@@ -106,22 +98,10 @@ def test_transform_of_a_series(backend, name):
     agree(backend, series.rename_axis(None), lambda s, o: s.groupby(level=0, **o).transform("sum"))
 
 
-KEYS = {
-    "text": ["b", None, "a", "b", None, "c", "a", "b"],
-    "objects": np.array(["b", None, "a", "b", None, "c", "a", "b"], dtype=object),
-    "numbers as objects": np.array([2, None, 1, 2, None, 1.5, 1, 2], dtype=object),
-    "categories": pd.Categorical(["b", None, "a", "b", None, "c", "a", "b"], list("zcba")),
-    "floats": [0.5, np.nan, -0.0, 0.5, np.nan, 2.0, 0.0, 0.5],
-    "nullable": pd.array([2, None, 1, 2, None, 3, 1, 2], "Int8"),
-    "arrow": pd.array(["b", None, "a", "b", None, "c", "a", "b"], "string[pyarrow]"),
-    "times": pd.to_datetime(["2026", None, "2025", "2026", None, "2027", "2025", "2026"]),
-}
-
-
 @pytest.mark.parametrize("dropna", [True, False])
-@pytest.mark.parametrize("keys", KEYS)
+@pytest.mark.parametrize("keys", NULL_KEYS)
 def test_null_keys(keys, dropna):
-    frame = FRAME.assign(k=KEYS[keys])
+    frame = FRAME.assign(k=null_keys(keys, 8).array)
     groups = frame.groupby("k", dropna=dropna, observed=True)
     expected, numbers = groups["x"].transform("sum"), groups.ngroup()
     integers = groups["y"].transform("sum")
@@ -171,8 +151,7 @@ def test_pipe():
 EXTREMES = FRAME.dropna()
 
 
-@pytest.mark.parametrize("clustered", [False, True])
-@pytest.mark.parametrize("method", ["idxmax", "idxmin"])
+@pytest.mark.parametrize(("method", "clustered"), [("idxmax", False), ("idxmin", True)])
 def test_labels_of_extremes(backend, method, clustered):
     def ask(columns, **more):
         return lambda f, o: getattr(f.groupby("k", **o, **more)[columns], method)()
@@ -204,13 +183,11 @@ def test_extremes_keep_the_labels_of_columns(labels):
         expected = getattr(frame.groupby(by), method)()
         for each in (frame, partitioned_at(frame, [1])):
             lazy = getattr(each.gpuscan.groupby(by), method)()
-            (found,) = dask.compute(lazy)
-            pd.testing.assert_frame_equal(found, expected)
+            pd.testing.assert_frame_equal(computed(lazy), expected)
             pd.testing.assert_index_equal(lazy.columns, expected.columns)
 
 
-@pytest.mark.parametrize("clustered", [False, True])
-@pytest.mark.parametrize("as_index", [True, False])
+@pytest.mark.parametrize(("as_index", "clustered"), [(True, False), (False, True)])
 def test_describe(backend, as_index, clustered):
     def ask(columns, *given):
         return lambda f, o: f.groupby("k", as_index=as_index, **o)[columns].describe(*given)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import dask_gpuscan
 from dask_gpuscan import stream
 from dask_gpuscan.api.tables.tables import TableSource
+from helpers.asked import computed
 from helpers.versions import older, since
 
 pl = pytest.importorskip("polars")
@@ -182,8 +183,7 @@ def recurrence(alpha: Fraction, of_pandas: bool) -> list[float | None]:
 @pytest.mark.parametrize("alpha", [Fraction(1, 2), Fraction(1, 4)])
 def test_a_mean_after_a_gap_is_that_of_the_library(alpha: Fraction, size: int) -> None:
     def means(receiver: Any) -> list[Any]:
-        found = receiver.ewm(alpha=float(alpha), adjust=False).mean()
-        found = found.compute() if hasattr(found, "compute") else found
+        found = computed(receiver.ewm(alpha=float(alpha), adjust=False).mean())
         return list(
             found["x"].to_list() if hasattr(found["x"], "to_list") else found["x"].to_pylist()
         )
@@ -233,8 +233,7 @@ def test_weighted_statistics_are_null_at_a_null_as_in_polars(name: str) -> None:
         batches = stream([frame[:2], frame[2:6], frame[6:]])
         for rows in (frame.gpuscan, dask_gpuscan.on(frame.to_arrow()), batches.gpuscan):
             for title, receiver in (("whole", rows), ("groups", rows.groupby("k"))):
-                found = getattr(receiver.ewm(**given)["x"], name)()
-                found = found.compute() if hasattr(found, "compute") else found
+                found = computed(getattr(receiver.ewm(**given)["x"], name)())
                 assert pl.Series(found).to_list() == pytest.approx(expected[title].to_list())
 
 
@@ -246,7 +245,6 @@ def test_weighted_means_over_times_are_null_at_a_null_as_in_polars() -> None:
 
 
 def test_columns_of_polars_are_keys_alone_and_in_lists():
-    pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"k": [1, 2, 1], "x": [1, 2, 4]})
     for keys in (frame["k"], [frame["k"]], (frame["k"],)):
         assert frame.gpuscan.groupby(keys).sum().to_dict(as_series=False) == {
@@ -402,35 +400,21 @@ def test_lazy_frames_are_collected_by_a_word():
 @since("pyarrow", "23", "unsigned codes of categories are not read")
 def test_dtypes_of_polars_come_back():
     enum = pl.Enum(["low", "mid", "high"])
-    schema = {
-        "e": enum,
-        "c": pl.Categorical,
-        "s": pl.String,
-        "b": pl.Binary,
-        "l": pl.List(pl.Int16),
-        "r": pl.Struct({"u": pl.UInt8}),
-        "z": pl.Datetime("ms", "Europe/Berlin"),
-        "o": pl.Date,
-        "h": pl.Time,
-        "w": pl.Duration("us"),
-        "d": pl.Decimal(12, 3),
-        "n": pl.Null,
+    columns = {
+        "e": (enum, ["high", "low", None]),
+        "c": (pl.Categorical, ["z", "y", None]),
+        "s": (pl.String, ["z", "y", None]),
+        "b": (pl.Binary, [b"z", None, b"y"]),
+        "l": (pl.List(pl.Int16), [[1, None], [], None]),
+        "r": (pl.Struct({"u": pl.UInt8}), [{"u": 1}, {"u": None}, None]),
+        "z": (pl.Datetime("ms", "Europe/Berlin"), [0, None, 1]),
+        "o": (pl.Date, [0, None, 1]),
+        "h": (pl.Time, [0, None, 1]),
+        "w": (pl.Duration("us"), [0, None, 1]),
+        "d": (pl.Decimal(12, 3), ["1.500", None, "2"]),
+        "n": (pl.Null, [None] * 3),
     }
-    values = {
-        "e": ["high", "low", None],
-        "c": ["z", "y", None],
-        "s": ["z", "y", None],
-        "b": [b"z", None, b"y"],
-        "l": [[1, None], [], None],
-        "r": [{"u": 1}, {"u": None}, None],
-        "z": [0, None, 1],
-        "o": [0, None, 1],
-        "h": [0, None, 1],
-        "w": [0, None, 1],
-        "d": ["1.500", None, "2"],
-        "n": [None] * 3,
-    }
-    frame = pl.DataFrame([pl.Series(n, values[n]).cast(t) for n, t in schema.items()])
+    frame = pl.DataFrame([pl.Series(name, v).cast(kind) for name, (kind, v) in columns.items()])
     numbered = frame.with_columns(k=pl.Series([1, 1, 2]))
     for same in (
         frame.gpuscan.filter(pl.Series([True] * 3)),
@@ -450,7 +434,6 @@ def test_dtypes_of_polars_come_back():
 
 
 def test_lists_of_one_length():
-    pl = pytest.importorskip("polars")
     for dtype, rows in (
         (pl.Array(pl.Int64, 2), [[1, 2], None, [3, 4]]),
         (pl.List(pl.Array(pl.Int64, 2)), [[[1, 2], None], None, [[3, 4]]]),

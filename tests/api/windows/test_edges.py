@@ -5,10 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.asked import computed
 from helpers.strategies import partitioned
-from helpers.versions import since
+from helpers.versions import older, since
 
 METHODS = ["asfreq", "ffill", "bfill", "nearest"]
+LIMITED = {"ffill": 2, "bfill": 1, "nearest": 1}
 ZONES = None, "Europe/Berlin"
 STEPS = {"1h": "7min", "37min": "11min", "D": "5h", "ME": "9D", "W": "2D", "B": "7h", "QS": "20D"}
 
@@ -40,60 +42,74 @@ def measured(rule, zone, seed):
     return frame
 
 
+FEW = ["37min", "D", "ME", "W"]
+INTERPOLATED = [
+    {},
+    {"method": "time"},
+    {"method": "index", "limit": 1, "limit_direction": "both"},
+    {"limit": 2, "limit_direction": "backward"},
+    {"limit_area": "inside"},
+]
+CASES = [
+    *((rule, method, {}) for rule in STEPS for method in METHODS),
+    *((rule, method, {"limit": n}) for rule in FEW for method, n in LIMITED.items()),
+    *((rule, "interpolate", options) for rule in FEW for options in INTERPOLATED),
+]
+
+
 @pytest.mark.turns(2)
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("rule", STEPS)
-def test_as_pandas(backend, rule, method):
+@pytest.mark.parametrize(("rule", "method", "options"), CASES, ids=str)
+def test_as_pandas(backend, rule, method, options):
+    number, lines = CASES.index((rule, method, options)), method == "interpolate"
+    if lines and older("pandas", "3"):
+        pytest.skip("pandas 2 takes rows at edges only")
     for seed, closed in enumerate((None, "left", "right")):
-        frame = measured(rule, ZONES[(seed + METHODS.index(method)) % 2], seed)
-        expected = getattr(frame.resample(rule, closed=closed, label="right"), method)()
-        for at in cuts_of(12, seed + METHODS.index(method)):
+        frame = measured(rule, ZONES[(seed + number) % 2], seed)
+        frame = frame[::2] if options and not lines else frame
+        sides = {"closed": closed} if lines else {"closed": closed, "label": "right"}
+        expected = getattr(frame.resample(rule, **sides), method)(**options)
+        for at in cuts_of(len(frame), seed + number):
             d = backend.frame(frame) if at is None else partitioned(backend.frame(frame), at)
-            lazy = getattr(d.gpuscan.resample(rule, closed=closed, label="right"), method)()
+            lazy = getattr(d.gpuscan.resample(rule, **sides), method)(**options)
             (found,) = dask.compute(lazy)
-            assert (found.dtypes == lazy.dtypes).all()
-            agree(backend.to_pandas(found), expected)
+            if at is not None:
+                assert (found.dtypes == lazy.dtypes).all()
+            found, is_pandas = backend.to_pandas(found), at is None and backend.name == "cpu"
+            if lines:
+                pd.testing.assert_frame_equal(
+                    found, expected, check_dtype=is_pandas, check_freq=is_pandas, rtol=1e-12
+                )
+            else:
+                agree(found, expected)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_columns_series_and_times_in_a_column(backend, method):
+@pytest.mark.parametrize(
+    "method",
+    [*METHODS, pytest.param("interpolate", marks=since("pandas", "3", "it takes rows at edges"))],
+)
+def test_columns_series_and_few_rows(backend, method):
+    def ask(frame, columns=None, **options):
+        buckets = frame.gpuscan.resample("2D", **options)
+        return getattr(buckets if columns is None else buckets[columns], method)()
+
     frame = measured("D", None, 1)
-    expected = getattr(frame.resample("2D"), method)()
-    columns = frame.reset_index()
-    for at in (None, [0.4]):
-        d, e = (
-            backend.frame(one) if at is None else partitioned(backend.frame(one), at)
-            for one in (frame, columns)
-        )
-        found = dask.compute(
-            getattr(d["n"].gpuscan.resample("2D"), method)(),
-            getattr(d.gpuscan.resample("2D")["n"], method)(),
-            getattr(e.gpuscan.resample("2D", on="t")["n"], method)(),
-        )
-        for series in found:
-            assert series.name == "n"
-            agree(backend.to_pandas(series), expected["n"])
-        several = dask.compute(
-            getattr(d.gpuscan.resample("2D")[["n"]], method)(),
-            getattr(e.gpuscan.resample("2D", on="t")[["n"]], method)(),
-        )
-        for some in several:
-            agree(backend.to_pandas(some), expected[["n"]])
-    unnamed = frame["n"].rename(None)
+    for rows in (frame, frame[:1], frame[:0]):
+        expected = getattr(rows.resample("2D"), method)()
+        for at in (None, [0.4], [0.4, 0.4]):
+            d, e = (
+                backend.frame(one) if at is None else partitioned(backend.frame(one), at)
+                for one in (rows, rows.reset_index())
+            )
+            for series in dask.compute(ask(d["n"]), ask(d, "n"), ask(e, "n", on="t")):
+                assert series.name == "n"
+                agree(backend.to_pandas(series), expected["n"])
+            for some in dask.compute(ask(d, ["n", "x"]), ask(e, ["n", "x"], on="t")):
+                agree(backend.to_pandas(some), expected[["n", "x"]])
+    unnamed, expected = frame["n"].rename(None), getattr(frame["n"].resample("2D"), method)()
     for series in (unnamed, partitioned(unnamed, [0.4])):
-        (found,) = dask.compute(getattr(series.gpuscan.resample("2D"), method)())
+        (found,) = dask.compute(ask(series))
         assert found.name is None
-        agree(found, expected["n"])
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_empty_and_single_rows(method):
-    for frame in (measured("D", None, 0)[:0], measured("D", None, 0)[:1]):
-        expected = getattr(frame.resample("D"), method)()
-        for at in (None, [0.5], [0.5, 0.5]):
-            d = frame if at is None else partitioned(frame, at)
-            (found,) = dask.compute(getattr(d.gpuscan.resample("D"), method)())
-            agree(found, expected)
+        agree(found, expected.rename(None))
 
 
 def test_strings_and_rows_at_one_time():
@@ -121,26 +137,6 @@ def test_nearest_keeps_dtypes_that_have_no_null():
         pd.testing.assert_frame_equal(found, frame.resample("7h").nearest(), check_freq=False)
 
 
-LIMITED = [("ffill", 2), ("bfill", 1), ("nearest", 1)]
-FEW = ["37min", "D", "ME", "W"]
-
-
-@pytest.mark.parametrize(("method", "limit"), LIMITED)
-@pytest.mark.parametrize("rule", FEW)
-def test_limits_as_pandas(backend, rule, method, limit):
-    for seed, closed in enumerate((None, "left", "right")):
-        frame = measured(rule, ZONES[(seed + limit) % 2], seed)[::2]
-        options = {"closed": closed, "label": "right"}
-        expected = getattr(frame.resample(rule, **options), method)(limit=limit)
-        for at in cuts_of(6, seed + FEW.index(rule)):
-            d = backend.frame(frame) if at is None else partitioned(backend.frame(frame), at)
-            lazy = getattr(d.gpuscan.resample(rule, **options), method)(limit=limit)
-            (found,) = dask.compute(lazy)
-            if at is not None:
-                assert (found.dtypes == lazy.dtypes).all()
-            agree(backend.to_pandas(found), expected)
-
-
 @pytest.mark.parametrize("rule", ["7h", "W", "ME"])
 def test_asfreq_with_a_value_for_edges_without_rows(backend, rule):
     frame = measured("D", None, 1).iloc[::2]
@@ -151,49 +147,18 @@ def test_asfreq_with_a_value_for_edges_without_rows(backend, rule):
         for at in (None, [0.3, 0.3], [0.2, 0.5, 0.9]):
             d = backend.frame(part) if at is None else partitioned(backend.frame(part), at)
             lazy = d.gpuscan.resample(rule).asfreq(fill_value=value)
-            (found,) = dask.compute(lazy)
-            found = backend.to_pandas(found)
+            found = backend.to_pandas(computed(lazy))
             check = (
                 pd.testing.assert_frame_equal if part.ndim == 2 else pd.testing.assert_series_equal
             )
             check(found, expected, check_freq=False)
-    for null in (None, np.nan, pd.NA):
+    for null in (None, np.nan, pd.NA, pd.NaT):
         found = numbers.gpuscan.resample("7h").asfreq(fill_value=null)
         agree(found, numbers.resample("7h").asfreq())
     with pytest.raises(
         TypeError, match=r"asfreq of column 'n': dtype int64 cannot hold the fill_value 0\.5"
     ):
         numbers.gpuscan.resample("7h").asfreq(fill_value=0.5)
-
-
-INTERPOLATED = [
-    {},
-    {"method": "time"},
-    {"method": "index", "limit": 1, "limit_direction": "both"},
-    {"limit": 2, "limit_direction": "backward"},
-    {"limit_area": "inside"},
-]
-
-
-@pytest.mark.turns(2)
-@since("pandas", "3", "it takes rows at edges only")
-@pytest.mark.parametrize("options", INTERPOLATED, ids=str)
-@pytest.mark.parametrize("rule", FEW)
-def test_interpolate_as_pandas(backend, rule, options):
-    for seed, closed in enumerate((None, "left", "right")):
-        frame = measured(rule, ZONES[(seed + len(options)) % 2], seed)
-        expected = frame.resample(rule, closed=closed).interpolate(**options)
-        for at in cuts_of(12, seed + INTERPOLATED.index(options)):
-            d = backend.frame(frame) if at is None else partitioned(backend.frame(frame), at)
-            lazy = d.gpuscan.resample(rule, closed=closed).interpolate(**options)
-            (found,) = dask.compute(lazy)
-            found = backend.to_pandas(found)
-            is_pandas = at is None and backend.name == "cpu"
-            if at is not None:
-                assert (found.dtypes == lazy.dtypes).all()
-            pd.testing.assert_frame_equal(
-                found, expected, check_dtype=is_pandas, check_freq=is_pandas, rtol=1e-12
-            )
 
 
 @since("pandas", "3", "it takes rows at edges only")
@@ -208,29 +173,7 @@ def test_interpolate_where_the_last_partition_has_no_rows(backend, method, year)
         for at in ([1], [1, 1], [0.5, 1], [0, 0.5, 1, 1]):
             rows = partitioned(backend.frame(series.to_frame()), at)["x"]
             lazy = rows.gpuscan.resample(rule, closed=closed).interpolate(method)
-            (found,) = dask.compute(lazy)
-            agree(backend.to_pandas(found), expected)
-
-
-@since("pandas", "3", "it takes rows at edges only")
-def test_interpolate_of_columns_series_and_few_rows(backend):
-    frame = measured("D", None, 1)
-    for rows in (frame, frame[:1], frame[:0]):
-        expected = rows.resample("2D").interpolate()
-        for at in (None, [0.4], [0.4, 0.4]):
-            d, e = (
-                backend.frame(one) if at is None else partitioned(backend.frame(one), at)
-                for one in (rows, rows.reset_index())
-            )
-            found = dask.compute(
-                d["n"].gpuscan.resample("2D").interpolate(),
-                d.gpuscan.resample("2D")["n"].interpolate(),
-                e.gpuscan.resample("2D", on="t")["n"].interpolate(),
-            )
-            for series in found:
-                agree(backend.to_pandas(series), expected["n"])
-            (some,) = dask.compute(d.gpuscan.resample("2D")[["n", "x"]].interpolate())
-            agree(backend.to_pandas(some), expected[["n", "x"]])
+            agree(backend.to_pandas(computed(lazy)), expected)
 
 
 def test_interpolate_in_steps_and_of_other_dtypes():
@@ -280,9 +223,3 @@ def test_labels_of_columns(labels):
     expected = frame.groupby([1, 2, 1]).resample("1h").ffill()
     found = frame.gpuscan.groupby(np.array([1, 2, 1])).resample("1h").ffill()
     pd.testing.assert_frame_equal(found, expected)
-
-
-def test_null_as_what_edges_without_rows_have():
-    x = pd.Series([1.0, 2.0], index=pd.date_range("2026", periods=2, freq="2h"))
-    for null in (pd.NaT, None, pd.NA, np.nan):
-        agree(x.gpuscan.resample("1h").asfreq(fill_value=null), x.resample("1h").asfreq())

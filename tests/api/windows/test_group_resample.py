@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import dask_gpuscan
+from helpers.asked import computed, null_keys
 from helpers.backends import Backend, same
 from helpers.strategies import partitioned
 
@@ -141,7 +142,7 @@ def test_groups_in_order_of_appearance_and_without_their_keys(name, options):
         expected = ask(frame.groupby("k", **options))
         if name == "size" and "as_index" in options:  # pandas has keys as rows
             expected = ask(frame.groupby("k", sort=options.get("sort", True))).droplevel(0)
-        for at in FINE if rule == "7h" else CUTS:
+        for at in CUTS:
             d = frame if at is None else partitioned(frame, at)
             (found,) = dask.compute(ask(d.gpuscan.groupby("k", **options)))
             if name in ("size", "agg"):
@@ -233,33 +234,15 @@ def test_series_and_several_keys(backend):
         agree(backend, found, expected, 0)
 
 
-KEYS = {
-    "text": ["b", None, "a", "b"] * 6,
-    "floats": [0.5, np.nan, -0.0, 0.0] * 6,
-    "nullable": pd.array([2, None, 1, 2] * 6, "Int8"),
-    "times": pd.to_datetime(["2026", None, "2025", "2026"] * 6),
-}
-
-
 @pytest.mark.parametrize("dropna", [True, False])
-@pytest.mark.parametrize("keys", KEYS)
+@pytest.mark.parametrize("keys", ["text", "categories", "floats", "nullable", "times"])
 def test_null_keys(keys, dropna):
-    frame = measured("9h").assign(k=KEYS[keys])
-    expected = frame.groupby("k", dropna=dropna).resample("D")["n"].sum()
+    frame = measured("9h").assign(k=null_keys(keys, 24).array)
+    expected = frame.groupby("k", dropna=dropna, observed=True).resample("D")["n"].sum()
     for at in CUTS:
         d = frame if at is None else partitioned(frame, at)
         groups = d.gpuscan.groupby("k", dropna=dropna)
-        (found,) = dask.compute(groups.resample("D")["n"].sum())
-        agree(CPU, found, expected, 0)
-
-
-def test_categories_as_keys():
-    frame = measured("9h").assign(k=pd.Categorical(list("baab") * 6, list("zcba")))
-    expected = frame.groupby("k", observed=True).resample("D")["n"].sum()
-    for at in CUTS:
-        d = frame if at is None else partitioned(frame, at)
-        (found,) = dask.compute(d.gpuscan.groupby("k").resample("D")["n"].sum())
-        agree(CPU, found, expected, 0)
+        agree(CPU, computed(groups.resample("D")["n"].sum()), expected, 0)
 
 
 def test_few_rows():
@@ -401,8 +384,7 @@ def test_times_among_the_columns_are_left_out():
     )
     expected = frame.groupby("k")[["f", "t"]].resample("1h", on="t").sum()
     for each in (frame, partitioned(frame, [0.5])):
-        (found,) = dask.compute(each.gpuscan.groupby("k")[["f", "t"]].resample("1h", on="t").sum())
-        same(found, expected)
+        same(computed(each.gpuscan.groupby("k")[["f", "t"]].resample("1h", on="t").sum()), expected)
 
 
 @pytest.mark.parametrize("origin", ["start", "epoch"])

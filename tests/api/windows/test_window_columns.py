@@ -1,13 +1,16 @@
 """Columns chosen from windows: pandas' answers on the whole data, on whatever partitions."""
 
-import dask
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import dask_gpuscan
-from helpers.strategies import cuts, partitioned
+from helpers.asked import check
+from helpers.backends import Backend
+from helpers.strategies import cuts
+
+CPU = Backend()
 
 CHOICES = {
     "rows": lambda it, c: it.rolling(3, min_periods=1)[c].sum(),
@@ -31,32 +34,25 @@ def frames(draw):
     return frame[["k"]].assign(x=numbers["x"], y=numbers["y"], t=when)
 
 
-def check(frame, at, ask, expected):
-    for each in (frame, partitioned(frame, at)):
-        (found,) = dask.compute(ask(each.gpuscan))
-        equal = pd.testing.assert_series_equal if found.ndim == 1 else pd.testing.assert_frame_equal
-        equal(found, expected, check_freq=False)
-
-
 @pytest.mark.parametrize("name", CHOICES)
 @given(frame=frames(), at=cuts(), chosen=st.sampled_from(["x", ["x"], ["y", "x"]]))
 def test_as_in_pandas(name, frame, at, chosen):
     ask = CHOICES[name]
-    check(frame, at, lambda it: ask(it, chosen), ask(frame, chosen))
+    check(CPU, frame, at, lambda it: ask(it, chosen), ask(frame, chosen))
 
 
 @given(frame=frames(), at=cuts(), chosen=st.sampled_from(["x", ["x"], ["y", "x"]]))
 def test_with_a_column_of_times(frame, at, chosen):
     ask = lambda it: it.rolling("2h", on="t")[chosen].sum()  # noqa: E731
-    check(frame, at, ask, ask(frame))
+    check(CPU, frame, at, ask, ask(frame))
     if isinstance(chosen, list):
         return
-    check(frame, at, lambda it: it.rolling("2h", on="t").x.sum(), ask(frame))
+    check(CPU, frame, at, lambda it: it.rolling("2h", on="t").x.sum(), ask(frame))
     both = lambda it: it.rolling("2h", on="t")["x"].agg(["sum", "max"])  # noqa: E731
     own = {name: getattr(frame.rolling("2h", on="t")["x"], name)() for name in ("sum", "max")}
-    check(frame, at, both, pd.DataFrame(own))
+    check(CPU, frame, at, both, pd.DataFrame(own))
     weighted = lambda it: it.ewm(halflife="1h", times="t")["x"].mean()  # noqa: E731
-    check(frame, at, weighted, frame["x"].ewm(halflife="1h", times=frame["t"]).mean())
+    check(CPU, frame, at, weighted, frame["x"].ewm(halflife="1h", times=frame["t"]).mean())
 
 
 GROUPS = {
@@ -72,10 +68,10 @@ GROUPS = {
 def test_of_groups(name, frame, at, chosen):
     ask = lambda it: GROUPS[name](it.groupby("k"))[chosen].mean()  # noqa: E731
     expected = GROUPS[name](frame.gpuscan.groupby("k")[chosen]).mean()
-    check(frame, at, ask, expected)
+    check(CPU, frame, at, ask, expected)
     if name in ("rows", "all rows") and len(frame):
         expected = GROUPS[name](frame.groupby("k"))[chosen].mean().droplevel(0).sort_index()
-        check(frame, at, ask, expected)
+        check(CPU, frame, at, ask, expected)
 
 
 def test_operators_and_pairs_of_a_chosen_column():

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.asked import computed
 from helpers.backends import same
 from helpers.strategies import partitioned
 
@@ -54,8 +55,7 @@ def test_pairs_as_pandas(backend, name, periods):
 def test_pairs_keep_names_that_are_numbers():
     df = pd.DataFrame(np.arange(6.0).reshape(3, 2) ** 2)
     for each in (df, partitioned(df, [0.5])):
-        (found,) = dask.compute(each.gpuscan.expanding().cov(each[0]))
-        same(found, df.expanding().cov(df[0]))
+        same(computed(each.gpuscan.expanding().cov(each[0])), df.expanding().cov(df[0]))
 
 
 @pytest.mark.parametrize("name", ["cov", "corr"])
