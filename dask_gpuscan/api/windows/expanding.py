@@ -93,7 +93,7 @@ class WindowMethods(Methods[Obj, SeriesT, FrameT]):
         >>> pd.Series([0.0, 3.0, 6.0]).gpuscan.ewm(halflife="1D", times=days).mean().round(2).tolist()
         [0.0, 2.0, 4.91]
         """
-        weights = Weights(com, span, halflife, alpha, adjust, ignore_na)
+        weights = made_once(Weights, com, span, halflife, alpha, adjust, ignore_na)
         return Ewm(FrameRows(self._obj), weights, min_periods, times)
 
     def expanding(self, min_periods: SupportsIndex = 1) -> Expanding[Obj, SeriesT, FrameT]:

@@ -21,7 +21,7 @@ from ...ops.core.operation import ColumnOperation, Part
 from ...ops.windows.rolling import RollingColumns
 from ...ops.windows.surroundings import NamedOverlap
 from ..absent import NotIterable, attribute
-from ..arguments import check_choice_of_columns, check_flags, hints, named_reductions
+from ..arguments import check_choice_of_columns, check_flags, hints, named_reductions, raise_with_hint
 from ..types import FrameT, Obj, SeriesT
 
 # --- the rows of windows ----------------------------------------------------------------------------
@@ -254,8 +254,11 @@ class Statistics(NotIterable, Generic[Obj, SeriesT, FrameT]):
     def _statistic(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
         check_flags(numeric_only=numeric_only)
         windows = self._windows_of([name])
-        with hints(self._rows.as_series, numeric_only):
+        try:
             return windows._rows.each(windows._operation(name, **options), bool(numeric_only))
+        except TypeError as error:
+            raise_with_hint(error, self._rows.as_series, numeric_only)
+            raise
 
     def _windows_of(self, names: Sequence[str]) -> Statistics[Any, Any, Any]:
         """Return the windows that have these statistics together."""

@@ -113,7 +113,17 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     columns = staticmethod(every_column)
 
     def select(self, frame: pd.DataFrame, chosen: list[bool]) -> pd.DataFrame:
-        return frame.take(np.flatnonzero(chosen), axis=1)
+        return self.columns_at(frame, [i for i, is_chosen in enumerate(chosen) if is_chosen])
+
+    def columns_at(self, frame: pd.DataFrame, places: list[int]) -> pd.DataFrame:
+        """Return the columns at some places; they share memory with the frame's, as pandas is told."""
+        found, blocks = frame._mgr, []
+        for i, place in enumerate(places):
+            block, at = found.blocks[found.blknos[place]], found.blklocs[place]
+            blocks.append(block.getitem_block_columns(slice(at, at + 1), _place(i)))
+        axes = [labels_at(frame.columns, places), frame.index.view()]
+        manager = BlockManager(tuple(blocks), axes, verify_integrity=False)
+        return frame._constructor_from_mgr(manager, axes).__finalize__(frame, "take")
 
     def append(self, frame: pd.DataFrame, column: pd.Series | Values, name: str) -> pd.DataFrame:
         out, title = frame.copy(deep=False), of_levels(name, frame)
@@ -240,7 +250,11 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def series(self, array: PandasArray, index: pd.Index, name: Hashable = None) -> pd.Series:
         index = self.range_index(0, len(array)) if index is None else index
         own = bare(array) if type(array) is WRAPPED else array
-        manager = SingleBlockManager.from_array(own, index)
+        if type(own) is np.ndarray and own.dtype.kind in "biufc":
+            block = NumpyBlock(own, placement=BlockPlacement(slice(0, len(own))), ndim=1)
+            manager = SingleBlockManager(block, index)
+        else:
+            manager = SingleBlockManager.from_array(own, index)
         found = pd.Series._from_mgr(manager, manager.axes)
         object.__setattr__(found, "_name", name)  # pandas would look for a column of this name
         return found
@@ -298,6 +312,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
                 )
         if len(arrays) == 1 and not levels:
             array = arrays[0]
+            if type(array) is np.ndarray and array.dtype.kind in "iuf" and array.dtype.char != "g":
+                # the constructor looks what it holds, which takes longer than most operations on few rows
+                return pd.Index._simple_new(array.copy(), names[0])
             array = with_null(array, np.nan) if array.dtype == object else array
             # pandas would infer strings from bare arrays of objects, and is slower where a dtype is given
             dtype = array.dtype if array.dtype == object else None
@@ -337,12 +354,16 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def argsort_index(self, index: pd.Index) -> Values:
         return index.argsort(kind="stable")
 
+    def text_order(self, array: PandasArray) -> Values | None:
+        return argsort(array) if holds_text(array.dtype) else None
+
     def sort_by_index(self, frame: pd.DataFrame) -> pd.DataFrame:
         # pandas does not sort nulls of categories to the end, nor an index of long doubles
         if isinstance(frame.index, pd.CategoricalIndex) or frame.index.dtype == np.longdouble:
             return frame.iloc[frame.index.argsort(kind="stable")]
-        if holds_text(frame.index.dtype):
-            return frame.take(argsort(frame.index.array))
+        order = self.text_order(frame.index.array)
+        if order is not None:
+            return frame.take(order)
         levels = getattr(frame.index, "levels", [frame.index])
         if not all(is_sortable(level.dtype) for level in levels):
             values = [sortable(self.index_level(frame, i).array) for i in range(len(levels))]
@@ -467,7 +488,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return array
 
     def floats(self, column: AnyColumn) -> Values:
-        array = bare(column.array)
+        array = array_of(column)
         if isinstance(array, np.ndarray) and array.dtype.kind in "biuf":
             return array.astype(np.float64, copy=False)
         return series_of(column).to_numpy(dtype=np.float64, na_value=np.nan)
@@ -493,6 +514,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             and len(column) >= MANY
             and not np.isnan(kernels.reduce(BUILT_IN["add"], bare(column.array)))
         ):
+            return None
+        if holds_text(dtype) and not array_of(column)._hasna:
             return None
         missing = _are_null(column)
         return missing if missing.any() else None
@@ -597,8 +620,9 @@ def _joined_categories(arrays: list[pd.Categorical]) -> pd.Categorical:
 
 
 def _are_null(column: AnyColumn) -> Values:
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fc":
-        return np.isnan(bare(column.array))
+    layout = layout_of(column.dtype)
+    if layout is not None and layout.nulls == "in band":
+        return layout.raw(array_of(column)).missing()
     if is_dictionary(column.dtype):
         return np.asarray(decoded(column.array).isna())
     return np.asarray(pd.isna(column.array))

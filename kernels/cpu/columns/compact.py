@@ -46,6 +46,9 @@ PAIR = StateForm((WORD, WORD), False)
 ADD = BUILT_IN["add"]
 """The operator of counts."""
 
+FEW = 1 << 12
+"""Rows below which NumPy takes some: half of 1,000 float64 in 2 microseconds, of 4,096 in 7, and a walk in 30."""
+
 LIST = (list_rows,)
 COUNT_AND_LIST = (count_rows, list_rows)
 
@@ -54,11 +57,12 @@ def compact(
     arrays: list[np.ndarray], selection: Selection, split: bool, positions: bool, in_place: bool
 ) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
     """Return the selected rows of arrays and, if `split`, the other ones; see `kernels.partition`."""
-    if not arrays and positions and _length(selection) < PARALLEL:
+    if not in_place and _length(selection) < (FEW if arrays else PARALLEL):
         flags: Any = selection
         if isinstance(selection, (Predicate, Runs)):
             flags = head_flags(selection)
-        return [_positions(flags)], [_positions(~flags)] if split else None
+        found = _taken(arrays, flags, positions)
+        return found, _taken(arrays, ~flags, positions) if split else None
     args, kind, length, _keepalive = kernel_selection(selection)
     if in_place:
         _check_in_place(arrays, selection)
@@ -140,6 +144,12 @@ def _positions(flags: np.ndarray) -> np.ndarray:
     The memory of a walk is for all rows, and fresh.
     """
     return flags.nonzero()[0].astype(WORD, copy=False)
+
+
+def _taken(arrays: list[np.ndarray], flags: np.ndarray, positions: bool) -> list[np.ndarray]:
+    """Return the rows of arrays where few flags are true, by NumPy."""
+    rows = _positions(flags)
+    return [*[a.take(rows) for a in arrays], *[rows] * positions]
 
 
 def _table(

@@ -44,6 +44,9 @@ FEW = 1 << 12
 
 Microseconds of 10, 1,000, 4,096 and 16,384 integers, codes and NumPy: 43, 1; 52, 12; 84, 52; 216, 799."""
 
+NARROWED, NARROW = 1 << 7, np.iinfo(np.uint16).max
+"""Integers from which on they may be narrowed, and their greatest difference."""
+
 _SIGN = {width: np.iinfo(f"i{width}").min for width in (2, 4, 8)}
 """The bits of -0.0 as an integer."""
 
@@ -168,10 +171,22 @@ def _few_rows(keys: Sequence[SortKey]) -> np.ndarray | None:
         given.append(values)
     found: np.ndarray
     if len(given) == 1:
-        found = np.argsort(given[0], kind="stable")
+        found = np.argsort(_narrowed(given[0]), kind="stable")
     else:
         found = np.lexsort(given[::-1])
     return found
+
+
+def _narrowed(values: np.ndarray) -> np.ndarray:
+    """Return integers of a small range as such of 16 bits, which NumPy sorts by their digits; any others as they are.
+
+    Microseconds of 1,000 integers below 1,000 and of 4,096: 30 and 177, narrowed 17 and 44.
+    """
+    if values.dtype.kind not in "iu" or values.itemsize <= 2 or len(values) < NARROWED:
+        return values
+    low = values.min()
+    is_narrow = 0 <= int(values.max()) - int(low) <= NARROW
+    return (values - low).astype(np.uint16) if is_narrow else values
 
 
 def sort(
