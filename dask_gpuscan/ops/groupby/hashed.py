@@ -190,6 +190,8 @@ def order_met(groups: NumberedGroups | AdjacentGroups, first: Any) -> Any:
     """Return the groups in the order in which they are met first, given the first row of each."""
     if isinstance(groups, NumberedGroups):
         codes = groups.codes
+        if isinstance(first, np.ndarray) and bool((first[1:] > first[:-1]).all()):
+            return np.arange(len(first))
         if len(codes.array) < MANY_GROUPS * len(first):
             (met,) = kernels.select([codes.array], is_first_of_group(codes))
             return met.astype(np.int64, copy=False)

@@ -63,19 +63,20 @@ RARE = 8
 
 def hash_codes(words: np.ndarray) -> tuple[np.ndarray, int]:
     """Return codes that are equal where words are, and a number above all of them; see `kernels.keys.hash_codes`."""
-    return numbered(np.require(words, requirements=["C", "A"]), None)
+    return numbered(words, None)[:2]
 
 
 def factorize_words(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return codes of words, and the first row of each; see `kernels.keys.factorize_words`."""
-    return factorize(*hash_codes(words.astype(np.uint64, copy=False)), check=False)
+    codes, above, first_rows = numbered(words.astype(np.uint64, copy=False), None)
+    return factorize(codes, above, check=False) if first_rows is None else (codes, first_rows)
 
 
 def hash_texts(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, int]:
     """Return codes that are equal where texts are, and a number above all of them; see `kernels.keys.hash_texts`."""
     data = np.ascontiguousarray(data)
     texts = as_texts(offsets, data)
-    return numbered(hashes_of(texts, len(data)), texts)
+    return numbered(hashes_of(texts, len(data)), texts)[:2]
 
 
 class Table:
@@ -112,6 +113,11 @@ class Table:
             self._first_rows[: self.known] = met[: self.known]
             reinsert(self._given[0], self._first_rows, 0, self.known, self._slots)
 
+    @property
+    def first_rows(self) -> np.ndarray:
+        """The first row of each word."""
+        return self._first_rows[: self.known].copy()
+
     def look_up(self) -> None:
         """Write the codes of all rows, -1 where they are not known."""
         run_kernel(
@@ -125,28 +131,36 @@ class Table:
         )
 
 
-def numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int]:
-    """Return codes that are equal where words are, and if there are texts, these too; and a number above all."""
+def numbered(
+    words: np.ndarray, texts: Texts | None
+) -> tuple[np.ndarray, int, np.ndarray | None]:
+    """Return codes that are equal where words are, and if there are texts, these too; and a number above all.
+
+    If one thread finds them, they have no gaps and are in the order in which words are met: the last item is the first
+    row of each, and else None.
+    """
+    words = np.require(words, requirements=["C", "A"])
     rows, bounds, count = np.empty(0, ROW), np.array([0, len(words)]), 1
     team = helpers_for(WORK * len(words)) + 1
     if team > 1 and 0 < len(words) <= np.iinfo(ROW).max:
         codes = empty(len(words), np.int32 if len(words) < 1 << 31 else np.int64)
         known = _looked_up(Table(words, texts, codes), codes)
         if known:
-            return codes, known
+            return codes, known, None
         count = PARTS * team
         rows, bounds = part_rows(words, count, None)
     codes = empty(len(words), np.int32 if len(words) * count < 1 << 31 else np.int64)
-    waiting, found = iter(range(count)), [0]
+    waiting, tables = iter(range(count)), []
 
     def number(_: bool) -> None:
         for share in waiting:  # of all threads: each takes the next
             table = Table(words, texts, codes)
             table.insert(rows, bounds[share], bounds[share + 1], share, count)
-            found.append(table.known)
+            tables.append(table)
 
     run_team(WORK * len(words), np.zeros(STATUS, WORD), number)
-    return codes, max(found) * count
+    known = max([table.known for table in tables])
+    return codes, known * count, tables[0].first_rows if count == 1 else None
 
 
 def _looked_up(table: Table, codes: np.ndarray) -> int:
