@@ -137,15 +137,15 @@ class FrameRows:
         return run(self._only(names), NamedCarry(label, tuple(parts), as_series))
 
     def _only(self, names: Sequence[Hashable]) -> Any:
-        """The rows with these columns only."""
+        """The rows with these columns, and with others if they are there anyway."""
         obj = self.obj
         if obj.ndim == 1:
             return obj
-        names = list(dict.fromkeys(names))
+        names, known = list(dict.fromkeys(names)), names_of(meta_of(obj))
         for name in names:
-            if meta_of(obj)[name].ndim > 1:
+            if known.count(name) > 1:
                 raise ValueError(f"column {name!r} is there twice; rename one of them first")
-        return engine_of(obj).choose(obj, names)
+        return engine_of(obj).narrow(obj, names)
 
     def align_columns(
         self, names: list[Hashable], others: Sequence[Any], what: str, by_label: bool
