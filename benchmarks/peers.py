@@ -123,7 +123,7 @@ COLUMN: dict[str, Calls] = {  # `x` are floats, `y` has gaps, `c` has runs, `t` 
         lambda p, pl: p.filter(pl.col("x") > 0).select("x"),
     ),
     "rle": (
-        lambda d: d["c"].gpuscan.rle().iloc[:, -1],
+        lambda d: d["c"].gpuscan.rle()["run_length"],
         None,
         lambda p, pl: p.select(pl.col("c").rle()).unnest("c").select("len"),
     ),
@@ -300,7 +300,9 @@ def run(bench: Bench, n: int, cores: int) -> None:
     import polars as pl
 
     frames: dict[str, Any] = {"f": make(n), "w": make_texts(n)}
-    polar_frames: dict[str, Any] = {key: pl.from_pandas(f, nan_to_null=True) for key, f in frames.items()}
+    polar_frames: dict[str, Any] = {
+        key: pl.from_pandas(f, nan_to_null=True) for key, f in frames.items()
+    }
     tables = {key: p.to_arrow() for key, p in polar_frames.items()}
     polar_frames["sides"] = sides(polar_frames["f"])
     sql = duckdb_calls.connect(tables | {"third": polar_frames["sides"][1].to_arrow()}, cores)

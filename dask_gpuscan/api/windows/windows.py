@@ -21,7 +21,13 @@ from ...ops.core.operation import ColumnOperation, Part
 from ...ops.windows.rolling import RollingColumns
 from ...ops.windows.surroundings import NamedOverlap
 from ..absent import NotIterable, attribute
-from ..arguments import check_choice_of_columns, check_flags, hints, named_reductions, raise_with_hint
+from ..arguments import (
+    check_choice_of_columns,
+    check_flags,
+    hints,
+    named_reductions,
+    raise_with_hint,
+)
 from ..types import FrameT, Obj, SeriesT
 
 # --- the rows of windows ----------------------------------------------------------------------------

@@ -148,7 +148,11 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             labels = np.array(positions, np.int64)
             if (index.start, index.step) != (0, 1):
                 labels = index.start + index.step * labels
-            index = index._shallow_copy(labels, name=index.name)
+            # pandas would look whether labels are evenly spaced, which the first ones show in most cases
+            if len(labels) > 2 and labels[1] - labels[0] != labels[2] - labels[1]:
+                index = pd.Index._simple_new(labels, index.name)
+            else:
+                index = index._shallow_copy(labels, name=index.name)
         blocks = []
         for block in frame._mgr.blocks:
             values = block.values
@@ -161,7 +165,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             axes = [frame.columns.view(), index]
             manager = BlockManager(tuple(blocks), axes, verify_integrity=False)
         else:
-            manager = SingleBlockManager.from_array(blocks[0], index)
+            manager = _one_column(blocks[0], index)
         return frame._constructor_from_mgr(manager, manager.axes).__finalize__(frame, "take")
 
     def takes_whole_rows(self, frame: pd.DataFrame) -> bool:
@@ -250,11 +254,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def series(self, array: PandasArray, index: pd.Index, name: Hashable = None) -> pd.Series:
         index = self.range_index(0, len(array)) if index is None else index
         own = bare(array) if type(array) is WRAPPED else array
-        if type(own) is np.ndarray and own.dtype.kind in "biufc":
-            block = NumpyBlock(own, placement=BlockPlacement(slice(0, len(own))), ndim=1)
-            manager = SingleBlockManager(block, index)
-        else:
-            manager = SingleBlockManager.from_array(own, index)
+        manager = _one_column(own, index)
         found = pd.Series._from_mgr(manager, manager.axes)
         object.__setattr__(found, "_name", name)  # pandas would look for a column of this name
         return found
@@ -635,6 +635,14 @@ def _timed(index: pd.Index) -> pd.Index:
     values = index.to_numpy()
     keys = time_keys(values)
     return index if keys is values else pd.Index(keys, dtype=object)
+
+
+def _one_column(array: PandasArray, index: pd.Index) -> SingleBlockManager:
+    """Return what holds the array of a series; numbers need not be looked at."""
+    if type(array) is np.ndarray and array.dtype.kind in "biufc":
+        block = NumpyBlock(array, placement=BlockPlacement(slice(0, len(array))), ndim=1)
+        return SingleBlockManager(block, index)
+    return SingleBlockManager.from_array(array, index)
 
 
 def _is_every_row(positions: Values) -> bool:

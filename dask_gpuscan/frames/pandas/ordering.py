@@ -21,6 +21,7 @@ from .layouts import (
     AnyColumn,
     PandasArray,
     PandasColumn,
+    array_of,
     bare,
     holds_text,
     layout_of,
@@ -45,7 +46,7 @@ class PandasOrdering:
         dtype = column.dtype
         layout = layout_of(dtype)
         if layout is not None and layout.storage(dtype).kind != "c":
-            view = layout.raw(column.array)
+            view = layout.raw(array_of(column))
             return view.values, view.nulls
         if isinstance(dtype, pd.CategoricalDtype):
             codes = column.array.codes

@@ -113,8 +113,8 @@ class Texts:
 
 
 FEW = 1 << 12
-"""Texts up to which their ranks are found by a sort of all. Microseconds of 1,000 texts of 1,000: 110; with the distinct
-ones found first 330."""
+"""Texts up to which their ranks are found by a sort of all: 1,000 take a third of the time that they take where the
+distinct ones are found first."""
 
 NO_TEXT = 0xFF
 """The byte that stands for a null among texts to be numbered: no text in UTF-8 has it."""

@@ -83,7 +83,7 @@ class EachColumn(OneOperation):
         return numeric_columns(frame)
 
     def _columns(self, frame: Any) -> list[Any]:
-        columns = columns_of(self._kept(frame))
+        columns = columns_of(self._kept(frame) if self.numeric_only else frame)
         return [c for c in columns if c.name != self.beside] if self.beside is not None else columns
 
     def inputs(self, frame: Any) -> list[list[Any]]:

@@ -57,10 +57,13 @@ def compact(
     arrays: list[np.ndarray], selection: Selection, split: bool, positions: bool, in_place: bool
 ) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
     """Return the selected rows of arrays and, if `split`, the other ones; see `kernels.partition`."""
-    if not in_place and _length(selection) < (FEW if arrays else PARALLEL):
+    few = FEW if arrays else PARALLEL * positions
+    if not in_place and _length(selection) < few:
         flags: Any = selection
         if isinstance(selection, (Predicate, Runs)):
             flags = head_flags(selection)
+        if not arrays:
+            return [_positions(flags)], [_positions(~flags)] if split else None
         found = _taken(arrays, flags, positions)
         return found, _taken(arrays, ~flags, positions) if split else None
     args, kind, length, _keepalive = kernel_selection(selection)
@@ -96,6 +99,10 @@ def compact(
 
 def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np.ndarray:
     """Return which rows are selected as an array of bool; see `kernels.head_flags` and `kernels.flags`."""
+    if isinstance(selection, Runs) and out is None:
+        found = _heads_of_few(selection)
+        if found is not None:
+            return found
     args, kind, length, _keepalive = kernel_selection(selection)
     if out is None:
         out = (np.empty if length < PARALLEL else empty)(length, np.bool_)
@@ -113,6 +120,18 @@ def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np
         user = selection.counter if isinstance(selection, Predicate) else ADD
         raise outside(user, error) from error
     return out
+
+
+def _heads_of_few(runs: Runs) -> np.ndarray | None:
+    """Return where runs of few integers start, by NumPy; None for other keys."""
+    (key, *others), nulls = runs.keys, runs.nulls
+    if others or nulls[0] is not None or runs.last or runs.continues:
+        return None
+    if key.dtype.kind not in "biu" or len(key) > FEW:
+        return None
+    flags = np.ones(len(key), np.bool_)
+    np.not_equal(key[1:], key[:-1], out=flags[1:])
+    return flags
 
 
 def run_lengths(runs: Runs, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:

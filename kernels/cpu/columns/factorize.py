@@ -38,7 +38,7 @@ WORK = 4
 def value_range(values: np.ndarray) -> tuple[int, int]:
     """Return the least and the greatest of some integers; see `kernels.factorize.value_range`."""
     if len(values) < PARALLEL:
-        return int(values.min()), int(values.max())
+        return int(np.minimum.reduce(values)), int(np.maximum.reduce(values))
     waiting = iter(np.array_split(values, helpers_for(len(values)) + 1))
     found: list[np.ndarray] = []
 

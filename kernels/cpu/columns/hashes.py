@@ -131,9 +131,7 @@ class Table:
         )
 
 
-def numbered(
-    words: np.ndarray, texts: Texts | None
-) -> tuple[np.ndarray, int, np.ndarray | None]:
+def numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int, np.ndarray | None]:
     """Return codes that are equal where words are, and if there are texts, these too; and a number above all.
 
     If one thread finds them, they have no gaps and are in the order in which words are met: the last item is the first

@@ -171,7 +171,8 @@ def _few_rows(keys: Sequence[SortKey]) -> np.ndarray | None:
         given.append(values)
     found: np.ndarray
     if len(given) == 1:
-        found = np.argsort(_narrowed(given[0]), kind="stable")
+        only = _narrowed(given[0]) if kind in "iu" else given[0]
+        found = np.argsort(only, kind="stable")
     else:
         found = np.lexsort(given[::-1])
     return found
@@ -182,7 +183,7 @@ def _narrowed(values: np.ndarray) -> np.ndarray:
 
     Microseconds of 1,000 integers below 1,000 and of 4,096: 30 and 177, narrowed 17 and 44.
     """
-    if values.dtype.kind not in "iu" or values.itemsize <= 2 or len(values) < NARROWED:
+    if values.itemsize <= 2 or len(values) < NARROWED:
         return values
     low = values.min()
     is_narrow = 0 <= int(values.max()) - int(low) <= NARROW
