@@ -126,7 +126,8 @@ def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
     """Return a frame with the columns of these names; a series as it is."""
     if frame.ndim == 1:
         return frame
-    names, known = list(names), library_of(frame).names(frame)
+    library = library_of(frame)
+    names, known = list(names), library.names(frame)
     # a list of names that are bool would be a mask of rows, and pandas is slow to look texts up
     are_flags = bool(names) and set(FLAG).issuperset(map(type, names))
     has_all = len(set(known)) == len(known) and set(names).issubset(known)
@@ -134,8 +135,7 @@ def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
         return frame[names]
     if names == known:
         return frame.copy(deep=False)
-    places = [known.index(name) for name in names]
-    return library_of(frame).columns_at(frame, places)
+    return library.columns_at(frame, [known.index(name) for name in names])
 
 
 def stored_numbers(column: Column) -> Values:

@@ -620,8 +620,10 @@ def _joined_categories(arrays: list[pd.Categorical]) -> pd.Categorical:
 
 
 def _are_null(column: AnyColumn) -> Values:
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fc":
+        return np.isnan(array_of(column))
     layout = layout_of(column.dtype)
-    if layout is not None and layout.nulls == "in band":
+    if layout is not None and layout.nulls == "in band":  # of times, sooner than pandas
         return layout.raw(array_of(column)).missing()
     if is_dictionary(column.dtype):
         return np.asarray(decoded(column.array).isna())

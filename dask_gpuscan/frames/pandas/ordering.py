@@ -21,7 +21,6 @@ from .layouts import (
     AnyColumn,
     PandasArray,
     PandasColumn,
-    array_of,
     bare,
     holds_text,
     layout_of,
@@ -46,7 +45,7 @@ class PandasOrdering:
         dtype = column.dtype
         layout = layout_of(dtype)
         if layout is not None and layout.storage(dtype).kind != "c":
-            view = layout.raw(array_of(column))
+            view = layout.raw(column.array)
             return view.values, view.nulls
         if isinstance(dtype, pd.CategoricalDtype):
             codes = column.array.codes
