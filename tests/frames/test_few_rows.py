@@ -154,7 +154,7 @@ def test_chosen_columns_are_those_of_pandas_and_are_not_written_through(names):
     same(pd.DataFrame(df), pd.DataFrame(before))
 
 
-@pytest.mark.parametrize("rows", [1, 1_000, 5_000])
+@pytest.mark.parametrize("rows", [0, 1, 1_000, 5_000])
 @pytest.mark.parametrize("nulls", [False, True])
 def test_texts_are_in_their_order(rows, nulls):
     rng = np.random.default_rng(rows)

@@ -390,12 +390,12 @@ def _hashed_ids(array: PandasArray) -> GroupIds:
         key = pd.Series(array, dtype=array.dtype, copy=False)
         groups = key.groupby([key], sort=False, dropna=False, observed=True).ngroup().to_numpy()
         return GroupIds(groups, int(groups.max()) + 1 if len(groups) else 0)
-    words = words_of(view.values)
-    if len(words) <= FEW_WORDS and layout.nulls == "in band":
+    words, has_word = words_of(view.values), view.nulls is None or isinstance(view.nulls, InBand)
+    if has_word and len(words) <= FEW_WORDS:
         codes, first = factorize_words(words)
         return GroupIds(codes, len(first), first_rows=first)
     codes, groups = hash_codes(words)
-    if view.nulls is None or isinstance(view.nulls, InBand):
+    if has_word:
         return GroupIds(codes, groups)
     codes[view.missing()] = groups
     return GroupIds(codes, groups + 1)

@@ -63,7 +63,7 @@ class Texts:
         if longest > LONGEST:
             return None
         keys = [*text_words(self.offsets, self.data, max(1, -(-longest // 8))), lengths]
-        if len(lengths) > FEW:
+        if not 0 < len(lengths) <= FEW:
             return keys
         return [key for key in keys if (key != key[0]).any()] or keys[:1]
 
