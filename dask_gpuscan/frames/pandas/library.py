@@ -361,9 +361,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         # pandas does not sort nulls of categories to the end, nor an index of long doubles
         if isinstance(frame.index, pd.CategoricalIndex) or frame.index.dtype == np.longdouble:
             return frame.iloc[frame.index.argsort(kind="stable")]
-        order = self.text_order(frame.index.array)
-        if order is not None:
-            return frame.take(order)
+        if holds_text(frame.index.dtype):
+            return frame.take(argsort(frame.index.array))
         levels = getattr(frame.index, "levels", [frame.index])
         if not all(is_sortable(level.dtype) for level in levels):
             values = [sortable(self.index_level(frame, i).array) for i in range(len(levels))]
