@@ -72,8 +72,8 @@ def hash_codes(words: np.ndarray) -> tuple[np.ndarray, int]:
 
 def factorize_words(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return codes of words, and the first row of each; see `kernels.keys.factorize_words`."""
-    codes, above, first_rows = numbered(words.astype(np.uint64, copy=False), None)
-    return factorize(codes, above, check=False) if first_rows is None else (codes, first_rows)
+    codes, above, table = numbered(words.astype(np.uint64, copy=False), None)
+    return factorize(codes, above, check=False) if table is None else (codes, table.first_rows)
 
 
 def hash_texts(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, int]:
@@ -135,11 +135,11 @@ class Table:
         )
 
 
-def numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int, np.ndarray | None]:
+def numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int, Table | None]:
     """Return codes that are equal where words are, and if there are texts, these too; and a number above all.
 
-    If one thread finds them, they have no gaps and are in the order in which words are met: the last item is the first
-    row of each, and else None.
+    The last item is the table of all words, where there is one: codes then have no gaps and are in the order in which
+    words are met.
     """
     words = np.require(words, requirements=["C", "A"])
     rows, bounds, count = np.empty(0, ROW), np.array([0, len(words)]), 1
@@ -152,17 +152,19 @@ def numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int, n
         count = PARTS * team
         rows, bounds = part_rows(words, count, None)
     codes = empty(len(words), np.int32 if len(words) * count < 1 << 31 else np.int64)
-    waiting, tables = iter(range(count)), []
+    waiting, found = iter(range(count)), [0]
+    only: Table | None = None
 
     def number(_: bool) -> None:
+        nonlocal only
         for share in waiting:  # of all threads: each takes the next
             table = Table(words, texts, codes)
             table.insert(rows, bounds[share], bounds[share + 1], share, count)
-            tables.append(table)
+            found.append(table.known)
+            only = table if count == 1 else None
 
     run_team(WORK * len(words), np.zeros(STATUS, WORD), number)
-    known = max([table.known for table in tables])
-    return codes, known * count, tables[0].first_rows if count == 1 else None
+    return codes, max(found) * count, only
 
 
 def _looked_up(table: Table, codes: np.ndarray) -> int:
