@@ -113,8 +113,8 @@ COLUMN: dict[str, Calls] = {  # `x` are floats, `y` has gaps, `c` has runs, `t` 
         lambda p, pl: p.select(pl.col("x").rolling_median(100)),
     ),
     'rolling("60s").mean': (
-        lambda d: d[["t", "x"]].gpuscan.rolling("60s", on="t").mean()["x"],
-        lambda d: d[["t", "x"]].rolling("60s", on="t").mean()["x"],
+        lambda d: d.gpuscan.rolling("60s", on="t")["x"].mean(),
+        lambda d: d.rolling("60s", on="t")["x"].mean(),
         lambda p, pl: p.select(pl.col("x").rolling_mean_by("t", window_size="60s")),
     ),
     "filter": (
@@ -123,7 +123,7 @@ COLUMN: dict[str, Calls] = {  # `x` are floats, `y` has gaps, `c` has runs, `t` 
         lambda p, pl: p.filter(pl.col("x") > 0).select("x"),
     ),
     "rle": (
-        lambda d: d["c"].gpuscan.rle().iloc[:, -1],
+        lambda d: d["c"].gpuscan.rle()["run_length"],
         None,
         lambda p, pl: p.select(pl.col("c").rle()).unnest("c").select("len"),
     ),
@@ -168,13 +168,13 @@ COLUMN: dict[str, Calls] = {  # `x` are floats, `y` has gaps, `c` has runs, `t` 
         lambda p, pl: p["k"].value_counts(sort=True).select("count"),
     ),
     "merge_asof": (
-        lambda d: dask_gpuscan.merge_asof(d[["t", "x"]], _third(d), on="t")["v"],
-        lambda d: _library(d).merge_asof(d[["t", "x"]], _third(d), on="t")["v"],
-        lambda p, pl: p.select("t", "x").join_asof(_third(p), on="t").select("v"),
+        lambda d: dask_gpuscan.merge_asof(*d, on="t")["v"],
+        lambda d: _library(d[0]).merge_asof(*d, on="t")["v"],
+        lambda p, pl: p[0].join_asof(p[1], on="t").select("v"),
     ),
     'resample("1h").sum': (
-        lambda d: d[["t", "x"]].gpuscan.resample("1h", on="t")["x"].sum(),
-        lambda d: d[["t", "x"]].resample("1h", on="t")["x"].sum(),
+        lambda d: d.gpuscan.resample("1h", on="t")["x"].sum(),
+        lambda d: d.resample("1h", on="t")["x"].sum(),
         None,
     ),
 }
@@ -231,11 +231,12 @@ def _library(frame: Any) -> Any:
     return sys.modules[type(frame).__module__.partition(".")[0]]
 
 
-def _third(frame: Any) -> Any:
-    """Every third row, with the column `v`."""
+def sides(frame: Any) -> tuple[Any, Any]:
+    """Return what an as-of join takes: times and a column, and every third row of another, `v`."""
     if hasattr(frame, "gather_every"):
-        return frame.select("t", v="y").gather_every(3)
-    return frame[["t", "y"]].iloc[::3].rename(columns={"y": "v"}).reset_index(drop=True)
+        return frame.select("t", "x"), frame.select("t", v="y").gather_every(3)
+    third = frame[["t", "y"]].iloc[::3].rename(columns={"y": "v"}).reset_index(drop=True)
+    return frame[["t", "x"]], third
 
 
 def make(rows: int) -> pd.DataFrame:
@@ -298,13 +299,16 @@ def run(bench: Bench, n: int, cores: int) -> None:
     """Time all calls on pandas frames of so many rows."""
     import polars as pl
 
-    frames = {"f": make(n), "w": make_texts(n)}
-    polar_frames = {key: pl.from_pandas(f, nan_to_null=True) for key, f in frames.items()}
+    frames: dict[str, Any] = {"f": make(n), "w": make_texts(n)}
+    polar_frames: dict[str, Any] = {
+        key: pl.from_pandas(f, nan_to_null=True) for key, f in frames.items()
+    }
     tables = {key: p.to_arrow() for key, p in polar_frames.items()}
-    third = _third(polar_frames["f"]).to_arrow()
-    sql = duckdb_calls.connect(tables | {"third": third}, cores)
+    polar_frames["sides"] = sides(polar_frames["f"])
+    sql = duckdb_calls.connect(tables | {"third": polar_frames["sides"][1].to_arrow()}, cores)
+    frames["sides"] = sides(frames["f"])
     for name, (ours, pandas, polars) in calls().items():
-        key = "w" if name.endswith("texts") else "f"
+        key = "sides" if name == "merge_asof" else "w" if name.endswith("texts") else "f"
         frame, polar = frames[key], polar_frames[key]
         peers: dict[str, Any] = {}
         if pandas is not None and n <= FOR_PANDAS:

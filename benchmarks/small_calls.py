@@ -32,6 +32,21 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "rle": lambda f: f["k"].gpuscan.rle(),
     "sort_values": lambda f: f.gpuscan.sort_values("x"),
 }
+OF_FRAMES: dict[str, Callable[[Any], Any]] = {  # of a frame that has times, too
+    "rolling of 60 s": lambda f: f.gpuscan.rolling("60s", on="t")["x"].mean(),
+    "resample": lambda f: f.gpuscan.resample("1h", on="t")["x"].sum(),
+    "merge_asof": lambda f: sys.modules["dask_gpuscan"].merge_asof(f, f, on="t"),
+    "groupby.std": lambda f: f.gpuscan.groupby("k")["x"].std(),
+    "groupby.median": lambda f: f.gpuscan.groupby("k")["x"].median(),
+    "groupby.nunique": lambda f: f.gpuscan.groupby("k")["x"].nunique(),
+    "groupby.head": lambda f: f.gpuscan.groupby("k").head(2),
+    "groupby.transform": lambda f: f.gpuscan.groupby("k")["x"].transform("sum"),
+    "groupby.sum of texts": lambda f: f.gpuscan.groupby("s")["x"].sum(),
+    "sort_values of a series": lambda f: f["x"].gpuscan.sort_values(),
+    "sort_values of texts": lambda f: f.gpuscan.sort_values("s"),
+    "value_counts": lambda f: f["n"].gpuscan.value_counts(),
+    "drop_duplicates": lambda f: f["n"].gpuscan.drop_duplicates(),
+}
 OF_TABLES = "cumsum", "groupby.cumsum", "rolling.sum"
 
 
@@ -67,6 +82,13 @@ def measure() -> None:
     ddf = ddf.persist(scheduler="synchronous")
     for name, call in CALLS.items():
         found[f"pandas, {name}"] = least(lambda call=call: call(few), 300, time.perf_counter)
+    wide = few.assign(
+        t=pd.Timestamp("2024") + pd.to_timedelta(np.cumsum(rng.integers(1, 2_000, len(few))), "ms"),
+        n=rng.integers(0, 10**6, len(few)),
+        s=pd.Series([f"customer {i:07d}" for i in rng.integers(0, 1_000, len(few))], dtype="str"),
+    )
+    for name, call in OF_FRAMES.items():
+        found[f"pandas, {name}"] = least(lambda call=call: call(wide), 300, time.perf_counter)
     for name in OF_TABLES:
         call = CALLS[name]
         found[f"polars, {name}"] = least(lambda call=call: call(table), 200, time.perf_counter)

@@ -126,17 +126,16 @@ def choose_columns(frame: Any, names: Iterable[Hashable]) -> Any:
     """Return a frame with the columns of these names; a series as it is."""
     if frame.ndim == 1:
         return frame
-    names, known = list(names), library_of(frame).names(frame)
+    library = library_of(frame)
+    names, known = list(names), library.names(frame)
     # a list of names that are bool would be a mask of rows, and pandas is slow to look texts up
     are_flags = bool(names) and set(FLAG).issuperset(map(type, names))
     has_all = len(set(known)) == len(known) and set(names).issubset(known)
-    of_pandas = isinstance(frame, pd.DataFrame)
-    if not are_flags and not (of_pandas and has_all):
+    if not are_flags and not (isinstance(frame, pd.DataFrame) and has_all):
         return frame[names]
     if names == known:
         return frame.copy(deep=False)
-    places = [known.index(name) for name in names]
-    return frame.take(places, axis=1) if of_pandas else frame.iloc[:, places]
+    return library.columns_at(frame, [known.index(name) for name in names])
 
 
 def stored_numbers(column: Column) -> Values:

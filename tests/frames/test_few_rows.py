@@ -4,12 +4,13 @@ import sys
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import dask_gpuscan  # noqa: F401  (registers .gpuscan)
 from dask_gpuscan.frames.pandas import layouts
 from dask_gpuscan.frames.pandas.layouts import LABELS, labels_in
-from dask_gpuscan.frames.registry import library_of
+from dask_gpuscan.frames.registry import choose_columns, library_of
 from helpers.backends import same
 
 REDUCTIONS = ["sum", "mean", "min", "max", "std", "var", "count", "first", "last", "prod"]
@@ -114,3 +115,71 @@ def test_an_appended_column_replaces_that_of_its_name(name, duplicates):
     pd.testing.assert_frame_equal(
         library_of(frame).append(frame, column, name), frame.assign(**{name: column})
     )
+
+
+@pytest.mark.parametrize("names", [["b", "a"], ["t"], ["s", "c", "b"], []])
+def test_chosen_columns_are_those_of_pandas_and_are_not_written_through(names):
+    df = Own({"a": [1, 2], "b": [3, 4], "x": [0.5, 1.5], "s": ["x", "y"]})
+    df["t"] = pd.to_datetime(["2024-01-01", None]).tz_localize("UTC")
+    df["c"] = pd.Categorical(["u", None])
+    df.attrs["unit"] = "m"
+    before = df.copy(deep=True)
+    found = choose_columns(df, names)
+    assert type(found) is Own
+    assert found.attrs == df.attrs
+    same(pd.DataFrame(found), pd.DataFrame(df[names]))
+    for name in names:
+        found.loc[0, name] = found[name].iloc[1]
+    same(pd.DataFrame(df), pd.DataFrame(before))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 1_000, 5_000])
+@pytest.mark.parametrize("nulls", [False, True])
+def test_texts_are_in_their_order(rows, nulls):
+    rng = np.random.default_rng(rows)
+    known = ["", "a", "a\0", "a\0\0", "ab", "b" * 8, "b" * 9, "é", "customer 1", "customer 2"]
+    texts = pd.Series(rng.choice(known, rows), dtype=pd.StringDtype("pyarrow", np.nan))
+    if nulls:
+        texts[rng.random(rows) < 0.2] = None
+    df = pd.DataFrame({"k": texts, "v": np.arange(rows)})
+    same(df.gpuscan.sort_values("k"), df.sort_values("k", kind="stable"))
+    same(df.gpuscan.groupby("k").sum(), df.groupby("k").sum())
+    expected = pl.from_pandas(df).sort("k", maintain_order=True, nulls_last=True)["v"].to_list()
+    assert df.gpuscan.sort_values("k")["v"].tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int32", "float64", "bool"])
+def test_rows_and_runs_up_to_those_that_kernels_take(dtype):
+    for rows in (0, 1, 2, 127, 128, 4_095, 4_096, 4_097):
+        rng = np.random.default_rng(rows)
+        values = pd.Series(np.sort(rng.integers(0, 70, rows)).astype(dtype), name="v")
+        runs = values.gpuscan.rle()
+        lengths = values.groupby((values != values.shift()).cumsum()).size().tolist()
+        assert runs["run_length"].tolist() == lengths
+        assert runs["v"].tolist() == values[~values.duplicated()].tolist()
+        mixed = values.sample(frac=1, random_state=1, ignore_index=True)
+        same(mixed.gpuscan.drop_duplicates(), mixed.drop_duplicates())
+        same(mixed.gpuscan.sort_values(), mixed.sort_values(kind="stable"))
+        assert mixed.gpuscan.value_counts().to_dict() == mixed.value_counts().to_dict()
+        expected = pl.from_pandas(mixed).unique(maintain_order=True).to_list()
+        assert mixed.gpuscan.drop_duplicates().tolist() == expected
+
+
+@pytest.mark.parametrize("span", [10, (1 << 16) - 1, 1 << 16, 1 << 62])
+@pytest.mark.parametrize("descending", [False, True])
+def test_integers_of_a_small_range_are_sorted_by_digits(span, descending):
+    values = np.random.default_rng(span).integers(-span // 2, span - span // 2, 1_000)
+    df = pd.DataFrame({"k": np.append(values, [-(span // 2), span - span // 2]), "v": range(1_002)})
+    expected = df.sort_values("k", ascending=not descending, kind="stable")
+    same(df.gpuscan.sort_values("k", ascending=not descending), expected)
+
+
+@pytest.mark.parametrize("method", ["median", "nunique"])
+@pytest.mark.parametrize("rows", [1, 4_096, 4_097])
+def test_few_groups_are_brought_together(method, rows):
+    rng = np.random.default_rng(rows)
+    df = pd.DataFrame({"k": rng.integers(0, 9, rows), "v": rng.integers(0, 50, rows) / 4})
+    same(getattr(df.gpuscan.groupby("k"), method)(), getattr(df.groupby("k"), method)())
+    column = getattr(pl.col("v"), {"nunique": "n_unique"}.get(method, method))()
+    expected = pl.from_pandas(df).group_by("k").agg(column).sort("k")["v"].to_list()
+    assert getattr(df.gpuscan.groupby("k"), method)()["v"].tolist() == expected

@@ -230,7 +230,8 @@ def _answer_names(
 def _names_and_dtypes(frame: Any) -> tuple[Any, ...]:
     library = library_of(frame)
     dtypes = [*library.dtypes(frame), *library.index_dtypes(frame)]
-    texts = tuple((dtype, str(dtype)) for dtype in dtypes)
+    # NumPy's that are equal have one text, which takes long to make
+    texts = tuple((d, None if isinstance(d, np.dtype) else str(d)) for d in dtypes)
     return library, tuple(names_of(frame)), tuple(library.index_names(frame)), texts
 
 

@@ -101,7 +101,7 @@ class WindowMethods(RollingMethods[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].ewm(alpha=0.5, adjust=False).mean().tolist()
         [1.0, 5.0, 1.5]
         """
-        weights = Weights(com, span, halflife, alpha, adjust, ignore_na)
+        weights = made_once(Weights, com, span, halflife, alpha, adjust, ignore_na)
         rows = self._ROWS(self if self._IN_GROUPS else self._obj)
         return Ewm(rows, weights, min_periods, times)
 

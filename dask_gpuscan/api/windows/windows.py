@@ -21,7 +21,13 @@ from ...ops.core.operation import ColumnOperation, Part
 from ...ops.windows.rolling import RollingColumns
 from ...ops.windows.surroundings import NamedOverlap
 from ..absent import NotIterable, attribute
-from ..arguments import check_choice_of_columns, check_flags, hints, named_reductions
+from ..arguments import (
+    check_choice_of_columns,
+    check_flags,
+    hints,
+    named_reductions,
+    raise_with_hint,
+)
 from ..types import FrameT, Obj, SeriesT
 
 # --- the rows of windows ----------------------------------------------------------------------------
@@ -137,15 +143,15 @@ class FrameRows:
         return run(self._only(names), NamedCarry(label, tuple(parts), as_series))
 
     def _only(self, names: Sequence[Hashable]) -> Any:
-        """The rows with these columns only."""
+        """The rows with these columns, and with others if they are there anyway."""
         obj = self.obj
         if obj.ndim == 1:
             return obj
-        names = list(dict.fromkeys(names))
+        names, known = list(dict.fromkeys(names)), names_of(meta_of(obj))
         for name in names:
-            if meta_of(obj)[name].ndim > 1:
+            if known.count(name) > 1:
                 raise ValueError(f"column {name!r} is there twice; rename one of them first")
-        return engine_of(obj).choose(obj, names)
+        return engine_of(obj).narrow(obj, names)
 
     def align_columns(
         self, names: list[Hashable], others: Sequence[Any], what: str, by_label: bool
@@ -254,8 +260,11 @@ class Statistics(NotIterable, Generic[Obj, SeriesT, FrameT]):
     def _statistic(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
         check_flags(numeric_only=numeric_only)
         windows = self._windows_of([name])
-        with hints(self._rows.as_series, numeric_only):
+        try:
             return windows._rows.each(windows._operation(name, **options), bool(numeric_only))
+        except TypeError as error:
+            raise_with_hint(error, self._rows.as_series, numeric_only)
+            raise
 
     def _windows_of(self, names: Sequence[str]) -> Statistics[Any, Any, Any]:
         """Return the windows that have these statistics together."""

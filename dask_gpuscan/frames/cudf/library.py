@@ -106,6 +106,9 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         ]
         return self.frame([c for _, c in named], [n for n, _ in named], frame.index, frame)
 
+    def columns_at(self, frame: cudf.DataFrame, places: list[int]) -> cudf.DataFrame:
+        return frame.iloc[:, places]
+
     def append(
         self, frame: cudf.DataFrame, column: cudf.Series | Values, name: str
     ) -> cudf.DataFrame:

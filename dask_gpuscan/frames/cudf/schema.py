@@ -189,6 +189,9 @@ class CudfIndex:
     def argsort_index(self, index: cudf.Index) -> Values:
         return index.argsort()
 
+    def text_order(self, array: ColumnBase) -> None:
+        return None
+
     def sort_by_index(self, frame: cudf.DataFrame) -> cudf.DataFrame:
         return frame if self.is_sorted(frame.index) else frame.sort_index()
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ...kernels import InBand, Nulls
 from ...kernels.factorize import value_range
-from ...kernels.keys import hash_codes
+from ...kernels.keys import factorize_words, hash_codes
 from ..key_values import key_text, key_value, one_nan, words_of
 from ..keys import mixed_group_ids, paired_group_ids, shared_group_ids
 from ..messages import column_title, first_line
@@ -322,6 +322,9 @@ any size 2,593 and 1,630, floats 1,492 and 1,561."""
 FEW = 1 << 16
 """The most group ids for any number of rows: a table of this size costs nothing."""
 
+FEW_WORDS = 1 << 12
+"""Words up to which one thread numbers them as it meets them, which shows the first row of each."""
+
 ROOM = 16
 """The most group ids a row, up to `WIDE`: such a table is cheaper than hashing the rows.
 
@@ -387,8 +390,12 @@ def _hashed_ids(array: PandasArray) -> GroupIds:
         key = pd.Series(array, dtype=array.dtype, copy=False)
         groups = key.groupby([key], sort=False, dropna=False, observed=True).ngroup().to_numpy()
         return GroupIds(groups, int(groups.max()) + 1 if len(groups) else 0)
-    codes, groups = hash_codes(words_of(view.values))
-    if view.nulls is None or isinstance(view.nulls, InBand):
+    words, has_word = words_of(view.values), view.nulls is None or isinstance(view.nulls, InBand)
+    if has_word and len(words) <= FEW_WORDS:
+        codes, first = factorize_words(words)
+        return GroupIds(codes, len(first), first_rows=first)
+    codes, groups = hash_codes(words)
+    if has_word:
         return GroupIds(codes, groups)
     codes[view.missing()] = groups
     return GroupIds(codes, groups + 1)

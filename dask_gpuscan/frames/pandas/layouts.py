@@ -383,7 +383,7 @@ def labels_at(index: pd.Index, places: list[int]) -> pd.Index:
 
 
 @lru_cache(maxsize=256)
-def _labels_of(names: tuple[str, ...], dtype: DType) -> pd.Index:
+def _labels_of(names: tuple[str, ...], storage: str) -> pd.Index:
     return pd.Index(names)
 
 
@@ -391,7 +391,7 @@ def labels_of(names: Sequence[Hashable]) -> pd.Index:
     """Return the labels of columns with these names, as an index of its own."""
     dtype: Any = pd.api.types.pandas_dtype(str)  # depends on options of pandas
     if isinstance(dtype, pd.StringDtype) and {str}.issuperset(map(type, names)) and names:
-        return _labels_of(tuple(names), dtype).view()  # its array is read-only
+        return _labels_of(tuple(names), dtype.storage).view()  # its array is read-only
     # pandas would make NaN of None among texts
     dtype = object if type(None) in map(type, names) else None
     return pd.Index(names, dtype=dtype, tupleize_cols=False)

@@ -113,7 +113,17 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     columns = staticmethod(every_column)
 
     def select(self, frame: pd.DataFrame, chosen: list[bool]) -> pd.DataFrame:
-        return frame.take(np.flatnonzero(chosen), axis=1)
+        return self.columns_at(frame, [i for i, is_chosen in enumerate(chosen) if is_chosen])
+
+    def columns_at(self, frame: pd.DataFrame, places: list[int]) -> pd.DataFrame:
+        """Return the columns at some places; they share memory with the frame's, as pandas is told."""
+        found, blocks = frame._mgr, []
+        for i, place in enumerate(places):
+            block, at = found.blocks[found.blknos[place]], found.blklocs[place]
+            blocks.append(block.getitem_block_columns(slice(at, at + 1), _place(i)))
+        axes = [labels_at(frame.columns, places), frame.index.view()]
+        manager = BlockManager(tuple(blocks), axes, verify_integrity=False)
+        return frame._constructor_from_mgr(manager, axes).__finalize__(frame, "take")
 
     def append(self, frame: pd.DataFrame, column: pd.Series | Values, name: str) -> pd.DataFrame:
         out, title = frame.copy(deep=False), of_levels(name, frame)
@@ -138,7 +148,11 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             labels = np.array(positions, np.int64)
             if (index.start, index.step) != (0, 1):
                 labels = index.start + index.step * labels
-            index = index._shallow_copy(labels, name=index.name)
+            # pandas would look whether labels are evenly spaced, which the first ones show in most cases
+            if len(labels) > 2 and labels[1] - labels[0] != labels[2] - labels[1]:
+                index = pd.Index._simple_new(labels, index.name)
+            else:
+                index = index._shallow_copy(labels, name=index.name)
         blocks = []
         for block in frame._mgr.blocks:
             values = block.values
@@ -151,7 +165,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             axes = [frame.columns.view(), index]
             manager = BlockManager(tuple(blocks), axes, verify_integrity=False)
         else:
-            manager = SingleBlockManager.from_array(blocks[0], index)
+            manager = _one_column(blocks[0], index)
         return frame._constructor_from_mgr(manager, manager.axes).__finalize__(frame, "take")
 
     def takes_whole_rows(self, frame: pd.DataFrame) -> bool:
@@ -240,7 +254,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def series(self, array: PandasArray, index: pd.Index, name: Hashable = None) -> pd.Series:
         index = self.range_index(0, len(array)) if index is None else index
         own = bare(array) if type(array) is WRAPPED else array
-        manager = SingleBlockManager.from_array(own, index)
+        manager = _one_column(own, index)
         found = pd.Series._from_mgr(manager, manager.axes)
         object.__setattr__(found, "_name", name)  # pandas would look for a column of this name
         return found
@@ -298,6 +312,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
                 )
         if len(arrays) == 1 and not levels:
             array = arrays[0]
+            if type(array) is np.ndarray and array.dtype.kind in "iuf" and array.dtype.char != "g":
+                # the constructor looks what it holds, which takes longer than most operations on few rows
+                return pd.Index._simple_new(array.copy(), names[0])
             array = with_null(array, np.nan) if array.dtype == object else array
             # pandas would infer strings from bare arrays of objects, and is slower where a dtype is given
             dtype = array.dtype if array.dtype == object else None
@@ -336,6 +353,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def argsort_index(self, index: pd.Index) -> Values:
         return index.argsort(kind="stable")
+
+    def text_order(self, array: PandasArray) -> Values | None:
+        return argsort(array) if holds_text(array.dtype) else None
 
     def sort_by_index(self, frame: pd.DataFrame) -> pd.DataFrame:
         # pandas does not sort nulls of categories to the end, nor an index of long doubles
@@ -467,7 +487,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return array
 
     def floats(self, column: AnyColumn) -> Values:
-        array = bare(column.array)
+        array = array_of(column)
         if isinstance(array, np.ndarray) and array.dtype.kind in "biuf":
             return array.astype(np.float64, copy=False)
         return series_of(column).to_numpy(dtype=np.float64, na_value=np.nan)
@@ -493,6 +513,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             and len(column) >= MANY
             and not np.isnan(kernels.reduce(BUILT_IN["add"], bare(column.array)))
         ):
+            return None
+        if holds_text(dtype) and not array_of(column)._hasna:
             return None
         missing = _are_null(column)
         return missing if missing.any() else None
@@ -598,7 +620,10 @@ def _joined_categories(arrays: list[pd.Categorical]) -> pd.Categorical:
 
 def _are_null(column: AnyColumn) -> Values:
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fc":
-        return np.isnan(bare(column.array))
+        return np.isnan(array_of(column))
+    layout = layout_of(column.dtype)
+    if layout is not None and layout.nulls == "in band":  # of times, sooner than pandas
+        return layout.raw(array_of(column)).missing()
     if is_dictionary(column.dtype):
         return np.asarray(decoded(column.array).isna())
     return np.asarray(pd.isna(column.array))
@@ -611,6 +636,14 @@ def _timed(index: pd.Index) -> pd.Index:
     values = index.to_numpy()
     keys = time_keys(values)
     return index if keys is values else pd.Index(keys, dtype=object)
+
+
+def _one_column(array: PandasArray, index: pd.Index) -> SingleBlockManager:
+    """Return what holds the array of a series; numbers need not be looked at."""
+    if type(array) is np.ndarray and array.dtype.kind in "biufc":
+        block = NumpyBlock(array, placement=BlockPlacement(slice(0, len(array))), ndim=1)
+        return SingleBlockManager(block, index)
+    return SingleBlockManager.from_array(array, index)
 
 
 def _is_every_row(positions: Values) -> bool:

@@ -17,7 +17,15 @@ from ..messages import column_title, first_line
 from ..types import DType, Layout, Values
 from .arrow import in_one_order
 from .keys import factorize
-from .layouts import AnyColumn, PandasArray, PandasColumn, bare, layout_of, series_of
+from .layouts import (
+    AnyColumn,
+    PandasArray,
+    PandasColumn,
+    bare,
+    holds_text,
+    layout_of,
+    series_of,
+)
 from .native import as_native, is_native, one_array
 from .nulls import masked
 from .sortable import (
@@ -27,7 +35,7 @@ from .sortable import (
     is_ordered_dictionary,
     numbered_dtype,
 )
-from .texts import argsort
+from .texts import Texts, argsort
 
 
 class PandasOrdering:
@@ -98,6 +106,9 @@ class PandasOrdering:
 
 def _ranks(array: PandasArray) -> tuple[Values, Nulls]:
     """Return the rank of each row's value among the distinct ones, and where it is null."""
+    ranks = Texts.of(array).ranks() if holds_text(array.dtype) else None
+    if ranks is not None:
+        return ranks, None
     codes, found = factorize(array)
     if found.dtype == object and pd.api.types.infer_dtype(found) == "string":
         found = pd.array(found, dtype="str")  # Arrow sorts them, by code points too

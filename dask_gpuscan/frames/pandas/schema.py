@@ -149,6 +149,8 @@ class PandasDTypes:
         return bool(pa.types.is_decimal(dtype.pyarrow_dtype) and dtype.pyarrow_dtype.scale > 0)
 
     def is_numeric(self, dtype: DType) -> bool:
+        if isinstance(dtype, np.dtype):
+            return dtype.kind in "biufc"
         # also bool of Arrow, the only bool that pandas leaves out
         return bool(pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype))
 

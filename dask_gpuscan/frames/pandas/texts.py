@@ -56,16 +56,38 @@ class Texts:
             offsets = np.append(0, lengths.cumsum())
         return table.number_texts(offsets, data)
 
-    def argsort(self) -> Values | None:
-        """Return the positions of texts in their order, nulls last; None if there is a long text."""
+    def _keys(self) -> list[Values] | None:
+        """Return arrays by which texts are in order, few texts by those that differ; None if there is a long text."""
         lengths = np.diff(self.offsets)
         longest = int(lengths.max()) if len(lengths) else 0
         if longest > LONGEST:
             return None
         keys = [*text_words(self.offsets, self.data, max(1, -(-longest // 8))), lengths]
+        if not 0 < len(lengths) <= FEW:
+            return keys
+        return [key for key in keys if (key != key[0]).any()] or keys[:1]
+
+    def argsort(self) -> Values | None:
+        """Return the positions of texts in their order, nulls last; None if there is a long text."""
+        keys = self._keys()
+        if keys is None:
+            return None
         nulls = None if self.null is None else [kernels.byte_mask(self.null)] * len(keys)
         order: Values = kernels.argsort(keys, nulls=nulls)
         return order
+
+    def ranks(self) -> Values | None:
+        """Return the rank of each text among the distinct ones; None for many or long texts, and if one is null."""
+        keys = self._keys() if self.null is None and 0 < len(self.offsets) - 1 <= FEW else None
+        if keys is None:
+            return None
+        order, differs = kernels.argsort(keys), np.zeros(len(keys[0]), np.bool_)
+        for key in keys:
+            ordered = key.take(order)
+            differs[1:] |= ordered[1:] != ordered[:-1]
+        ranks = np.empty(len(order), np.int64)
+        ranks[order] = differs.cumsum()
+        return ranks
 
     def take(self, rows: Values, fills: bool) -> Texts:
         """Return the texts of these rows; if `fills`, null at negative ones."""
@@ -89,6 +111,10 @@ class Texts:
         texts = pa.Array.from_buffers(kind, len(self.offsets) - 1, [validity, *buffers])
         return dtype.__from_arrow__(pa.chunked_array([texts]))
 
+
+FEW = 1 << 12
+"""Texts up to which their ranks are found by a sort of all: 1,000 take a third of the time that they take where the
+distinct ones are found first."""
 
 NO_TEXT = 0xFF
 """The byte that stands for a null among texts to be numbered: no text in UTF-8 has it."""

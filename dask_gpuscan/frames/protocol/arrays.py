@@ -39,6 +39,9 @@ class Arrays(Protocol):
     def select(self, frame: Frame, chosen: list[bool]) -> Frame:
         """Return the columns of a frame whose flag is True; there is one flag a column."""
 
+    def columns_at(self, frame: Frame, places: list[int]) -> Frame:
+        """Return the columns of a frame at some places."""
+
     def append(self, frame: Frame, column: Column | Values, name: str) -> Frame:
         """Return a frame with one more column; in the levels of names below the first, its name is "".
 

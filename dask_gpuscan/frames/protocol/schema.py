@@ -106,6 +106,9 @@ class Index(Protocol):
     def argsort_index(self, index: Labels) -> Values:
         """Return the positions of an index' rows in the order of its values; the sort is stable."""
 
+    def text_order(self, array: Array) -> Values | None:
+        """Return the positions of texts in their order, nulls last; None for other values, or without a quick way."""
+
     def sort_by_index(self, frame: Frame) -> Frame:
         """Return a frame or series in the order of its index, nulls last."""
 

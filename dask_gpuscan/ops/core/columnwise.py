@@ -78,22 +78,23 @@ class EachColumn(OneOperation):
     columnwise = True
 
     def _kept(self, frame: Any) -> Any:
-        if self.beside is not None:
-            library = library_of(frame)
-            return library.select(frame, [name != self.beside for name in library.names(frame)])
         if not self.numeric_only or frame.ndim == 1:
             return frame
         return numeric_columns(frame)
 
+    def _columns(self, frame: Any) -> list[Any]:
+        columns = columns_of(self._kept(frame) if self.numeric_only else frame)
+        return [c for c in columns if c.name != self.beside] if self.beside is not None else columns
+
     def inputs(self, frame: Any) -> list[list[Any]]:
-        return [[column] for column in columns_of(self._kept(frame))]
+        return [[column] for column in self._columns(frame)]
 
     def planned(
         self, frame: Any, checks: bool = True
     ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
         if not isinstance(self.operation, PlannedOperation):
             return super().planned(frame, checks)
-        columns = columns_of(self._kept(frame))
+        columns = self._columns(frame)
         plans, dtypes = self.operation.planned_each(columns)
         inputs: Any = zip(columns, strict=True)
         return list(zip(plans, inputs, strict=True)), dtypes

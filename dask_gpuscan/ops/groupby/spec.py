@@ -22,12 +22,12 @@ from ..core.plans import PlannedOperation
 
 
 def key_order(library: Library, keys: Sequence[Any]) -> Any:
-    """Return the positions of groups in the order of their keys, nulls last; None unless one key of numbers."""
+    """Return the positions of groups in the order of their keys, nulls last; None for several keys and some dtypes."""
     if len(keys) > 1:
         return None
     layout = library.layout(keys[0].dtype)
     if layout is None or layout.storage(keys[0].dtype).kind not in "biufmM":
-        return None
+        return library.text_order(keys[0])
     values, nulls = library.sort_key(library.as_column(keys[0]))
     return kernels.argsort(values, nulls=[nulls])
 

@@ -138,7 +138,7 @@ def _concatenated_column(
                 found.append(arrays[column.start + after][start:stop])
         return xp.concatenate(found)
 
-    missing = rows(1) if any(column.masked for column in columns) else None
+    missing = rows(1) if [column for column in columns if column.masked] else None
     return layout.wrap(rows(0), missing, dtype)
 
 

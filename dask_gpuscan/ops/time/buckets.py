@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,7 +132,7 @@ class Buckets:
             return isinstance(self.freq, Tick)
         return self.zone is None and not (_CALENDAR_DAYS and self.closed == "right")
 
-    @property
+    @cached_property
     def width(self) -> int:
         """How wide buckets of one width are, in the unit of the times."""
         return int(fixed_width(self.freq) // pd.Timedelta(1, self.unit))

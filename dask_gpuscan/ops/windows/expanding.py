@@ -21,6 +21,7 @@ from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, lowered, merged, state_of
 from ..core.operation import Needs
 from ..core.plans import PlannedOperation
+from ..statistics.groups import FLOAT64
 from ..statistics.inputs import VALUES, Inputs, check_columns, holds_integers, observed, read
 from ..statistics.table import WINDOWS
 from .exact import holds_times
@@ -135,7 +136,8 @@ class ExpandingStatistic(PlannedOperation):
         The returned function returns None if the first rows do not decide. `is_first` says whether no rows come before.
         """
         enough, count = self.enough, len(arrays[0])
-        if enough is None or self._counts:
+        layout = library.layout(FLOAT64)
+        if enough is None or self._counts or layout is None or layout.nulls == "in band":
             return None
         if not enough or not count:
             return lambda: slice(0, count)

@@ -46,6 +46,9 @@ PAIR = StateForm((WORD, WORD), False)
 ADD = BUILT_IN["add"]
 """The operator of counts."""
 
+FEW = 1 << 12
+"""Rows below which NumPy takes some: half of 1,000 float64 in 2 microseconds, of 4,096 in 7, and a walk in 30."""
+
 LIST = (list_rows,)
 COUNT_AND_LIST = (count_rows, list_rows)
 
@@ -54,11 +57,15 @@ def compact(
     arrays: list[np.ndarray], selection: Selection, split: bool, positions: bool, in_place: bool
 ) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
     """Return the selected rows of arrays and, if `split`, the other ones; see `kernels.partition`."""
-    if not arrays and positions and _length(selection) < PARALLEL:
+    few = FEW if arrays else PARALLEL * positions
+    if not in_place and _length(selection) < few:
         flags: Any = selection
         if isinstance(selection, (Predicate, Runs)):
             flags = head_flags(selection)
-        return [_positions(flags)], [_positions(~flags)] if split else None
+        if not arrays:
+            return [_positions(flags)], [_positions(~flags)] if split else None
+        found = _taken(arrays, flags, positions)
+        return found, _taken(arrays, ~flags, positions) if split else None
     args, kind, length, _keepalive = kernel_selection(selection)
     if in_place:
         _check_in_place(arrays, selection)
@@ -92,6 +99,10 @@ def compact(
 
 def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np.ndarray:
     """Return which rows are selected as an array of bool; see `kernels.head_flags` and `kernels.flags`."""
+    if isinstance(selection, Runs) and out is None:
+        found = _heads_of_few(selection)
+        if found is not None:
+            return found
     args, kind, length, _keepalive = kernel_selection(selection)
     if out is None:
         out = (np.empty if length < PARALLEL else empty)(length, np.bool_)
@@ -109,6 +120,18 @@ def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np
         user = selection.counter if isinstance(selection, Predicate) else ADD
         raise outside(user, error) from error
     return out
+
+
+def _heads_of_few(runs: Runs) -> np.ndarray | None:
+    """Return where runs of few integers start, by NumPy; None for other keys."""
+    (key, *others), nulls = runs.keys, runs.nulls
+    if others or nulls[0] is not None or runs.last or runs.continues:
+        return None
+    if key.dtype.kind not in "biu" or len(key) > FEW:
+        return None
+    flags = np.ones(len(key), np.bool_)
+    np.not_equal(key[1:], key[:-1], out=flags[1:])
+    return flags
 
 
 def run_lengths(runs: Runs, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
@@ -140,6 +163,12 @@ def _positions(flags: np.ndarray) -> np.ndarray:
     The memory of a walk is for all rows, and fresh.
     """
     return flags.nonzero()[0].astype(WORD, copy=False)
+
+
+def _taken(arrays: list[np.ndarray], flags: np.ndarray, positions: bool) -> list[np.ndarray]:
+    """Return the rows of arrays where few flags are true, by NumPy."""
+    rows = _positions(flags)
+    return [*[a.take(rows) for a in arrays], *[rows] * positions]
 
 
 def _table(

@@ -67,19 +67,20 @@ RARE = 8
 
 def hash_codes(words: np.ndarray) -> tuple[np.ndarray, int]:
     """Return codes that are equal where words are, and a number above all of them; see `kernels.keys.hash_codes`."""
-    return numbered(np.require(words, requirements=["C", "A"]), None)
+    return numbered(words, None)[:2]
 
 
 def factorize_words(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return codes of words, and the first row of each; see `kernels.keys.factorize_words`."""
-    return factorize(*hash_codes(words.astype(np.uint64, copy=False)), check=False)
+    codes, above, table = numbered(words.astype(np.uint64, copy=False), None)
+    return factorize(codes, above, check=False) if table is None else (codes, table.first_rows)
 
 
 def hash_texts(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, int]:
     """Return codes that are equal where texts are, and a number above all of them; see `kernels.keys.hash_texts`."""
     data = np.ascontiguousarray(data)
     texts = as_texts(offsets, data)
-    return numbered(hashes_of(texts, len(data)), texts)
+    return numbered(hashes_of(texts, len(data)), texts)[:2]
 
 
 class Table:
@@ -116,6 +117,11 @@ class Table:
             self._first_rows[: self.known] = met[: self.known]
             reinsert(self._given[0], self._first_rows, 0, self.known, self._slots)
 
+    @property
+    def first_rows(self) -> np.ndarray:
+        """The first row of each word."""
+        return self._first_rows[: self.known].copy()
+
     def look_up(self) -> None:
         """Write the codes of all rows, -1 where they are not known."""
         run_kernel(
@@ -129,28 +135,36 @@ class Table:
         )
 
 
-def numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int]:
-    """Return codes that are equal where words are, and if there are texts, these too; and a number above all."""
+def numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int, Table | None]:
+    """Return codes that are equal where words are, and if there are texts, these too; and a number above all.
+
+    The last item is the table of all words, where there is one: codes then have no gaps and are in the order in which
+    words are met.
+    """
+    words = np.require(words, requirements=["C", "A"])
     rows, bounds, count = np.empty(0, ROW), np.array([0, len(words)]), 1
     team = helpers_for(len(words) if texts is None else TEXT * len(words)) + 1
     if team > 1 and 0 < len(words) <= np.iinfo(ROW).max:
         codes = empty(len(words), np.int32 if len(words) < 1 << 31 else np.int64)
         known = _looked_up(Table(words, texts, codes), codes)
         if known:
-            return codes, known
+            return codes, known, None
         count = PARTS * team
         rows, bounds = part_rows(words, count, None)
     codes = empty(len(words), np.int32 if len(words) * count < 1 << 31 else np.int64)
     waiting, found = iter(range(count)), [0]
+    only: Table | None = None
 
     def number(_: bool) -> None:
+        nonlocal only
         for share in waiting:  # of all threads: each takes the next
             table = Table(words, texts, codes)
             table.insert(rows, bounds[share], bounds[share + 1], share, count)
             found.append(table.known)
+            only = table if count == 1 else None
 
     run_team(WORK * len(words), np.zeros(STATUS, WORD), number)
-    return codes, max(found) * count
+    return codes, max(found) * count, only
 
 
 def _looked_up(table: Table, codes: np.ndarray) -> int:

@@ -44,7 +44,7 @@ class KeyTable:
         codes, rest = self._looked_up(words, None)
         if not len(rest):
             return codes, rest
-        first = self._new(codes, rest, *numbered(words[rest], None))
+        first = self._new(codes, rest, *numbered(words[rest], None)[:2])
         self._add(words[first])
         return codes, first
 

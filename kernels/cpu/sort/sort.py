@@ -48,6 +48,11 @@ FEW = 1 << 12
 
 Microseconds of 10, 1,000, 4,096 and 16,384 integers, codes and NumPy: 43, 1; 52, 12; 84, 52; 216, 799."""
 
+NARROWED, NARROW = 1 << 7, np.iinfo(np.uint16).max
+"""Integers from which on NumPy sorts them by digits of 16 bits, if no two differ by more.
+
+Microseconds of 1,000 integers below 1,000 and of 4,096: 30 and 177, narrowed 17 and 44."""
+
 _SIGN = {width: np.iinfo(f"i{width}").min for width in (2, 4, 8)}
 """The bits of -0.0 as an integer."""
 
@@ -172,7 +177,12 @@ def _few_rows(keys: Sequence[SortKey]) -> np.ndarray | None:
         given.append(values)
     found: np.ndarray
     if len(given) == 1:
-        found = np.argsort(given[0], kind="stable")
+        only = given[0]
+        if kind in "iu" and only.itemsize > 2 and len(only) >= NARROWED:
+            low = only.min()
+            if int(only.max()) - int(low) <= NARROW:
+                only = (only - low).astype(np.uint16)
+        found = np.argsort(only, kind="stable")
     else:
         found = np.lexsort(given[::-1])
     return found
