@@ -14,7 +14,7 @@ from .. import kernels
 from ..frames.messages import column_title, name_columns
 from ..frames.protocol import Library
 from ..frames.registry import column_of, columns_of, library_of, names_of
-from ..frames.types import Array, Column, DType, Frame, Lists, Values
+from ..frames.types import Array, Column, DType, Frame, Lists, Series, Values
 from ..kernels.late_dataclass import dataclass
 from .core.flat_frame import flat_frame
 from .core.groups import INT64, SegmentGroups
@@ -64,8 +64,7 @@ def flat_items(label: str, column: Column) -> Column:
 
 @lru_cache(maxsize=256)
 def _no_items(library: Library, dtype: DType, name: Hashable) -> Column:
-    items: Column = library.series(library.empty(dtype), None, name)  # type: ignore[assignment]
-    return items
+    return library.series(library.empty(dtype), None, name)
 
 
 def ordered_items(label: str, column: Column) -> Column:
@@ -79,7 +78,7 @@ def ordered_items(label: str, column: Column) -> Column:
     return items
 
 
-def of_lists(series: Any, operation: ListOperation) -> Any:
+def of_lists(series: Series, operation: ListOperation) -> Any:
     """Return the answer of an operation for a series of lists."""
     library = library_of(series)
     with library.acquire(series):

@@ -22,7 +22,7 @@ from ..frames.keys import (
 )
 from ..frames.protocol import Library
 from ..frames.registry import column_of, library_of, stored_numbers
-from ..frames.types import DType, Frame, Values
+from ..frames.types import Column, DType, Frame, Values
 from ..kernels.late_dataclass import dataclass
 from .core.carry import Aggregate, DataFrameCarry
 from .core.flat_frame import flat_frame
@@ -53,7 +53,7 @@ class UniqueConsecutive(DataFrameCarry):
     def combine(self, aggregates: Sequence[BoundaryKey | None]) -> BoundaryKey | None:
         return next((a for a in reversed(aggregates) if a is not None), None)
 
-    def apply(self, partition: Any, prefix: BoundaryKey | None) -> Any:
+    def apply(self, partition: Frame, prefix: BoundaryKey | None) -> Any:
         if not len(partition):
             return library_of(partition).no_rows(partition)
         series, library = self.by.series(partition), library_of(partition)
@@ -118,7 +118,7 @@ class RunNumbers(DataFrameCarry):
             total = RunCount(runs, total.first or piece.first, piece.last or total.last)
         return total
 
-    def apply(self, partition: Any, prefix: RunCount | None) -> Any:
+    def apply(self, partition: Frame, prefix: RunCount | None) -> Any:
         library, before = library_of(partition), 0
         series = self.by.series(partition)
         if prefix is not None and len(partition):
@@ -270,7 +270,7 @@ def _same_if_equal(dtype: DType, value: Any) -> bool:
 
 
 def runs_of(
-    series: list[Any], starts: Values, carried: BoundaryKey | None, ends: bool
+    series: list[Column], starts: Values, carried: BoundaryKey | None, ends: bool
 ) -> EndedRuns:
     """Return the runs that end in a partition.
 
@@ -312,7 +312,7 @@ class RunLengths(OpenRuns):
     def meta(self, frame: Frame) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
-    def apply(self, partition: Any, prefix: Open | None) -> Any:
+    def apply(self, partition: Frame, prefix: Open | None) -> Any:
         library = library_of(partition)
         prefix = prefix or Open(0, None, 0)
         with library.acquire(partition):
@@ -322,7 +322,7 @@ class RunLengths(OpenRuns):
             runs = runs_of(series, starts, prefix.border, self.ends)
             first, lengths = places(library, runs, lengths, prefix)
             arrays = [*runs.keys(), library.from_integers(first), library.from_integers(lengths)]
-            names = self.by.columns or (("value" if partition.name is None else partition.name),)
+            names = self.by.columns or (("value" if series[0].name is None else series[0].name),)
             columns = [*names, "run_start", "run_length"]
             return library.frame(arrays, columns, library.range_index(0, runs.count))
 
@@ -390,7 +390,7 @@ class NumberedRuns(DataFrameCarry):
         opens, counts = zip(*aggregates, strict=True)
         return self.carry.combine(opens), RunNumbers(self.carry.by).combine(counts)
 
-    def apply(self, partition: Any, prefix: tuple[Open, RunCount] | None) -> Any:
+    def apply(self, partition: Frame, prefix: tuple[Open, RunCount] | None) -> Any:
         open_, count = prefix or (None, RunCount(0))
         out = self.carry.apply(partition, open_)
         if count.runs < 2:  # the open run is not written yet

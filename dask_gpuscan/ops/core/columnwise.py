@@ -9,6 +9,7 @@ import numpy as np
 
 from ...frames.protocol import Library
 from ...frames.registry import column_of, columns_of, is_frame, library_of, names_of
+from ...frames.types import Array, Column, Frame, Series
 from ...kernels.late_dataclass import dataclass
 from .carry import DataFrameCarry
 from .groups import BACKWARD, FORWARD, OneGroup, States
@@ -21,7 +22,7 @@ class FrameColumns:
 
     keeps_index = True
 
-    def inputs(self, frame: Any) -> list[list[Any]]:
+    def inputs(self, frame: Frame) -> list[list[Any]]:
         """Columns of `frame` by the operation that takes them."""
         raise NotImplementedError
 
@@ -29,15 +30,15 @@ class FrameColumns:
         """Return the operations; there are `count`."""
         raise NotImplementedError
 
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
+    def build(self, frame: Frame, arrays: list[Array]) -> Any:
         """Make the result of the operations' arrays."""
         raise NotImplementedError
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         self.planned(frame)
 
     def planned(
-        self, frame: Any, checks: bool = True
+        self, frame: Frame, checks: bool = True
     ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
         """Return planned operations with columns, and dtypes of answers; without checks, None for what has no plan."""
         pairs, dtypes, inputs = [], [], self.inputs(frame)
@@ -50,7 +51,7 @@ class FrameColumns:
             dtypes.append(dtype)
         return pairs, dtypes
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         _, dtypes = self.planned(frame)
         library = library_of(frame)
         return self.build(library.no_rows(frame), [map_outputs(library.empty, d) for d in dtypes])
@@ -77,7 +78,7 @@ class EachColumn(OneOperation):
     """The name of a column that stays as it is."""
     columnwise = True
 
-    def _kept(self, frame: Any) -> Any:
+    def _kept(self, frame: Frame) -> Any:
         if self.beside is not None:
             library = library_of(frame)
             return library.select(frame, [name != self.beside for name in library.names(frame)])
@@ -85,11 +86,11 @@ class EachColumn(OneOperation):
             return frame
         return numeric_columns(frame)
 
-    def inputs(self, frame: Any) -> list[list[Any]]:
+    def inputs(self, frame: Frame) -> list[list[Any]]:
         return [[column] for column in columns_of(self._kept(frame))]
 
     def planned(
-        self, frame: Any, checks: bool = True
+        self, frame: Frame, checks: bool = True
     ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
         if not isinstance(self.operation, PlannedOperation):
             return super().planned(frame, checks)
@@ -98,7 +99,7 @@ class EachColumn(OneOperation):
         inputs: Any = zip(columns, strict=True)
         return list(zip(plans, inputs, strict=True)), dtypes
 
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
+    def build(self, frame: Frame, arrays: list[Array]) -> Any:
         library = library_of(frame)
         if self.beside is None:
             return library.rebuild(self._kept(frame), arrays)
@@ -115,10 +116,10 @@ class AllColumns(OneOperation):
 
     columnwise = False
 
-    def inputs(self, frame: Any) -> list[list[Any]]:
+    def inputs(self, frame: Frame) -> list[list[Any]]:
         return [columns_of(frame)]
 
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
+    def build(self, frame: Frame, arrays: list[Array]) -> Any:
         return library_of(frame).series(arrays[0], library_of(frame).index(frame))
 
 
@@ -133,10 +134,10 @@ class NamedColumns(FrameColumns):
     def operations(self, count: int) -> Sequence[Any]:
         return [part.operation for part in self.parts]
 
-    def inputs(self, frame: Any) -> list[list[Any]]:
+    def inputs(self, frame: Frame) -> list[list[Any]]:
         return [[column_of(frame, name) for name in part.sources] for part in self.parts]
 
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
+    def build(self, frame: Frame, arrays: list[Array]) -> Any:
         library, index = library_of(frame), library_of(frame).index(frame)
         names, arrays = named_answers(self.parts, arrays)
         if self.as_series:
@@ -149,7 +150,7 @@ class NamedColumns(FrameColumns):
 class FrameCarry(FrameColumns, DataFrameCarry):
     """Scans as a carry."""
 
-    def aggregate(self, partition: Any) -> tuple[States, ...]:
+    def aggregate(self, partition: Frame) -> tuple[States, ...]:
         (pairs, _), one = self.planned(partition, False), BACKWARD if self.reverse else FORWARD
         with library_of(partition).acquire(partition):
             # begin all before waiting for one
@@ -161,20 +162,20 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         pairs = zip(self.operations(len(states)), states, strict=True)
         return tuple(operation.combine(each_state) for operation, each_state in pairs)
 
-    def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
+    def apply(self, partition: Frame, prefix: tuple[States, ...] | None) -> Any:
         return self._answer(partition, prefix, False)
 
-    def whole(self, frame: Any) -> Any:
+    def whole(self, frame: Frame) -> Any:
         return self._answer(frame, None, True)
 
-    def _answer(self, partition: Any, prefix: tuple[States, ...] | None, checks: bool) -> Any:
+    def _answer(self, partition: Frame, prefix: tuple[States, ...] | None, checks: bool) -> Any:
         pairs, _ = self.planned(partition, checks)
         with library_of(partition).acquire(partition):
             arrays = _applied(pairs, BACKWARD if self.reverse else FORWARD, prefix)
         return self.build(partition, arrays)
 
     def follow(
-        self, partition: Any, prefix: tuple[States, ...] | None
+        self, partition: Frame, prefix: tuple[States, ...] | None
     ) -> tuple[Any, tuple[States, ...]]:
         (pairs, _), one = self.planned(partition, False), BACKWARD if self.reverse else FORWARD
         states = prefix or [None] * len(pairs)
@@ -188,7 +189,7 @@ class FrameCarry(FrameColumns, DataFrameCarry):
             seen = tuple([wait() for _, wait in found])
         return self.build(partition, [array for array, _ in found]), seen
 
-    def last(self, frame: Any, seen: tuple[States, ...]) -> Any:
+    def last(self, frame: Frame, seen: tuple[States, ...]) -> Any:
         pairs, _ = self.planned(frame, False)
         if not all(hasattr(operation, "last") for operation, _ in pairs):
             return None
@@ -217,7 +218,7 @@ def _applied(
 
 def _followed(
     operation: Any,
-    columns: list[Any],
+    columns: list[Column],
     one: OneGroup,
     before: States | None,
     combine: Callable[[list[States]], States],
@@ -276,7 +277,7 @@ def of_one_group(library: Library, states: States) -> States:
     return tuple([xp.asarray([x]) if isinstance(x, np.generic) else x for x in states])
 
 
-def one_table(library: Library, names: Sequence[Hashable], arrays: Sequence[Any]) -> Any:
+def one_table(library: Library, names: Sequence[Hashable], arrays: Sequence[Array]) -> Any:
     """Return a frame of arrays; a column without a name is called "value"."""
     named = ["value" if name is None else name for name in names]
     return library.frame(list(arrays), named, library.range_index(0, len(arrays[0])))
@@ -301,7 +302,7 @@ def named_answers(parts: Sequence[Part[Any]], answers: list[Any]) -> tuple[list[
 
 
 def join_columns(
-    frame: Any, names: Sequence[Hashable], what: str, by_label: bool, *others: Any
+    frame: Frame, names: Sequence[Hashable], what: str, by_label: bool, *others: Any
 ) -> Any:
     """Return a frame of the columns of a frame or series and of other series, row by row.
 
@@ -327,7 +328,7 @@ def join_columns(
     return library.frame(arrays, names, index)
 
 
-def labelled_columns(frame: Any, names: Sequence[Hashable], like: Any) -> Any:
+def labelled_columns(frame: Frame, names: Sequence[Hashable], like: Frame) -> Any:
     """Return these columns of a frame, under the labels that another frame has for them."""
     library = library_of(frame)
     own = names_of(frame)
@@ -336,13 +337,13 @@ def labelled_columns(frame: Any, names: Sequence[Hashable], like: Any) -> Any:
     return library.frame(arrays, list(names), library.index(frame), like)
 
 
-def without_name(series: Any) -> Any:
+def without_name(series: Series) -> Any:
     """Return a series without its name."""
     library = library_of(series)
     return library.series(library.array(series), library.index(series))
 
 
-def pair_rows(frame: Any, own: Any, others: Any, places: Sequence[Sequence[int]]) -> Any:
+def pair_rows(frame: Frame, own: Frame, others: Frame, places: Sequence[Sequence[int]]) -> Any:
     """Return the answers for pairs, with a column for each own column, and a row for each row and each other column.
 
     Parameters
@@ -374,7 +375,7 @@ def pair_rows(frame: Any, own: Any, others: Any, places: Sequence[Sequence[int]]
     return library.frame(arrays, library.names(own), index, own)
 
 
-def numeric_columns(frame: Any) -> Any:
+def numeric_columns(frame: Frame) -> Any:
     """Return the columns that `numeric_only` keeps."""
     library = library_of(frame)
     return library.select(frame, [library.is_numeric(column.dtype) for column in columns_of(frame)])

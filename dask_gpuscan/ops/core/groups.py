@@ -19,6 +19,7 @@ import numpy as np
 
 from ... import kernels
 from ...frames.keys import Keys
+from ...frames.protocol import Library
 from ...frames.types import ArrayModule, GroupIds, Values
 from ...kernels import BUILT_IN, Nulls, Operator
 from ...kernels.bounded_cache import BoundedCache
@@ -38,7 +39,7 @@ States = tuple[Any, ...]
 ANY = BUILT_IN["logical_any"]
 
 
-def ones(xp: Any, count: int, dtype: Any = INT64) -> Any:
+def ones(xp: ArrayModule, count: int, dtype: np.dtype | type[np.generic] = INT64) -> Any:
     """Return an array of ones for kernels to read: in NumPy it is one number, as they read any strides."""
     return np.broadcast_to(np.ones((), dtype), count) if xp is np else xp.ones(count, dtype)
 
@@ -88,7 +89,7 @@ class ReducibleGroups(Groups):
     """Rows in groups that can be reduced."""
 
     def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+        self, op: Operator, values: Values, *, nulls: Nulls = None, dtype: np.dtype | None = None
     ) -> Callable[[], States]:
         """Begin to reduce each group; the function that is returned waits for the states."""
         raise NotImplementedError
@@ -119,7 +120,7 @@ class OneGroup(ReducibleGroups):
         return out
 
     def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+        self, op: Operator, values: Values, *, nulls: Nulls = None, dtype: np.dtype | None = None
     ) -> Callable[[], States]:
         _, read = aggregating(op, values, dtype=dtype, nulls=nulls, reverse=self.reverse)
         return lambda: fields_of(read())
@@ -166,7 +167,7 @@ class GroupsAsRuns(ReducibleGroups):
         op: Operator,
         values: Values,
         *,
-        saw_null: Any = None,
+        saw_null: Values | None = None,
         **options: Unpack[GroupScanArguments],
     ) -> Any:
         out, _ = kernels.scan_by_key(
@@ -229,7 +230,7 @@ class AdjacentGroups(GroupsAsRuns):
         return first, last
 
     def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+        self, op: Operator, values: Values, *, nulls: Nulls = None, dtype: np.dtype | None = None
     ) -> Callable[[], States]:
         starts, states = kernels.reduce_by_key(
             op,
@@ -275,7 +276,7 @@ class SegmentGroups(GroupsAsRuns):
         return self.offsets[:-1], self.offsets[1:] - 1
 
     def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+        self, op: Operator, values: Values, *, nulls: Nulls = None, dtype: np.dtype | None = None
     ) -> Callable[[], States]:
         _, found = kernels.reduce_by_key(
             op, self.segments, values, nulls=nulls, dtype=dtype, starts=False
@@ -311,7 +312,12 @@ class NumberedGroups(ReducibleGroups):
     marks_nulls = True
 
     def __init__(
-        self, codes: GroupIds, before: Any = None, *, has_gaps: bool = False, occurring: Any = None
+        self,
+        codes: GroupIds,
+        before: Values | None = None,
+        *,
+        has_gaps: bool = False,
+        occurring: Values | None = None,
     ) -> None:
         self.codes, self.before, self.has_gaps, self._occurring = codes, before, has_gaps, occurring
 
@@ -336,7 +342,7 @@ class NumberedGroups(ReducibleGroups):
         return out
 
     def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+        self, op: Operator, values: Values, *, nulls: Nulls = None, dtype: np.dtype | None = None
     ) -> Callable[[], States]:
         codes = self.codes
         asks = self.has_gaps and self._occurring is None
@@ -378,7 +384,7 @@ def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
     return ON_STATES.store((op.token, dtypes), found)
 
 
-def lowered(library: Any, op: Operator, states: States) -> Any:
+def lowered(library: Library, op: Operator, states: States) -> Any:
     """Return the answer of an operator for each state."""
     if op.lower is None:
         return states[0]

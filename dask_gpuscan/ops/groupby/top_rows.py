@@ -369,7 +369,7 @@ class TopRows(TreeReduction):
             return library.series(found.values, index, self.name)
 
     def _numbers_of_groups(
-        self, library: Library, keys: list[Any], order: Values, codes: Values
+        self, library: Library, keys: list[Column], order: Values, codes: Values
     ) -> Values:
         """The number of the group of each row in the order of keys."""
         starts, lengths = kernels.run_length_encode(codes)

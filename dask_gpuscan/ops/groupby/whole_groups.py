@@ -82,7 +82,7 @@ def together(numbered: NumberedRows, columns: Sequence[Column]) -> GroupedRows:
     return GroupedRows(in_order(library, columns, order), groups, met)
 
 
-def keys_of(numbered: NumberedRows, keys: Sequence[Any], met: Any) -> list[Any]:
+def keys_of(numbered: NumberedRows, keys: Sequence[Array], met: Values | None) -> list[Any]:
     """Return the keys of the groups that have rows, given their numbers and the keys of rows."""
     ids = numbered.ids
     if ids.keys_of is not None:
@@ -176,7 +176,7 @@ class WholeGroupReduce(TreeReduction):
         return spec.from_groups(frame, keys, arrays)
 
 
-def sorted_rows(library: Library, keys: list[Any], names: Sequence[Hashable]) -> Any:
+def sorted_rows(library: Library, keys: list[Array], names: Sequence[Hashable]) -> Any:
     """Return the positions of groups in the order of their keys, nulls last."""
     order = key_order(library, keys)
     if order is not None:

@@ -33,7 +33,7 @@ class PartitionSlices:
     """Where each piece starts and stops, of shape (pieces, 2), on the host."""
 
     @staticmethod
-    def of(rows: Any, bounds: Sequence[Sequence[int]]) -> PartitionSlices:
+    def of(rows: Frame, bounds: Sequence[Sequence[int]]) -> PartitionSlices:
         return PartitionSlices(rows, np.array(bounds, np.int64).reshape(-1, 2))
 
     def __reduce__(self) -> Any:  # without cached properties

@@ -315,14 +315,15 @@ class RankColumns:
     by = None
     clustered = False
 
-    def _kept(self, frame: Any) -> Any:
+    def _kept(self, frame: Frame) -> Any:
         if not self.numeric_only:
             return frame
         if frame.ndim == 2:
             return numeric_columns(frame)
-        if not library_of(frame).is_numeric(frame.dtype):
+        (column,) = columns_of(frame)
+        if not library_of(frame).is_numeric(column.dtype):
             raise TypeError(
-                f"rank of the series: dtype {frame.dtype} is not a number; numeric_only=True leaves nothing to rank"
+                f"rank of the series: dtype {column.dtype} is not a number; numeric_only=True leaves nothing to rank"
             )
         return frame
 

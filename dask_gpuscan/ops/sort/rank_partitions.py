@@ -54,14 +54,14 @@ def rank_rows(frame: Frame, groups: Any, ranking: Ranking, column: int) -> Any:
         return library.frame(arrays, names, library.range_index(0, len(frame)))
 
 
-def order_of(rank: RankOptions, rows: Any) -> Order:
+def order_of(rank: RankOptions, rows: Frame) -> Order:
     """Return the order in which `rank_rows` are ranked."""
     names = names_of(rows)
     ascending = (*(True for _ in names[:-1]), rank.ascending)
     return Order(By(tuple(names)), ascending, nulls_first=rank.nulls == "top")
 
 
-def cut(rows: Any, order: Order, found: Splitters, partition: int) -> PartitionSlices:
+def cut(rows: Frame, order: Order, found: Splitters, partition: int) -> PartitionSlices:
     """Return the pieces of a partition between splitters, each in order, without their index."""
     return split(rows, order, found, partition, new_index=True)
 
@@ -237,7 +237,7 @@ class RankBucket:
                 ends, found = None, no_ranks(library)
         return Bucket(PartitionSlices(found, np.stack([stops - lengths, stops], axis=1)), ends)
 
-    def _ranked(self, library: Library, given: Any) -> tuple[RankEnds, Any]:
+    def _ranked(self, library: Library, given: Frame) -> tuple[RankEnds, Any]:
         """Return the ends of a bucket, and the ranks of its rows in their own order."""
         method = self.rank.method
         rows, positions = sorted_rows(given, self.order, self.order.columns(given), new_index=True)
@@ -310,31 +310,26 @@ class JoinRanks:
 def complete(
     ranking: Ranking,
     frame: Frame,
-    rows: Sequence[Any],
-    ranked: Sequence[Any],
+    rows: Sequence[Frame],
+    ranked: Sequence[Frame],
     completions: Sequence[Completion],
 ) -> Any:
     """Return the ranks of a partition, given the rows, the sorted ranks and the completion of each column."""
     library = library_of(frame)
     with library.acquire(frame):
         no_group = ranking.no_group(frame)
-        of_columns = zip(
-            ranking.columns(frame), ranking.dtypes(frame), rows, ranked, completions, strict=True
-        )
+        ranks = [
+            _completed(ranking.rank, *each) for each in zip(rows, ranked, completions, strict=True)
+        ]
+        of_columns = zip(ranks, ranking.dtypes(frame), ranking.columns(frame), strict=True)
         arrays = [
-            ranking.rank.wrap(
-                library,
-                _completed(ranking.rank, *of_column),
-                dtype,
-                library.missing(column),
-                no_group,
-            )
-            for column, dtype, *of_column in of_columns
+            ranking.rank.wrap(library, found, dtype, library.missing(column), no_group)
+            for found, dtype, column in of_columns
         ]
         return ranking.build(frame, arrays)
 
 
-def _completed(rank: RankOptions, rows: Any, ranked: Any, completion: Completion) -> Values:
+def _completed(rank: RankOptions, rows: Frame, ranked: Frame, completion: Completion) -> Values:
     """Return the ranks of a column in the order of its rows."""
     library, order = library_of(rows), order_of(rank, rows)
     xp = library.xp
@@ -348,5 +343,5 @@ def _completed(rank: RankOptions, rows: Any, ranked: Any, completion: Completion
     return kernels.put(found, order.argsort(order.columns(rows)), check=False)
 
 
-def _numbers(rows: Any, name: str) -> Values:
+def _numbers(rows: Frame, name: str) -> Values:
     return stored_numbers(library_of(rows).column(rows, name))

@@ -109,7 +109,7 @@ class Order:
             first = bool(keys.columns) and keys.columns[0] in keys.levels
         return first and self.ascending[0] and self.key is None and not self.nulls_first
 
-    def check(self, meta: Any) -> None:
+    def check(self, meta: Frame) -> None:
         """Raise the errors that an empty frame shows."""
         self.argsort(self.columns(library_of(meta).no_rows(meta)))
 

@@ -13,7 +13,7 @@ from ... import kernels
 from ...frames.keys import BoundaryKey, boundary_key, key_arrays
 from ...frames.protocol import Library
 from ...frames.registry import column_of, columns_of, library_of, stored_numbers
-from ...frames.types import Scalar, Values
+from ...frames.types import Array, Column, Frame, Scalar, Values
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
@@ -38,7 +38,7 @@ def seen_times(time: Hashable, buckets: Buckets) -> list[Part[GroupScan]]:
 
 
 def append_labels(
-    frame: Any, seen: Any, time_column: TimeColumn, buckets: Buckets, label: str
+    frame: Frame, seen: Frame, time_column: TimeColumn, buckets: Buckets, label: str
 ) -> Any:
     """Return rows with the label of their bucket as one more column.
 
@@ -98,14 +98,14 @@ class FillBuckets(DataFrameCarry):
 
     label = "resample-fill"
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
-    def _keys(self, frame: Any) -> list[Any]:
+    def _keys(self, frame: Frame) -> list[Any]:
         """Return the levels of the index of reduced groups, which are the keys and then the labels of buckets."""
         return [library_of(frame).index_level(frame, i) for i in range(len(self.spec.by.columns))]
 
-    def aggregate(self, partition: Any) -> LastBucket | None:
+    def aggregate(self, partition: Frame) -> LastBucket | None:
         if not len(partition):
             return None
         *keys, labels = self._keys(partition)
@@ -116,7 +116,7 @@ class FillBuckets(DataFrameCarry):
         known = [each for each in aggregates if each is not None]
         return known[-1] if known else None
 
-    def apply(self, partition: Any, prefix: LastBucket | None) -> Any:
+    def apply(self, partition: Frame, prefix: LastBucket | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
             *keys, labels = self._keys(partition)
@@ -142,7 +142,7 @@ class FillBuckets(DataFrameCarry):
             return library.frame(answers, names, index, partition)
 
     def _all_buckets(
-        self, library: Library, keys: Sequence[Any], labels: Values, prefix: LastBucket | None
+        self, library: Library, keys: Sequence[Column], labels: Values, prefix: LastBucket | None
     ) -> tuple[Values, Values]:
         """Return the row of each bucket, from 1, and its label.
 
@@ -173,7 +173,7 @@ class FillBuckets(DataFrameCarry):
         places = places - step * missing
         return xp.where(missing > 0, -rows, rows), places if grid is None else grid[places]
 
-    def _index(self, library: Library, keys: list[Any], labels: Values) -> Any:
+    def _index(self, library: Library, keys: list[Array], labels: Values) -> Any:
         """Return the index of keys and the labels of buckets as times."""
         column = self.time_column.column(self.like)
         arrays = [*keys, times_of(column, labels)]

@@ -196,7 +196,7 @@ class RowArrays:
         """Return the columns and the times."""
         return [*self.columns, *([] if self.times is None else [self.times])]
 
-    def of(self, keys: list[Array], arrays: list[Any], count: int) -> RowArrays:
+    def of(self, keys: list[Array], arrays: list[Array], count: int) -> RowArrays:
         """Return other rows, given their keys, and their columns and times."""
         columns = arrays[: len(self.columns)]
         times = None if self.times is None else arrays[-1]

@@ -17,7 +17,7 @@ from ... import kernels
 from ...frames.keys import Keys, any_null, key_arrays, named_keys
 from ...frames.protocol import Library
 from ...frames.registry import library_of, stored_numbers
-from ...frames.types import Array, GroupIds, Values
+from ...frames.types import Array, Column, Frame, GroupIds, Values
 from ...kernels.late_dataclass import dataclass
 from ...kernels.windows_by_code import rows_before
 from ..core.carry import OverlapCarry
@@ -138,13 +138,13 @@ class NeighbourOperation(ColumnOperation, Protocol):
     def extent(self) -> WindowExtent:
         """How far it looks."""
 
-    def planned(self, columns: Sequence[Any]) -> tuple[NeighbourOperation, Any]:
+    def planned(self, columns: Sequence[Column]) -> tuple[NeighbourOperation, Any]:
         """Return the operation for columns of these dtypes and that of its answer; raises what the user should see."""
 
     def takes_group_ids(self, codes: GroupIds) -> bool:
         """Return whether rows of these groups need not be brought together."""
 
-    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+    def apply(self, columns: Sequence[Column], rows: WindowRows) -> Any:
         """Array of the answers for the wanted rows, in the order that these had; columns have all rows."""
 
 
@@ -159,15 +159,15 @@ class NeighbourCarry(OverlapCarry):
         """How far operations look; it is the same for all."""
         raise NotImplementedError
 
-    def rows_of(self, partition: Any) -> RowArrays:
+    def rows_of(self, partition: Frame) -> RowArrays:
         """Return the rows of a partition, not copied."""
         raise NotImplementedError
 
-    def names_of_rows(self, frame: Any) -> list[Hashable]:
+    def names_of_rows(self, frame: Frame) -> list[Hashable]:
         """Return the names of the columns of `rows_of`."""
         raise NotImplementedError
 
-    def last(self, frame: Any, seen: RowArrays) -> Any:
+    def last(self, frame: Frame, seen: RowArrays) -> Any:
         time_column = self.extent.time_column
         names = [*(self.grouped_by or [None] * len(seen.keys or [])), *self.names_of_rows(frame)]
         times = None if time_column is None else time_column.column(frame)
@@ -192,29 +192,29 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
         operations = self.operations(1)
         return operations[0].extent if operations else RowExtent(0)
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         super().check(frame)
         if self.extent.time_column is not None:
             self.extent.time_column.check(frame)
 
-    def rows_of(self, partition: Any) -> RowArrays:
+    def rows_of(self, partition: Frame) -> RowArrays:
         library, time_column = library_of(partition), self.extent.time_column
         arrays = [library.array(column) for columns in self.inputs(partition) for column in columns]
         times = None if time_column is None else time_column.times(partition)
         return RowArrays(library, len(partition), arrays, times=times)
 
-    def names_of_rows(self, frame: Any) -> list[Hashable]:
+    def names_of_rows(self, frame: Frame) -> list[Hashable]:
         return [column.name for columns in self.inputs(frame) for column in columns]
 
-    def settled(self, frame: Any) -> int:
+    def settled(self, frame: Frame) -> int:
         time_column = self.extent.time_column
         times = None if time_column is None else time_column.times(frame)
         return self.extent.settled(len(frame), times)
 
-    def whole(self, frame: Any) -> Any:
+    def whole(self, frame: Frame) -> Any:
         return self.apply(frame, None, None)
 
-    def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
+    def apply(self, partition: Frame, before: RowArrays | None, after: RowArrays | None) -> Any:
         library, time_column = library_of(partition), self.extent.time_column
         (pairs, _), count = self.planned(partition), len(partition)
         sides = [side for side in (before, after) if side is not None and side.count]
@@ -268,7 +268,7 @@ class Edges:
         self.before = before.unpack() if before is not None and before.count else None
         self.after = after.unpack() if after is not None and after.count else None
 
-    def answers(self, operation: NeighbourOperation, own: Sequence[Any]) -> Any:
+    def answers(self, operation: NeighbourOperation, own: Sequence[Column]) -> Any:
         """Return the answers of an operation for the rows of the partition, given its columns.
 
         If windows have a number of rows, only rows near the borders see the halos: in a long partition these are
@@ -293,7 +293,7 @@ class Edges:
             array = library.replace(array, count - some, found)
         return array
 
-    def _columns(self, rows: RowArrays | None, own: Sequence[Any]) -> list[Any]:
+    def _columns(self, rows: RowArrays | None, own: Sequence[Column]) -> list[Any]:
         if rows is None:
             return []
         pairs = zip(rows.columns[self.taken :], own, strict=False)
@@ -337,7 +337,7 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
     def grouped_by(self) -> Sequence[Hashable]:
         return self.by.columns
 
-    def time_dtype(self, frame: Any) -> Any:
+    def time_dtype(self, frame: Frame) -> Any:
         time_column = self.extent.time_column
         return None if time_column is None else time_column.column(frame).dtype
 
@@ -347,25 +347,25 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
         time_column = self.extent.time_column
         return [] if time_column is None or time_column.on is None else [time_column.on]
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         super().check(frame)
         if self.extent.time_column is not None:
             self.extent.time_column.check(frame)
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None, None)
 
-    def rows_of(self, partition: Any) -> RowArrays:
+    def rows_of(self, partition: Frame) -> RowArrays:
         library, time_column = library_of(partition), self.extent.time_column
         columns = [library.array(c) for part in self.parts for c in self.columns(partition, part)]
         keys = [library.array(c) for c in self.by.series(partition)]
         times = None if time_column is None else time_column.times(partition)
         return RowArrays(library, len(partition), columns, keys, times, self.clustered)
 
-    def names_of_rows(self, frame: Any) -> list[Hashable]:
+    def names_of_rows(self, frame: Frame) -> list[Hashable]:
         return [column.name for part in self.parts for column in self.columns(frame, part)]
 
-    def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
+    def apply(self, partition: Frame, before: RowArrays | None, after: RowArrays | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
             around = [self.rows_of(partition)]
@@ -380,7 +380,7 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
                 null = any_null([library.as_column(array) for array in seen.keys or []])
             return self._answered(partition, seen, first, null)
 
-    def _answered(self, partition: Any, seen: RowArrays, first: int, null: Values | None) -> Any:
+    def _answered(self, partition: Frame, seen: RowArrays, first: int, null: Values | None) -> Any:
         """Return the answers for rows, given all that they see, the first of them, and which are in no group."""
         library = library_of(partition)
         with named_keys(self.by.series(partition)):
@@ -396,7 +396,7 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
             arrays.append(self.in_groups(part, columns, array, null))
         return self.build(partition, arrays, library.index(partition))
 
-    def follow(self, partition: Any, before: Any) -> tuple[Any, Any]:
+    def follow(self, partition: Frame, before: Any) -> tuple[Any, Any]:
         if self.clustered or self.before is None:
             return super().follow(partition, before)
         return followed(self, partition, before)
@@ -404,12 +404,12 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
     def value(self, seen: Any) -> Any:
         return value_of(seen)
 
-    def follow_all(self, partition: Any, prefix: RowArrays | None) -> tuple[Any, RowArrays]:
+    def follow_all(self, partition: Frame, prefix: RowArrays | None) -> tuple[Any, RowArrays]:
         """Return the answer for a partition and the rows that are kept, given those of all keys before."""
         return super().follow(partition, prefix)
 
     def follow_part(
-        self, partition: Any, before: RowArrays, known: Values, codes: Values, groups: int
+        self, partition: Frame, before: RowArrays, known: Values, codes: Values, groups: int
     ) -> tuple[Any, RowArrays, Values]:
         """Return the answer for a partition, the rows that are kept of its own keys, and the code of each.
 
@@ -434,7 +434,7 @@ class _Arranged:
     """Rows brought together by group, unless operations take codes; `ungrouped` marks rows in no group."""
 
     def __init__(
-        self, carry: GroupOverlap, partition: Any, seen: RowArrays, ungrouped: Values | None
+        self, carry: GroupOverlap, partition: Frame, seen: RowArrays, ungrouped: Values | None
     ) -> None:
         assert seen.keys is not None
         library = library_of(partition)
