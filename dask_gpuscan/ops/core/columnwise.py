@@ -22,7 +22,7 @@ class FrameColumns:
 
     keeps_index = True
 
-    def inputs(self, frame: Frame) -> list[list[Any]]:
+    def inputs(self, library: Library, frame: Frame) -> list[list[Any]]:
         """Columns of `frame` by the operation that takes them."""
         raise NotImplementedError
 
@@ -30,18 +30,18 @@ class FrameColumns:
         """Return the operations; there are `count`."""
         raise NotImplementedError
 
-    def build(self, frame: Frame, arrays: list[Array]) -> Any:
+    def build(self, library: Library, frame: Frame, arrays: list[Array]) -> Any:
         """Make the result of the operations' arrays."""
         raise NotImplementedError
 
     def check(self, frame: Frame) -> None:
-        self.planned(frame)
+        self.planned(library_of(frame), frame)
 
     def planned(
-        self, frame: Frame, checks: bool = True
+        self, library: Library, frame: Frame, checks: bool = True
     ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
         """Return planned operations with columns, and dtypes of answers; without checks, None for what has no plan."""
-        pairs, dtypes, inputs = [], [], self.inputs(frame)
+        pairs, dtypes, inputs = [], [], self.inputs(library, frame)
         for operation, columns in zip(self.operations(len(inputs)), inputs, strict=True):
             if isinstance(operation, PlannedOperation):
                 operation, dtype = operation.planned(columns)
@@ -52,9 +52,10 @@ class FrameColumns:
         return pairs, dtypes
 
     def meta(self, frame: Frame) -> Any:
-        _, dtypes = self.planned(frame)
         library = library_of(frame)
-        return self.build(library.no_rows(frame), [map_outputs(library.empty, d) for d in dtypes])
+        _, dtypes = self.planned(library, frame)
+        arrays = [map_outputs(library.empty, dtype) for dtype in dtypes]
+        return self.build(library, library.no_rows(frame), arrays)
 
 
 class OneOperation(FrameColumns):
@@ -78,31 +79,33 @@ class EachColumn(OneOperation):
     """The name of a column that stays as it is."""
     columnwise = True
 
-    def _kept(self, frame: Frame) -> Any:
+    def _kept(self, library: Library, frame: Frame) -> Any:
         if self.beside is not None:
-            library = library_of(frame)
             return library.select(frame, [name != self.beside for name in library.names(frame)])
         if not self.numeric_only or frame.ndim == 1:
             return frame
         return numeric_columns(frame)
 
-    def inputs(self, frame: Frame) -> list[list[Any]]:
-        return [[column] for column in columns_of(self._kept(frame))]
+    def inputs(self, library: Library, frame: Frame) -> list[list[Any]]:
+        return [[column] for column in self._columns(library, frame)]
+
+    def _columns(self, library: Library, frame: Frame) -> list[Any]:
+        kept = self._kept(library, frame)
+        return [kept] if kept.ndim == 1 else library.columns(kept)
 
     def planned(
-        self, frame: Frame, checks: bool = True
+        self, library: Library, frame: Frame, checks: bool = True
     ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
         if not isinstance(self.operation, PlannedOperation):
-            return super().planned(frame, checks)
-        columns = columns_of(self._kept(frame))
+            return super().planned(library, frame, checks)
+        columns = self._columns(library, frame)
         plans, dtypes = self.operation.planned_each(columns)
         inputs: Any = zip(columns, strict=True)
         return list(zip(plans, inputs, strict=True)), dtypes
 
-    def build(self, frame: Frame, arrays: list[Array]) -> Any:
-        library = library_of(frame)
+    def build(self, library: Library, frame: Frame, arrays: list[Array]) -> Any:
         if self.beside is None:
-            return library.rebuild(self._kept(frame), arrays)
+            return library.rebuild(self._kept(library, frame), arrays)
         others = [name for name in library.names(frame) if name != self.beside]
         computed = dict(zip(others, arrays, strict=True))
         own = library.array(library.column(frame, self.beside))
@@ -116,11 +119,11 @@ class AllColumns(OneOperation):
 
     columnwise = False
 
-    def inputs(self, frame: Frame) -> list[list[Any]]:
+    def inputs(self, library: Library, frame: Frame) -> list[list[Any]]:
         return [columns_of(frame)]
 
-    def build(self, frame: Frame, arrays: list[Array]) -> Any:
-        return library_of(frame).series(arrays[0], library_of(frame).index(frame))
+    def build(self, library: Library, frame: Frame, arrays: list[Array]) -> Any:
+        return library.series(arrays[0], library.index(frame))
 
 
 class NamedColumns(FrameColumns):
@@ -134,11 +137,11 @@ class NamedColumns(FrameColumns):
     def operations(self, count: int) -> Sequence[Any]:
         return [part.operation for part in self.parts]
 
-    def inputs(self, frame: Frame) -> list[list[Any]]:
+    def inputs(self, library: Library, frame: Frame) -> list[list[Any]]:
         return [[column_of(frame, name) for name in part.sources] for part in self.parts]
 
-    def build(self, frame: Frame, arrays: list[Array]) -> Any:
-        library, index = library_of(frame), library_of(frame).index(frame)
+    def build(self, library: Library, frame: Frame, arrays: list[Array]) -> Any:
+        index = library.index(frame)
         names, arrays = named_answers(self.parts, arrays)
         if self.as_series:
             return library.series(arrays[0], index, names[0])
@@ -151,8 +154,9 @@ class FrameCarry(FrameColumns, DataFrameCarry):
     """Scans as a carry."""
 
     def aggregate(self, partition: Frame) -> tuple[States, ...]:
-        (pairs, _), one = self.planned(partition, False), BACKWARD if self.reverse else FORWARD
-        with library_of(partition).acquire(partition):
+        library, one = library_of(partition), BACKWARD if self.reverse else FORWARD
+        pairs, _ = self.planned(library, partition, False)
+        with library.acquire(partition):
             # begin all before waiting for one
             begun = [operation.aggregate(columns, one) for operation, columns in pairs]
             return tuple([wait() for wait in begun])
@@ -169,17 +173,19 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         return self._answer(frame, None, True)
 
     def _answer(self, partition: Frame, prefix: tuple[States, ...] | None, checks: bool) -> Any:
-        pairs, _ = self.planned(partition, checks)
-        with library_of(partition).acquire(partition):
+        library = library_of(partition)
+        pairs, _ = self.planned(library, partition, checks)
+        with library.acquire(partition):
             arrays = _applied(pairs, BACKWARD if self.reverse else FORWARD, prefix)
-        return self.build(partition, arrays)
+        return self.build(library, partition, arrays)
 
     def follow(
         self, partition: Frame, prefix: tuple[States, ...] | None
     ) -> tuple[Any, tuple[States, ...]]:
-        (pairs, _), one = self.planned(partition, False), BACKWARD if self.reverse else FORWARD
+        library, one = library_of(partition), BACKWARD if self.reverse else FORWARD
+        pairs, _ = self.planned(library, partition, False)
         states = prefix or [None] * len(pairs)
-        with library_of(partition).acquire(partition):
+        with library.acquire(partition):
             found = [
                 _followed(operation, columns, one, state, general.combine)
                 for (operation, columns), state, general in zip(
@@ -187,19 +193,19 @@ class FrameCarry(FrameColumns, DataFrameCarry):
                 )
             ]
             seen = tuple([wait() for _, wait in found])
-        return self.build(partition, [array for array, _ in found]), seen
+        return self.build(library, partition, [array for array, _ in found]), seen
 
     def last(self, frame: Frame, seen: tuple[States, ...]) -> Any:
-        pairs, _ = self.planned(frame, False)
+        library = library_of(frame)
+        pairs, _ = self.planned(library, frame, False)
         if not all(hasattr(operation, "last") for operation, _ in pairs):
             return None
-        library = library_of(frame)
         arrays = [
             operation.last(columns, of_one_group(library, states))
             for (operation, columns), states in zip(pairs, seen, strict=True)
         ]
         none = [map_outputs(lambda a: library.empty(a.dtype), each) for each in arrays]
-        names = names_of(self.build(library.no_rows(frame), none))
+        names = names_of(self.build(library, library.no_rows(frame), none))
         if isinstance(self, NamedColumns):
             _, arrays = named_answers(self.parts, arrays)
         return one_table(library, names, arrays)

@@ -13,7 +13,7 @@ from ..core.groups import INT64
 
 def _places(library: Library, rows: Frame, groups: Frame, by: By) -> Values:
     """Return the place of the group of each row among groups, whose index has their keys; -1 for rows in none."""
-    series, count = by.series(rows), len(groups)
+    series, count = by.series(library, rows), len(groups)
     arrays = []
     for level, column in enumerate(series):
         keys = library.array(library.index_level(groups, level))

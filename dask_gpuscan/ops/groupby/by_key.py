@@ -313,7 +313,7 @@ class ByKey:
         """Return the answer for a partition, and what is kept behind it; None if its keys cannot be numbered."""
         library, store = library_of(partition), self.opened()
         with library.acquire(partition):
-            slots = store.number([library.array(c) for c in carry.by.series(partition)])
+            slots = store.number([library.array(c) for c in carry.by.series(library, partition)])
             if slots is None:
                 return None
             met, codes = store.codes(slots)

@@ -209,11 +209,13 @@ def grouped(
     spec: GroupBySpec, partition: Frame, adjacent: bool, gaps: bool
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     """Return the states of a partition by key, and the groups of its rows."""
-    pairs = spec.planned(partition, False)
-    return _grouped(spec, partition, adjacent, gaps, pairs, schema_of(partition))
+    library = library_of(partition)
+    pairs = spec.planned(library, partition, False)
+    return _grouped(library, spec, partition, adjacent, gaps, pairs, schema_of(partition))
 
 
 def _grouped(
+    library: Library,
     spec: GroupBySpec,
     partition: Frame,
     adjacent: bool,
@@ -221,9 +223,8 @@ def _grouped(
     pairs: list[tuple[list[Any], Any, Any]],
     schema: Schema,
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
-    library = library_of(partition)
     with library.acquire(partition):
-        series = spec.by.series(partition)
+        series = spec.by.series(library, partition)
         arrays = list(map(library.array, series))
         numbered = NumberedRows(library, group_ids_of(library, series, arrays))
         groups, order = numbered.reducible(adjacent, gaps)
@@ -339,7 +340,7 @@ class TableScan(DataFrameCarry):
         first = next(iter(self.spec.parts), None)
         if first is None or not isinstance(first.operation, CountGaps):
             return None
-        return self.spec.columns(frame, first)[0].dtype
+        return self.spec.columns(library_of(frame), frame, first)[0].dtype
 
     @property
     def adjacent(self) -> bool:
@@ -351,7 +352,7 @@ class TableScan(DataFrameCarry):
     def meta(self, frame: Frame) -> Any:
         library = library_of(frame)
         none = library.no_rows(frame)
-        return self.spec.without_rows(none, library.index(none))
+        return self.spec.without_rows(library, none, library.index(none))
 
     def aggregate(self, partition: Frame) -> Table:
         if self.reverse:
@@ -369,16 +370,16 @@ class TableScan(DataFrameCarry):
     def apply(self, partition: Frame, prefix: Table | None) -> Any:
         library, spec, reverse = library_of(partition), self.spec, self.reverse
         met = library.rows(partition, slice(None, None, -1)) if reverse else partition
-        planned = spec.planned(met, checks=prefix is None)
+        planned = spec.planned(library, met, checks=prefix is None)
         with library.acquire(partition):
-            series = spec.by.series(met)
+            series = spec.by.series(library, met)
             arrays = [library.array(c) for c in series]
             before = 0
             if prefix is not None:
                 pairs = zip(prefix.keys, arrays, strict=True)
                 arrays = [library.concatenate([a, b]) for a, b in pairs]
                 before = len(arrays[0]) - len(met)
-            null = any_null(series) if spec.dropna else None
+            null = any_null(library, series) if spec.dropna else None
             groups: Groups
             alone = False  # whether rows are sorted and no group had rows before
             numbered = NumberedRows(library, group_ids_of(library, series, arrays))
@@ -403,7 +404,7 @@ class TableScan(DataFrameCarry):
                 else:
                     array = operation.apply(columns, groups, prior)
                 found.append(spec.in_groups(part, columns, array, null))
-            answers = spec.build(met, found, library.index(met))
+            answers = spec.build(library, met, found, library.index(met))
             return library.rows(answers, slice(None, None, -1)) if reverse else answers
 
     def last(self, frame: Frame, seen: Table) -> Any:
@@ -415,7 +416,9 @@ def last_of_groups(
 ) -> Any:
     """Return the keys of groups, the last answer of each scan, and the last times of sessions."""
     names, arrays = list(spec.by.columns) or names_of(frame), list(keys)
-    for part, planned, each in zip(spec.parts, spec.planned(frame, False), states, strict=True):
+    for part, planned, each in zip(
+        spec.parts, spec.planned(library, frame, False), states, strict=True
+    ):
         columns, operation, _ = planned
         if hasattr(operation, "last"):
             found = operation.last(columns, each)
@@ -425,7 +428,7 @@ def last_of_groups(
         if isinstance(part.operation, CountGaps):
             names.append(part.operation.time)
             arrays.append(times_of(columns[0], last_times(each)))
-    null = any_null([library.as_column(key) for key in keys]) if spec.dropna else None
+    null = any_null(library, [library.as_column(key) for key in keys]) if spec.dropna else None
     if null is not None:
         positions = library.xp.flatnonzero(~null)
         arrays = [library.take(array, positions) for array in arrays]
@@ -458,8 +461,8 @@ class HashedReduce(TreeReduction):
         """Empty output for an empty input."""
         library, spec = library_of(frame), self.spec
         none = library.no_rows(frame)
-        keys = [library.array(c) for c in spec.by.series(none)]
-        return spec.without_rows(none, spec.index_of_groups(library, keys))
+        keys = [library.array(c) for c in spec.by.series(library, none)]
+        return spec.without_rows(library, none, spec.index_of_groups(library, keys))
 
     def table(self, partition: Frame) -> Table:
         """Return the states of a partition by key."""
@@ -473,13 +476,15 @@ class HashedReduce(TreeReduction):
         spec = self.spec
         if not len(frame):  # checks more
             return super().whole(frame)
-        pairs = spec.planned(frame)
-        found, _ = _grouped(spec, frame, False, spec.sort, pairs, ALONE)
+        library = library_of(frame)
+        pairs = spec.planned(library, frame)
+        found, _ = _grouped(library, spec, frame, False, spec.sort, pairs, ALONE)
         return self._answer(found, frame, pairs)
 
     def finish(self, tables: Sequence[Table], frame: Frame) -> Any:
         """Return the answers of all keys."""
-        return self._answer(self.merge(tables), frame, self.spec.planned(frame, False))
+        found = self.merge(tables)
+        return self._answer(found, frame, self.spec.planned(found.library, frame, False))
 
     def _answer(self, found: Table, frame: Frame, pairs: list[tuple[list[Any], Any, Any]]) -> Any:
         spec, arrays = self.spec, []
@@ -489,5 +494,5 @@ class HashedReduce(TreeReduction):
         order = key_order(library, keys) if sorts else None
         if order is not None:
             keys, arrays = spec.taken(library, keys, arrays, order)
-        answer = spec.from_groups(frame, keys, arrays, not found.ordered)
+        answer = spec.from_groups(library, frame, keys, arrays, not found.ordered)
         return library.sort_by_index(answer) if sorts and order is None else answer

@@ -129,7 +129,7 @@ def _by_range(scan: TableScan, partition: Frame, prefix: Table) -> tuple[Any, Ta
     """Scan by numbers that both share, if keys are integers of a narrow range, and on CPUs many in the partition."""
     library, spec = library_of(partition), scan.spec
     with library.acquire(partition):
-        arrays = [library.array(c) for c in spec.by.series(partition)]
+        arrays = [library.array(c) for c in spec.by.series(library, partition)]
         shared = library.shared_group_ids(prefix.keys, arrays)
         if shared is None:
             return None
@@ -156,7 +156,7 @@ def _by_number(scan: TableScan, partition: Frame, prefix: Table) -> tuple[Any, T
     """Scan by numbers in a table that is kept, if keys are numbers or texts and groups are many."""
     library, spec = library_of(partition), scan.spec
     with library.acquire(partition):
-        arrays = [library.array(c) for c in spec.by.series(partition)]
+        arrays = [library.array(c) for c in spec.by.series(library, partition)]
         before = len(prefix.keys[0])
         if before <= most_arranged(np.empty(0, np.int32)):
             return None
@@ -216,7 +216,8 @@ def _states(
     order: Values | None = None,
 ) -> list[States]:
     """Return the states of the groups of a partition, whose rows are in this order unless it is None."""
-    library, planned = library_of(partition), spec.planned(partition, False)
+    library = library_of(partition)
+    planned = spec.planned(library, partition, False)
     waiting = [
         operation.aggregate(in_order(library, columns, order), groups)
         for columns, operation, _ in planned
@@ -227,11 +228,11 @@ def _states(
 def _scanned(scan: TableScan, partition: Frame, groups: Groups, prefix: Table) -> Any:
     """Return the answer for rows of groups, which continue from their states."""
     library, spec, arrays = prefix.library, scan.spec, []
-    null = any_null(spec.by.series(partition)) if spec.dropna else None
-    planned = spec.planned(partition, False)
+    null = any_null(library, spec.by.series(library, partition)) if spec.dropna else None
+    planned = spec.planned(library, partition, False)
     for part, (columns, operation, _), prior in zip(
         spec.parts, planned, prefix.states, strict=True
     ):
         array = operation.apply(columns, groups, prior)
         arrays.append(spec.in_groups(part, columns, array, null))
-    return spec.build(partition, arrays, library.index(partition))
+    return spec.build(library, partition, arrays, library.index(partition))

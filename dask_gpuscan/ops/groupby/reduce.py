@@ -244,8 +244,8 @@ class ReduceColumn(PlannedOperation, StateReduction):
         states = tuple(s[: len(runs.starts)] for s in states)
         if runs.before:
             assert carried is not None
-            pairs, library = zip(carried, states, strict=True), library_of(runs.series[0])
-            return tuple(library.prepend_number(first, s) for first, s in pairs)
+            pairs = zip(carried, states, strict=True)
+            return tuple(runs.library.prepend_number(first, s) for first, s in pairs)
         if runs.joined:
             own = tuple(s.dtype.type(s[0].item()) for s in states)
             assert carried is not None

@@ -126,9 +126,9 @@ class CountDistinct(SortedReduction):
         return library.group_dtype("nunique", dtype)
 
     def numbers(self, column: Column) -> Values:
-        values = key_arrays([column]).arrays[0]
+        library = library_of(column)
+        values = key_arrays(library, [column]).arrays[0]
         if values.dtype.kind == "c":  # complex numbers have no order
-            library = library_of(column)
             return library.dense_group_ids([library.array(column)]).array
         return values
 

@@ -120,17 +120,18 @@ class WholeGroupReduce(TreeReduction):
         """Return the answers of the groups of a partition."""
         library = library_of(partition)
         with library.acquire(partition):
-            series = self.spec.by.series(partition)
+            series = self.spec.by.series(library, partition)
             keys = [library.array(c) for c in series]
             numbered = NumberedRows(library, group_ids_of(library, series, keys))
-            columns = [self.spec.columns(partition, part) for part in self.spec.parts]
+            columns = [self.spec.columns(library, partition, part) for part in self.spec.parts]
             found = self._by_number(numbered, columns)
             if found is not None:
                 arrays, met = found
                 keys = keys_of(numbered, keys, met)
                 return Answers(library, keys, arrays, schema_of(partition), numbered.ids.ordered)
             rows = together(numbered, [c for each in columns for c in each])
-            moved, runs = iter(rows.columns), EndedRuns(series, rows.groups.first_rows, None, False)
+            moved = iter(rows.columns)
+            runs = EndedRuns(library, series, rows.groups.first_rows, None, False)
             arrays = [
                 part.operation.reduce_runs([next(moved) for _ in each], rows.groups)(runs, None)
                 for part, each in zip(self.spec.parts, columns, strict=True)
@@ -173,7 +174,7 @@ class WholeGroupReduce(TreeReduction):
         if not found.ordered:
             order = sorted_rows(library, keys, spec.by.columns)
             keys, arrays = spec.taken(library, keys, arrays, order)
-        return spec.from_groups(frame, keys, arrays)
+        return spec.from_groups(library, frame, keys, arrays)
 
 
 def sorted_rows(library: Library, keys: list[Array], names: Sequence[Hashable]) -> Any:

@@ -172,7 +172,7 @@ class ByKey:
     def pieces(self, frame: Frame, count: int) -> PartitionSlices:
         library = library_of(frame)
         with library.acquire(frame):
-            series = self.by.series(frame)
+            series = self.by.series(library, frame)
             with named_keys(series):
                 hashes = library.hash_rows(series)
             targets = (hashes % library.xp.uint64(count)).astype(INT64)

@@ -365,19 +365,22 @@ class RankGroups:
     kind = "rank"
 
     def columns(self, frame: Frame) -> list[Any]:
-        return [self.by.column(frame, name) for name in self.names]
+        library = library_of(frame)
+        return [self.by.column(library, frame, name) for name in self.names]
 
     def dtypes(self, frame: Frame) -> list[Any]:
         return [self.rank.dtype(column) for column in self.columns(frame)]
 
     def no_group(self, frame: Frame) -> Values | None:
-        return any_null(self.by.series(frame)) if self.dropna else None
+        library = library_of(frame)
+        return any_null(library, self.by.series(library, frame)) if self.dropna else None
 
     def apply(self, frame: Frame) -> Any:
-        library, series = library_of(frame), self.by.series(frame)
+        library = library_of(frame)
+        series = self.by.series(library, frame)
         with library.acquire(frame):
             if self.clustered:
-                codes = library.xp.cumsum(key_arrays(series).head_flags())
+                codes = library.xp.cumsum(key_arrays(library, series).head_flags())
             else:
                 codes = group_ids_of(library, series, [library.array(c) for c in series]).array
             null = self.no_group(frame)

@@ -24,7 +24,7 @@ from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 from .pieces import PartitionSlices
 from .rank import FLOAT64, METHODS, Ranking, RankOptions, SortedRuns, Ties
-from .sort import Order, Splitters, concatenated, sorted_rows, split
+from .sort import Order, Splitters, sorted_rows, split
 
 
 def rank_rows(frame: Frame, groups: Any, ranking: Ranking, column: int) -> Any:
@@ -42,7 +42,7 @@ def rank_rows(frame: Frame, groups: Any, ranking: Ranking, column: int) -> Any:
     """
     library = library_of(frame)
     with library.acquire(frame):
-        columns = [] if ranking.by is None else ranking.by.series(frame)
+        columns = [] if ranking.by is None else ranking.by.series(library, frame)
         if groups is not None:
             columns = [groups]
         columns = [*columns, ranking.columns(frame)[column]]
@@ -230,7 +230,8 @@ class RankBucket:
             for part in filled:
                 stack.enter_context(library.acquire(part.rows))
             if filled:
-                arrays = concatenated(library, [part[number] for part in filled])
+                by_column = zip(*(library.columns(part[number]) for part in filled), strict=True)
+                arrays = [library.concatenate(list(map(library.array, each))) for each in by_column]
                 index = library.range_index(0, int(stops[-1]))
                 ends, found = self._ranked(library, library.frame(arrays, names, index))
             else:
@@ -240,13 +241,15 @@ class RankBucket:
     def _ranked(self, library: Library, given: Frame) -> tuple[RankEnds, Any]:
         """Return the ends of a bucket, and the ranks of its rows in their own order."""
         method = self.rank.method
-        rows, positions = sorted_rows(given, self.order, self.order.columns(given), new_index=True)
+        rows, positions = sorted_rows(
+            library, given, self.order, self.order.columns(library, given), new_index=True
+        )
         *groups, values = columns = library.columns(rows)
         codes = None
         if groups:
             codes = library.dense_group_ids([library.array(column) for column in groups]).array
         found = self.rank.runs_of_sorted(library, values, codes)
-        keys = tuple(boundary_key(columns, row).values for row in (0, len(rows) - 1))
+        keys = tuple(boundary_key(library, columns, row).values for row in (0, len(rows) - 1))
         sizes = None
         if self.rank.pct:
             sizes = found.sizes(method).copy()
@@ -340,7 +343,7 @@ def _completed(rank: RankOptions, rows: Frame, ranked: Frame, completion: Comple
         )
         if rank.pct:
             found /= kernels.take(xp.asarray(completion.sizes.ravel()), parts, check=False)
-    return kernels.put(found, order.argsort(order.columns(rows)), check=False)
+    return kernels.put(found, order.argsort(library, order.columns(library, rows)), check=False)
 
 
 def _numbers(rows: Frame, name: str) -> Values:

@@ -110,7 +110,7 @@ class FillBuckets(DataFrameCarry):
             return None
         *keys, labels = self._keys(partition)
         label = stored_numbers(labels)[-1].item()
-        return LastBucket(boundary_key(keys, len(partition) - 1), label)
+        return LastBucket(boundary_key(library_of(partition), keys, len(partition) - 1), label)
 
     def combine(self, aggregates: Sequence[LastBucket | None]) -> LastBucket | None:
         known = [each for each in aggregates if each is not None]
@@ -128,7 +128,7 @@ class FillBuckets(DataFrameCarry):
             answers = [
                 with_empty(
                     part,
-                    self.spec.columns(self.like, part),
+                    self.spec.columns(library, self.like, part),
                     library.array(column),
                     found,
                     self.may_be_empty,
@@ -151,9 +151,9 @@ class FillBuckets(DataFrameCarry):
         xp = library.xp
         if not len(labels):
             return xp.zeros(0, INT64), labels
-        follows = ~key_arrays(keys).head_flags()
+        follows = ~key_arrays(library, keys).head_flags()
         previous = xp.concatenate([labels[:1], labels[:-1]])
-        if prefix is not None and boundary_key(keys, 0).values == prefix.key.values:
+        if prefix is not None and boundary_key(library, keys, 0).values == prefix.key.values:
             follows[:1], previous[:1] = True, prefix.label
         grid = self.buckets.between(library, xp.concatenate([previous[:1], labels]))
         places = labels

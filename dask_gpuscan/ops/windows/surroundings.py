@@ -199,12 +199,18 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
 
     def rows_of(self, partition: Frame) -> RowArrays:
         library, time_column = library_of(partition), self.extent.time_column
-        arrays = [library.array(column) for columns in self.inputs(partition) for column in columns]
+        arrays = [
+            library.array(column)
+            for columns in self.inputs(library, partition)
+            for column in columns
+        ]
         times = None if time_column is None else time_column.times(partition)
         return RowArrays(library, len(partition), arrays, times=times)
 
     def names_of_rows(self, frame: Frame) -> list[Hashable]:
-        return [column.name for columns in self.inputs(frame) for column in columns]
+        return [
+            column.name for columns in self.inputs(library_of(frame), frame) for column in columns
+        ]
 
     def settled(self, frame: Frame) -> int:
         time_column = self.extent.time_column
@@ -216,7 +222,7 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
 
     def apply(self, partition: Frame, before: RowArrays | None, after: RowArrays | None) -> Any:
         library, time_column = library_of(partition), self.extent.time_column
-        (pairs, _), count = self.planned(partition), len(partition)
+        (pairs, _), count = self.planned(library, partition), len(partition)
         sides = [side for side in (before, after) if side is not None and side.count]
         with library.acquire(partition):
             times = None
@@ -233,7 +239,7 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
             else:
                 rows = WindowRows(library, count, 0, count, times=times)
                 arrays = [operation.apply(columns, rows) for operation, columns in pairs]
-        return self.build(partition, arrays)
+        return self.build(library, partition, arrays)
 
 
 @dataclass(frozen=True)
@@ -357,13 +363,16 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
 
     def rows_of(self, partition: Frame) -> RowArrays:
         library, time_column = library_of(partition), self.extent.time_column
-        columns = [library.array(c) for part in self.parts for c in self.columns(partition, part)]
-        keys = [library.array(c) for c in self.by.series(partition)]
+        columns = [
+            library.array(c) for part in self.parts for c in self.columns(library, partition, part)
+        ]
+        keys = [library.array(c) for c in self.by.series(library, partition)]
         times = None if time_column is None else time_column.times(partition)
         return RowArrays(library, len(partition), columns, keys, times, self.clustered)
 
     def names_of_rows(self, frame: Frame) -> list[Hashable]:
-        return [column.name for part in self.parts for column in self.columns(frame, part)]
+        library = library_of(frame)
+        return [c.name for part in self.parts for c in self.columns(library, frame, part)]
 
     def apply(self, partition: Frame, before: RowArrays | None, after: RowArrays | None) -> Any:
         library = library_of(partition)
@@ -377,24 +386,26 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
             seen = joined(around)
             null = None
             if self.dropna:
-                null = any_null([library.as_column(array) for array in seen.keys or []])
+                null = any_null(library, [library.as_column(array) for array in seen.keys or []])
             return self._answered(partition, seen, first, null)
 
     def _answered(self, partition: Frame, seen: RowArrays, first: int, null: Values | None) -> Any:
         """Return the answers for rows, given all that they see, the first of them, and which are in no group."""
         library = library_of(partition)
-        with named_keys(self.by.series(partition)):
+        with named_keys(self.by.series(library, partition)):
             arranged = _Arranged(self, partition, seen, null)
         if null is not None:
             null = null[first : first + len(partition)]
         arrays, moved = [], iter(seen.columns)
         for part in self.parts:
-            columns = [arranged.column(next(moved), c.name) for c in self.columns(partition, part)]
+            columns = [
+                arranged.column(next(moved), c.name) for c in self.columns(library, partition, part)
+            ]
             operation, _ = part.operation.planned(columns)
             array = operation.apply(columns, arranged.rows)
             array = library.slice_array(array, first, first + len(partition))
             arrays.append(self.in_groups(part, columns, array, null))
-        return self.build(partition, arrays, library.index(partition))
+        return self.build(library, partition, arrays, library.index(partition))
 
     def follow(self, partition: Frame, before: Any) -> tuple[Any, Any]:
         if self.clustered or self.before is None:
@@ -419,7 +430,7 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
         with library.acquire(partition):
             own = replace(self.rows_of(partition), keys=[library.from_integers(codes)])
             seen = joined([replace(before, keys=[library.from_integers(known)]), own])
-            null = any_null(self.by.series(partition)) if self.dropna else None
+            null = any_null(library, self.by.series(library, partition)) if self.dropna else None
             if null is not None:
                 of_group = np.zeros(groups, np.bool_)
                 of_group[codes[null]] = True
@@ -440,7 +451,7 @@ class _Arranged:
         library = library_of(partition)
         order = None
         if seen.clustered:
-            keys = key_arrays([library.as_column(array) for array in seen.keys])
+            keys = key_arrays(library, [library.as_column(array) for array in seen.keys])
         else:
             codes = library.dense_group_ids(seen.keys)
             if all(part.operation.takes_group_ids(codes) for part in carry.parts):
