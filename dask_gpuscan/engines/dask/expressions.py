@@ -57,7 +57,14 @@ class ExprMixin:
         if not isinstance(given, Expr):
             return given
         one: Any = self
-        return input_of(given, 0 if one._broadcast_dep(given) else number)
+        return self._input(given, 0 if one._broadcast_dep(given) else number)
+
+    def _input(self, given: Expr, number: int) -> Any:
+        """Return what `input_of` does; that of other partitions is kept, so that names are asked for once."""
+        made: dict[str, list[Any]] = vars(self).setdefault("_made", {})
+        if given._name not in made:
+            made[given._name] = inputs_of(given)
+        return made[given._name][number]
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ from .compat import (
     new_collection,
     plain_column_projection,
 )
-from .expressions import Chosen, ExprMixin, SeparateKeyRead, input_of, inputs_of, partition_of
+from .expressions import Chosen, ExprMixin, SeparateKeyRead, inputs_of, partition_of
 from .lookback import look_back
 
 TARGET, ORIGIN, PIECE = "_partitions", "origin", "piece"
@@ -400,7 +400,7 @@ class SplitPieces(ExprMixin, Blockwise):  # type: ignore[misc]
 
     def _task(self, name: Any, index: int) -> Task:
         found = partition_of(self.operand("splitters"), 0)
-        frame = input_of(self.frame, index)
+        frame = self._input(self.frame, index)
         return Task(name, self.operation, frame, self.operand("order"), found, index)
 
 

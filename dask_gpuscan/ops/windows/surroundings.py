@@ -187,7 +187,7 @@ class NeighbourCarry(OverlapCarry):
 class FrameOverlap(FrameColumns, NeighbourCarry):
     """Operations on the columns of a frame whose rows are one group."""
 
-    @property
+    @cached_property
     def extent(self) -> WindowExtent:
         operations = self.operations(1)
         return operations[0].extent if operations else RowExtent(0)
@@ -335,7 +335,7 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
     clustered: bool = False
     keeps_index = True
 
-    @property
+    @cached_property
     def extent(self) -> WindowExtent:
         return self.parts[0].operation.extent if self.parts else RowExtent(0)
 
