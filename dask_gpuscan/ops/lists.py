@@ -272,7 +272,9 @@ class Explode:
         library = library_of(frame)
         if frame.ndim == 1:
             frame = library.frame([], [], library.index(frame))
-        flat = flat_frame(library.select(frame, [n not in self.columns for n in names_of(frame)]))
+        flat = flat_frame(
+            library, library.select(frame, [n not in self.columns for n in names_of(frame)])
+        )
         return flat.repeated(repeats, new_index=self.ignore_index)
 
 

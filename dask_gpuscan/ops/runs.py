@@ -61,7 +61,7 @@ class UniqueConsecutive(DataFrameCarry):
         keep = "last" if self.reverse else "first"
         with library.acquire(partition):
             keys, whole = key_arrays(library, series), library.takes_whole_rows(partition)
-            flat = None if whole else flat_frame(partition)
+            flat = None if whole else flat_frame(library, partition)
             positions, arrays = kernels.unique(
                 keys.arrays, flat.arrays if flat else (), nulls=keys.nulls, keep=keep
             )
@@ -419,11 +419,8 @@ def decoded(frame: Frame) -> Any:
         if library.missing(lengths) is not None:
             raise wrong
         counts = stored_numbers(lengths).astype(INT64, copy=False)
-        flat = flat_frame(
-            library.select(
-                frame, [n not in ("run_start", "run_length") for n in library.names(frame)]
-            )
-        )
+        kept = [name not in ("run_start", "run_length") for name in library.names(frame)]
+        flat = flat_frame(library, library.select(frame, kept))
         try:
             return flat.repeated(counts, new_index=True)
         except ValueError as error:

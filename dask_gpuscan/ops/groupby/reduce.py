@@ -145,13 +145,14 @@ class ReduceColumn(PlannedOperation, StateReduction):
     def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         if groups.is_one and self._counts_all(columns):
             return lambda: (INT64.type(len(columns[0])),)
-        field, library = None, library_of(columns[0])
+        field, views = None, list[View]()
         if self.reduction.of != "values":
-            views = []
+            library = library_of(columns[0])
         elif self.user:
-            views = [view_of(c) for c in columns]
+            library, views = library_of(columns[0]), [view_of(c) for c in columns]
         else:
-            layout, field = self.kernel(columns).layout, self.reduction.nan_field
+            kernel, field = self.kernel(columns), self.reduction.nan_field
+            library, layout = kernel.library, kernel.layout
             assert layout is not None
             views = [layout.view(library.array(columns[0]))]
         if field is None:

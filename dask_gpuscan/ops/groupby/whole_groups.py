@@ -61,7 +61,7 @@ def together(numbered: NumberedRows, columns: Sequence[Column]) -> GroupedRows:
     """Return columns with the rows of each group together."""
     library, ids = numbered.library, numbered.ids
     most = most_arranged(ids.array)
-    flat, arrays = flat_columns(columns) if most else ([], [])
+    flat, arrays = flat_columns(library, columns) if most else ([], [])
     names = [column.name for column in columns]
     if most and all(c.layout is not None for c in flat) and all(a.itemsize <= 8 for a in arrays):
         dense = dense_ids(ids) if ids.groups <= SPARSE else None

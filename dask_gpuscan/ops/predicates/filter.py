@@ -26,10 +26,9 @@ Predicate = Any
 """An `Expression`, a `Function`, or a series or array of bool."""
 
 
-def _keep(frame: Frame, predicate: Predicate) -> Any:
+def _keep(library: Library, frame: Frame, predicate: Predicate) -> Any:
     """Return which rows of a frame a predicate keeps, in a form that kernels take."""
     if isinstance(predicate, Function):
-        library = library_of(frame)
         title, columns = f"predicate {predicate.function.__name__}", []
         for name in predicate.columns:
             column = column_of(frame, name)
@@ -44,7 +43,7 @@ def _keep(frame: Frame, predicate: Predicate) -> Any:
         counter = _counter(predicate.function, dtypes, title)
         return kernels.Predicate(counter, [v.values for v in views], [v.nulls for v in views])
     if isinstance(predicate, Expression):
-        found = fused(frame, predicate)
+        found = fused(library, frame, predicate)
         if found is not None:
             return found
         predicate = predicate.evaluate({n: _series(frame, n) for n in predicate.columns})
@@ -79,16 +78,17 @@ def _series(frame: Any, name: Hashable) -> Any:
     return frame if frame.ndim == 1 else frame[name]
 
 
-def fused(frame: Frame, predicate: Expression) -> Any:
+def fused(library: Library, frame: Any, predicate: Expression) -> Any:
     """Return a text as a predicate that kernels compile; None if they might decide otherwise than the library."""
-    columns = [column_of(frame, name) for name in predicate.columns]
+    names = predicate.columns
+    columns = [frame if frame.ndim == 1 else library.column(frame, name) for name in names]
     dtypes = tuple(map(DTYPE, columns))
     if [dtype for dtype in dtypes if not isinstance(dtype, np.dtype)]:
         return None
     found = _counted(predicate, dtypes, False)
     if found is None:
         return None
-    views = _shown(library_of(frame), columns)
+    views = _shown(library, columns)
     nulls = [view.nulls for view in views]
     if nulls.count(None) < len(nulls):
         found = _counted(predicate, dtypes, True)
@@ -172,10 +172,10 @@ def filter_rows(frame: Frame, predicate: Predicate) -> Any:
     """Return the rows of a frame that a predicate keeps."""
     library = library_of(frame)
     with library.acquire(frame):
-        keep = _keep(frame, predicate)
+        keep = _keep(library, frame, predicate)
         if library.takes_whole_rows(frame):
             return library.rows(frame, *kernels.select([], keep, positions=True))
-        flat = flat_frame(frame)
+        flat = flat_frame(library, frame)
         *arrays, positions = kernels.select(flat.arrays, keep, positions=True)
         return flat.rebuild(arrays, positions)
 
@@ -184,11 +184,11 @@ def split_rows(frame: Frame, predicate: Predicate) -> tuple[Any, Any]:
     """Return the rows that a predicate keeps, and the others."""
     library = library_of(frame)
     with library.acquire(frame):
-        keep = _keep(frame, predicate)
+        keep = _keep(library, frame, predicate)
         if library.takes_whole_rows(frame):
             (kept,), (rest,) = kernels.partition([], keep, positions=True)
             return library.rows(frame, kept), library.rows(frame, rest)
-        flat = flat_frame(frame)
+        flat = flat_frame(library, frame)
         kept, rest = (
             flat.rebuild(arrays, positions)
             for *arrays, positions in kernels.partition(flat.arrays, keep, positions=True)

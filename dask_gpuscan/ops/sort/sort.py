@@ -144,7 +144,7 @@ def sorted_rows(
     if library.takes_whole_rows(frame):
         positions = kernels.argsort(**arguments)
         return _whole_rows(library, frame, positions, new_index), positions
-    flat = flat_frame(frame)
+    flat = flat_frame(library, frame)
     own = _own_keys(flat, order, arguments["keys"])
     others = [array for i, array in enumerate(flat.arrays) if i not in own]
     by, moved = kernels.sort_pairs(values=others, positions=True, **arguments)
