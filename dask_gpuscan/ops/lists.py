@@ -17,7 +17,8 @@ from ..frames.registry import column_of, columns_of, library_of, names_of
 from ..frames.types import Array, Column, DType, Frame, Lists, Series, Values
 from ..kernels.late_dataclass import dataclass
 from .core.flat_frame import flat_frame
-from .core.groups import INT64, SegmentGroups
+from .core.groups import INT64
+from .core.segment_groups import SegmentGroups
 from .groupby.library_reduction import FirstLastReduction, nulled
 from .groupby.reduce import ReduceColumn, in_kernels
 from .scan.column_scan import Scan

@@ -9,8 +9,9 @@ from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.keys import By, are_factorized, check_subset
 from ...frames.registry import library_of, names_of
 from ...kernels.messages import name_list, shown
+from ...ops.consecutive import UniqueConsecutive
 from ...ops.groupby.adjacent import RunAggregates
-from ...ops.runs import NumberedRuns, RunLengths, UniqueConsecutive, decoded
+from ...ops.runs import NumberedRuns, RunLengths, decoded
 from ..arguments import check_choice
 from ..tables.tables import takes_tables
 from ..types import FrameT, Keep, Methods, Names, Obj, SeriesT

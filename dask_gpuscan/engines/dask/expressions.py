@@ -17,7 +17,9 @@ from ...frames.registry import aligned, check_names, choose_columns, library_of,
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from .compat import (
+    IO,
     AsType,
+    Blockwise,
     Expr,
     FrameBase,
     FromGraph,
@@ -79,6 +81,25 @@ class SeparateKeyRead:
 
     def __dask_tokenize__(self) -> Any:
         return type(self).__name__, self.reading._name
+
+
+def read_separately(keys: Any) -> Any:
+    """Return keys that are read separately if they come straight from files; others are computed once for all."""
+    if _is_made(keys):
+        return keys
+    alone = keys.simplify()
+    is_read = all(isinstance(e, (Blockwise, IO)) for e in alone.walk())
+    return SeparateKeyRead(alone) if is_read else keys
+
+
+def _is_made(expression: Any) -> bool:
+    """Return whether rows come out of a carry or a shuffle; this is faster than simplifying their expression."""
+    while not isinstance(expression, ExprMixin) or isinstance(expression, Blockwise):
+        sources = expression.dependencies()
+        if not sources:
+            return False
+        expression = sources[0]
+    return True
 
 
 class Aside(ExprMixin, Expr):  # type: ignore[misc]

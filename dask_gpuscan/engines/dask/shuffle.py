@@ -12,17 +12,14 @@ sorted once more, where equal rows stay as they are: so no row needs a number, a
 from __future__ import annotations
 
 import functools
-import pickle
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import isqrt
 from typing import Any, ClassVar
 
 import dask
-import numpy as np
 import pandas as pd
-import pyarrow as pa
 from dask.sizeof import sizeof
 from dask.task_spec import List, Task, TaskRef
 
@@ -33,7 +30,6 @@ from ...ops.scan.row_number import ResetIndex
 from ...ops.sort.pieces import ByKey, Join, PartitionSlices, Splitter, are_alike, join_alike
 from ...ops.sort.sort import Order, Splitters, sample, sort_rows, split, splitters
 from .compat import (
-    IO,
     Blockwise,
     Expr,
     Projection,
@@ -42,11 +38,16 @@ from .compat import (
     new_collection,
     plain_column_projection,
 )
-from .expressions import Chosen, ExprMixin, SeparateKeyRead, inputs_of, partition_of
+from .expressions import (
+    Chosen,
+    ExprMixin,
+    SeparateKeyRead,
+    inputs_of,
+    partition_of,
+    read_separately,
+)
 from .lookback import look_back
-
-TARGET, ORIGIN, PIECE = "_partitions", "origin", "piece"
-"""The columns of pieces as rows that Dask shuffles; the first has the name that Dask uses."""
+from .packed import TARGET, Packed, Unpacked, packed_rows
 
 
 class Shuffled(ExprMixin, Expr):  # type: ignore[misc]
@@ -94,14 +95,6 @@ class CutPieces(ExprMixin, Expr):  # type: ignore[misc]
             key = self._name, i
             graph[key] = Task(key, self._pieces, frame, cut, count, i)
         return graph
-
-
-class Packed(ExprMixin):
-    """Pieces as rows of a frame that Dask shuffles: target, origin, and the piece as bytes."""
-
-    @functools.cached_property
-    def _meta(self) -> pd.DataFrame:
-        return packed_rows([], 0)
 
 
 class PackedCutPieces(Packed, CutPieces):
@@ -268,38 +261,6 @@ TOGETHER: dict[str, type[Together]] = {"shared": TakenTogether, "tasks": MovedTo
 """Ways in which frames themselves are handed on; in other ways, Dask shuffles them as bytes."""
 
 
-# --- pieces that Dask shuffles, to disk or between workers --------------------------------------------
-
-
-def packed_rows(pieces: Iterable[tuple[int, PartitionSlices]], origin: int) -> pd.DataFrame:
-    """Return pieces, and the numbers of the new partitions, as rows; they were cut from the one numbered `origin`."""
-    filled = {number: pickle.dumps(piece, pickle.HIGHEST_PROTOCOL) for number, piece in pieces}
-    # pandas itself would make all bytes as long as the longest
-    packed = pd.arrays.ArrowExtensionArray(pa.array(list(filled.values()), pa.large_binary()))
-    targets = np.array(list(filled), np.int64)
-    return pd.DataFrame({TARGET: targets, ORIGIN: np.full_like(targets, origin), PIECE: packed})
-
-
-class Unpacked(ExprMixin, Blockwise):  # type: ignore[misc]
-    """New partitions, each joined from its rows of pieces."""
-
-    _parameters = ("frame", "join", "like")
-    _label = "join"
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return self.operand("like")
-
-    @staticmethod
-    def operation(rows: pd.DataFrame, join: Join, like: Any) -> Any:
-        origins = rows[ORIGIN].to_numpy()
-        in_order = np.argsort(origins)
-        pieces = [pickle.loads(piece) for piece in rows[PIECE].array[in_order]]
-        if not pieces:
-            return join([PartitionSlices.of(like, [(0, 0)])], 0, [0])
-        return join(pieces, 0, origins[in_order].tolist())
-
-
 # --- rows in order -------------------------------------------------------------------------------------
 
 
@@ -412,25 +373,6 @@ class PackedPieces(Packed, SplitPieces):
     """The same as rows of a frame that Dask shuffles."""
 
     operation = staticmethod(_split_packed)
-
-
-def read_separately(keys: Any) -> Any:
-    """Return keys that are read separately if they come straight from files; others are computed once for all."""
-    if _is_made(keys):
-        return keys
-    alone = keys.simplify()
-    is_read = all(isinstance(e, (Blockwise, IO)) for e in alone.walk())
-    return SeparateKeyRead(alone) if is_read else keys
-
-
-def _is_made(expression: Any) -> bool:
-    """Return whether rows come out of a carry or a shuffle; this is faster than simplifying their expression."""
-    while not isinstance(expression, ExprMixin) or isinstance(expression, Blockwise):
-        sources = expression.dependencies()
-        if not sources:
-            return False
-        expression = sources[0]
-    return True
 
 
 def sort(obj: Any, order: Order, ignore_index: bool) -> Any:
