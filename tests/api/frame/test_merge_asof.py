@@ -166,6 +166,12 @@ def test_by_the_index(backend, data, frames, at, keyed):
     check(backend, left, both[1], at, left_on="on", right_index=True, **how)
 
 
+def test_no_rows_of_categories_at_times(backend):
+    times = pd.DatetimeIndex([], name="on")
+    left, right = (pd.DataFrame({n: pd.Categorical([], ["a"])}, index=times) for n in "xy")
+    check(backend, left, right, ([], [0.0]), left_index=True, right_index=True)
+
+
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("direction", ["backward", "forward", "nearest"])
 @pytest.mark.parametrize("times", [[1, 5, 9], [5], [1, 5], [5, 9], [5, 5, 5]])
