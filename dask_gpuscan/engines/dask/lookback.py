@@ -398,12 +398,12 @@ class MapOverlap(LookBack):
         inputs = inputs_of(self.frame)
         graph: dict[Key, Any] = {}
         before: list[list[Any]] = [[]] * count
-        after, held = before, is_held(self.frame)
-        if carry.before is not None:
-            seen = self.before
-            before = prefixes(f"before-{name}", inputs, carry.before, graph, held=held, seen=seen)
-        if carry.after is not None:
-            behind = prefixes(f"after-{name}", inputs[::-1], carry.after, graph, held=held)
+        after, held, seen = before, is_held(self.frame), self.before
+        earlier, later = carry.before, carry.after
+        if earlier is not None:
+            before = prefixes(f"before-{name}", inputs, earlier, graph, held=held, seen=seen)
+        if later is not None:
+            behind = prefixes(f"after-{name}", inputs[::-1], later, graph, held=held)
             after = behind[::-1]
         for i, partition in enumerate(inputs):
             sides = [List(*given) for given in (before[i], after[i])]
@@ -418,8 +418,11 @@ class AlignedMapOverlap(MapOverlap, AlignedLookBack):
 def _apply_between(
     carry: OverlapCarry, number: int, partition: Any, before: list[Any], after: list[Any]
 ) -> Any:
-    sides = [(carry.before, before), (carry.after, after)]
-    found = [None if side is None else combined(side, given) for side, given in sides]
+    # the carry makes its sides anew each time, and one aggregate needs none
+    found = [
+        combined(getattr(carry, side), given) if len(given) > 1 else next(iter(given), None)
+        for side, given in (("before", before), ("after", after))
+    ]
     for side in found:
         _warn_if_large(side)
     try:

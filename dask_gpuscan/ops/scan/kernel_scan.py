@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -100,7 +100,7 @@ class ScanBase:
 
     needs = Needs.STATES
 
-    @cached_property
+    @property
     def reverse(self) -> bool:
         return self.options.reverse
 

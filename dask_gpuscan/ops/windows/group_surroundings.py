@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ class GroupOverlap(GroupBySpec, NeighbourCarry):
     clustered: bool = False
     keeps_index = True
 
-    @cached_property
+    @property
     def extent(self) -> WindowExtent:
         return self.parts[0].operation.extent if self.parts else RowExtent(0)
 

@@ -182,11 +182,6 @@ class NeighbourCarry(OverlapCarry):
 class FrameOverlap(FrameColumns, NeighbourCarry):
     """Operations on the columns of a frame whose rows are one group."""
 
-    @cached_property
-    def extent(self) -> WindowExtent:
-        operations = self.operations(1)
-        return operations[0].extent if operations else RowExtent(0)
-
     def check(self, frame: Frame) -> None:
         super().check(frame)
         if self.extent.time_column is not None:
@@ -244,6 +239,10 @@ class ColumnOverlap(EachColumn, FrameOverlap):
     operation: NeighbourOperation
     numeric_only = False
 
+    @property
+    def extent(self) -> WindowExtent:
+        return self.operation.extent
+
 
 @dataclass(frozen=True)
 class NamedOverlap(NamedColumns, FrameOverlap):
@@ -252,6 +251,10 @@ class NamedOverlap(NamedColumns, FrameOverlap):
     label: str
     parts: tuple[Part[NeighbourOperation], ...]
     as_series: bool
+
+    @property
+    def extent(self) -> WindowExtent:
+        return self.parts[0].operation.extent if self.parts else RowExtent(0)
 
 
 class Edges:
