@@ -50,11 +50,10 @@ from .lookback import look_back
 from .packed import TARGET, Packed, Unpacked, packed_rows
 
 
-class Shuffled(ExprMixin, Expr):  # type: ignore[misc]
-    """As many partitions, each with its pieces of all old ones, in the order of these."""
+class Rearranged(ExprMixin):
+    """Rows of a frame in as many partitions, whose divisions are not known."""
 
-    _parameters = ("frame", "cut")
-    _label = "move"
+    frame: Any
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -63,12 +62,19 @@ class Shuffled(ExprMixin, Expr):  # type: ignore[misc]
     def _divisions(self) -> Any:
         return (None,) * (self.frame.npartitions + 1)
 
+
+class Shuffled(Rearranged, Expr):  # type: ignore[misc]
+    """As many partitions, each with its pieces of all old ones, in the order of these."""
+
+    _parameters = ("frame", "cut")
+    _label = "move"
+
     def _lower(self) -> Any:
         operands = [self.frame, self.operand("cut")]
         return brought_together(CutPieces, PackedCutPieces, operands, JoinRows())
 
 
-class CutPieces(ExprMixin, Expr):  # type: ignore[misc]
+class CutPieces(Rearranged, Expr):  # type: ignore[misc]
     """Each partition cut into pieces, one for each new partition."""
 
     _parameters = ("frame", "cut")
@@ -76,13 +82,6 @@ class CutPieces(ExprMixin, Expr):  # type: ignore[misc]
     @property
     def _label(self) -> str:
         return f"cut-{self.operand('cut').label}"
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return self.frame._meta
-
-    def _divisions(self) -> Any:
-        return (None,) * (self.frame.npartitions + 1)
 
     @staticmethod
     def _pieces(frame: Any, cut: Splitter, count: int, number: int) -> Any:
@@ -273,19 +272,12 @@ TOGETHER: dict[str, type[Together]] = {"shared": TakenTogether, "tasks": MovedTo
 # --- rows in order -------------------------------------------------------------------------------------
 
 
-class Sorted(ExprMixin, Expr):  # type: ignore[misc]
+class Sorted(Rearranged, Expr):  # type: ignore[misc]
     """The rows of all partitions in order, in as many partitions; `keys` has the columns that the order needs."""
 
     _parameters = ("frame", "keys", "order")
     _label = "sort"
     _is_length_preserving = True
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return self.frame._meta
-
-    def _divisions(self) -> Any:
-        return (None,) * (self.frame.npartitions + 1)
 
     def _simplify_up(self, parent: Any, dependents: Any) -> Any:
         if not isinstance(parent, Projection) or self.frame.ndim == 1:
@@ -348,7 +340,7 @@ class ChooseSplitters(ExprMixin, Expr):  # type: ignore[misc]
         return {key: Task(key, splitters, List(*refs), self.operand("order"))}
 
 
-class SplitPieces(ExprMixin, Blockwise):  # type: ignore[misc]
+class SplitPieces(Rearranged, Blockwise):  # type: ignore[misc]
     """Partitions cut at common splitters, into a piece for each new partition.
 
     The reading of a partition is fused into the task, so that nothing is read before there are splitters.
@@ -357,13 +349,6 @@ class SplitPieces(ExprMixin, Blockwise):  # type: ignore[misc]
     _parameters = ("frame", "splitters", "order")
     _label = "cut"
     operation: ClassVar[Callable[..., Any]] = staticmethod(split)
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return self.frame._meta
-
-    def _divisions(self) -> Any:
-        return (None,) * (self.frame.npartitions + 1)
 
     def _broadcast_dep(self, dep: Any) -> bool:
         return bool(dep._name == self.operand("splitters")._name)
