@@ -134,7 +134,7 @@ def head_flags(keys: Array | Sequence[Array], *, nulls: Sequence[Nulls] | None =
     array([ True, False,  True, False,  True])
     """
     found = runs(keys, nulls)
-    return BACKENDS[frozenset(map(type, found.arrays))].head_flags(found)
+    return BACKENDS[frozenset(map(type, found.keys))].head_flags(found)
 
 
 def flags(keep: Predicate, *, out: Array | None = None) -> Any:
@@ -267,9 +267,9 @@ def run_length_encode(
     (array([0, 2, 3]), array([2, 1, 1]))
     """
     dtype, found = np.dtype(dtype), runs(keys, nulls)
-    rows = len(found.arrays[0])
+    rows = len(found.keys[0])
     if dtype not in (np.int32, np.int64):
         raise TypeError(f"dtype must be int64 or int32, found {dtype}")
     if rows > np.iinfo(dtype).max:
         raise ValueError(f"dtype must hold the number of rows, {rows}, found {dtype}")
-    return BACKENDS[frozenset(map(type, found.arrays))].run_lengths(found, dtype)
+    return BACKENDS[frozenset(map(type, found.keys))].run_lengths(found, dtype)

@@ -6,21 +6,21 @@ from helpers.routes import CALLS, ENGINES, frame, route
 from helpers.versions import older
 
 WAYS = {
-    ("cumsum", "eager"): (13, 67, 34),
-    ("cumsum", "dask"): (14, 586, 253),
+    ("cumsum", "eager"): (13, 65, 32),
+    ("cumsum", "dask"): (14, 554, 209),
     # 15, 95 and 58 while pandas did the work: kernels take a third of the time
-    ("groupby.sum", "eager"): (26, 125, 86),
-    ("groupby.sum", "dask"): (27, 542, 323),
-    ("groupby.cumsum", "eager"): (26, 117, 82),
-    ("groupby.cumsum", "dask"): (27, 774, 450),
-    ("filter", "eager"): (15, 66, 37),
-    ("filter", "dask"): (14, 219, 105),
-    ("rle", "eager"): (14, 64, 44),
-    ("rle", "dask"): (15, 440, 264),
-    ("rolling.sum", "eager"): (21, 115, 60),
-    ("rolling.sum", "dask"): (21, 804, 406),
-    ("sort_values", "eager"): (16, 61, 37),
-    ("sort_values", "dask"): (17, 1152, 620),
+    ("groupby.sum", "eager"): (26, 122, 80),
+    ("groupby.sum", "dask"): (27, 530, 280),
+    ("groupby.cumsum", "eager"): (26, 115, 77),
+    ("groupby.cumsum", "dask"): (27, 743, 384),
+    ("filter", "eager"): (15, 63, 34),
+    ("filter", "dask"): (14, 194, 87),
+    ("rle", "eager"): (15, 67, 43),
+    ("rle", "dask"): (16, 415, 218),
+    ("rolling.sum", "eager"): (22, 116, 59),
+    ("rolling.sum", "dask"): (22, 705, 317),
+    ("sort_values", "eager"): (16, 61, 33),
+    ("sort_values", "dask"): (17, 833, 391),
 }
 """Files, calls, and calls from another file."""
 

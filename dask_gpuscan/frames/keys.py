@@ -23,7 +23,7 @@ from ..kernels.messages import not_among, shown
 from .key_values import Missing, key_value
 from .messages import ColumnError
 from .protocol import Library
-from .registry import column_of, library_of, names_of
+from .registry import library_of, names_of
 from .types import Array, Column, Frame, GroupIds, HostRow, Values, View
 
 
@@ -40,26 +40,32 @@ class By:
         """Return the names of the keys that are columns."""
         return [name for name in self.columns if name not in self.levels]
 
-    def series(self, frame: Any) -> list[Column]:
-        """Return the keys of a frame or series, in order."""
-        if len(self.columns) == 1 and not self.levels and frame.ndim == 2:
-            return [library_of(frame).column(frame, self.columns[0])]
-        return [self.column(frame, name) for name in self.columns] or [frame]
+    def series(self, library: Library, frame: Any) -> list[Column]:
+        """Return the keys of a frame or series of a library, in order."""
+        if not self.columns:
+            return [frame]
+        return [self.column(library, frame, name) for name in self.columns]
 
-    def column(self, frame: Frame, name: Hashable) -> Column:
+    def column(self, library: Library, frame: Any, name: Hashable) -> Column:
         """Return a column of a frame, or the level of its index that is a key."""
         if name in self.levels:
-            library = library_of(frame)
             return library.index_level(frame, library.index_names(frame).index(name))
-        column: Column = column_of(frame, name)
+        column: Column = frame if frame.ndim == 1 else library.column(frame, name)
         return column
+
+    def check(self, frame: Frame) -> None:
+        """Raise a TypeError for keys that cannot be hashed, if a frame has no rows: with rows, `apply` does."""
+        if not len(frame):
+            library = library_of(frame)
+            key_arrays(library, self.series(library, frame))
 
     def may_be_null(self, frame: Frame, by_dtype: bool) -> bool:
         """Return whether any key is null; with `by_dtype`, whether any can be."""
-        series = self.series(frame)
+        library = library_of(frame)
+        series = self.series(library, frame)
         if by_dtype:
-            return any(library_of(c).holds_null(c.dtype) for c in series)
-        return any_null(series) is not None
+            return any(library.holds_null(c.dtype) for c in series)
+        return any_null(library, series) is not None
 
 
 def check_by(meta: Any, by: Any, argument: str = "by", levels_too: bool = True) -> By:
@@ -160,17 +166,16 @@ class Keys:
         return kernels.head_flags(self.arrays, nulls=self.nulls)
 
 
-def are_factorized(series: Sequence[Column]) -> bool:
+def are_factorized(library: Library, series: Sequence[Column]) -> bool:
     """Return whether some keys, such as text, must be factorized for kernels, which takes long."""
-    return None in [library_of(c).moved_layout(c.dtype) for c in series]
+    return None in [library.moved_layout(c.dtype) for c in series]
 
 
-def key_arrays(series: Sequence[Column]) -> Keys:
+def key_arrays(library: Library, series: Sequence[Column]) -> Keys:
     """Return key columns as kernels take them; raises a TypeError for values that cannot be hashed."""
     arrays: list[Values] = []
     nulls: list[kernels.Nulls] = []
     for column in series:
-        library = library_of(column)
         layout = library.moved_layout(column.dtype)
         if layout is None:
             values, null = library.factorize(column)
@@ -202,11 +207,11 @@ def group_ids_of(library: Library, series: Sequence[Column], arrays: Sequence[Ar
             raise
 
 
-def any_null(series: Sequence[Column]) -> Values | None:
+def any_null(library: Library, series: Sequence[Column]) -> Values | None:
     """Return where any key is null, as an array of bool; None if no key is."""
     null = None
     for column in series:
-        missing = library_of(column).missing(column)
+        missing = library.missing(column)
         if missing is not None:
             null = missing if null is None else null | missing
     return null
@@ -235,9 +240,9 @@ class BoundaryKey:
         return cls(tuple(map(_value, rows)), rows)
 
 
-def boundary_key(series: Sequence[Column], row: int) -> BoundaryKey:
+def boundary_key(library: Library, series: Sequence[Column], row: int) -> BoundaryKey:
     """Return the keys of a row."""
-    return BoundaryKey.of(tuple(library_of(c).host_row(c, row) for c in series))
+    return BoundaryKey.of(tuple([library.host_row(c, row) for c in series]))
 
 
 def key_scalar(row: Any) -> Any:
@@ -266,24 +271,24 @@ def last_head(library: Library, heads: Values) -> int | None:
     return len(heads) - 1 - found if flags[found] else None
 
 
-def last_start(series: Sequence[Column]) -> int:
+def last_start(library: Library, series: Sequence[Column]) -> int:
     """Return the row where the last run of equal keys starts; looks at few rows first."""
     count, size = len(series[0]), FIRST_PROBE
     while True:
         begin = max(0, count - size)
-        heads = _head_flags(series, begin, count)
+        heads = _head_flags(library, series, begin, count)
         start = count - 1 - int(heads[::-1].argmax())
         if start > begin or not begin:
             return start
         size *= 8
 
 
-def first_end(series: Sequence[Column]) -> int:
+def first_end(library: Library, series: Sequence[Column]) -> int:
     """Return the row after the first run of equal keys; looks at few rows first."""
     count, size = len(series[0]), FIRST_PROBE
     while True:
         stop = min(size, count)
-        later = _head_flags(series, 0, stop)[1:]
+        later = _head_flags(library, series, 0, stop)[1:]
         end = int(later.argmax()) if len(later) else 0
         if len(later) and (end or bool(later[0])):
             return end + 1
@@ -292,9 +297,10 @@ def first_end(series: Sequence[Column]) -> int:
         size *= 8
 
 
-def _head_flags(series: Sequence[Column], start: int, stop: int) -> Values:
+def _head_flags(library: Library, series: Sequence[Column], start: int, stop: int) -> Values:
     """Return where runs of equal keys start from `start` to `stop`; the first row there is a start."""
-    return key_arrays([library_of(c).slice_column(c, start, stop) for c in series]).head_flags()
+    parts = [library.slice_column(column, start, stop) for column in series]
+    return key_arrays(library, parts).head_flags()
 
 
 def mixed_group_ids(

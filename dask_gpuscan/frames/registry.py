@@ -5,8 +5,7 @@ A further library is a folder next to `pandas` and `cudf`, and a row in `LIBRARI
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -205,9 +204,11 @@ def schema_of(frame: Any) -> Schema:
     names = [frame.name] if frame.ndim == 1 else library.names(frame)
     dtypes = [frame.dtype] if frame.ndim == 1 else library.dtypes(frame)
     levels: list[tuple[Hashable, Any]] = []
-    for name, dtype in zip(library.index_names(frame), library.index_dtypes(frame), strict=True):
-        if name is not None:
-            levels.append((name, _plain(dtype)))
+    of_levels = library.index_names(frame)
+    if [name for name in of_levels if name is not None]:
+        for name, dtype in zip(of_levels, library.index_dtypes(frame), strict=True):
+            if name is not None:
+                levels.append((name, _plain(dtype)))
     plain = [dtype if isinstance(dtype, np.dtype) else str(dtype) for dtype in dtypes]
     return Schema(tuple(names), tuple(plain), tuple(levels))
 
@@ -221,18 +222,17 @@ def _plain(dtype: Any) -> Any:
     return dtype if isinstance(dtype, np.dtype) else str(dtype)
 
 
-@contextmanager
-def held_to(schema: Schema | None, partition: Any) -> Iterator[None]:
-    """Explain errors in the block if the partition has other dtypes than those that were checked.
+EXPLAINED = (TypeError, AssertionError)
+"""Errors that other dtypes than those that were checked lead to."""
+
+
+def explain_failure(checked: Schema | None, partition: Any) -> None:
+    """Raise a ValueError if a partition, whose computation failed, has other dtypes than those that were checked.
 
     The dtypes of some Dask collections are not those of their partitions.
     """
-    try:
-        yield
-    except (TypeError, AssertionError):
-        if schema is not None:
-            common_schema([schema, schema_of(partition)])
-        raise
+    if checked is not None:
+        common_schema([checked, schema_of(partition)])
 
 
 def common_schema(schemas: Sequence[Schema]) -> Schema:

@@ -22,6 +22,7 @@ class DType(Protocol):
 
     @property
     def kind(self) -> str: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 
@@ -41,6 +42,10 @@ class Frame(Protocol):
     @property
     def ndim(self) -> int: ...
     def __len__(self) -> int: ...
+
+
+class Series(Column, Frame, Protocol):
+    """One column with the labels of its rows."""
 
 
 class Array(Protocol):

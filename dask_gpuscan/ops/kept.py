@@ -30,6 +30,7 @@ from .time.group_buckets import LastBucket
 from .time.resample import OpenBucket
 from .time.sessions import CountGaps, SessionNumbers
 from .time.time_column import TimeColumn
+from .windows.group_surroundings import GroupOverlap
 from .windows.halo import RowArrays
 from .windows.order_statistics import RollingOrder
 from .windows.rolling import (
@@ -40,7 +41,7 @@ from .windows.rolling import (
     TimeShape,
 )
 from .windows.shift import Difference, Shift
-from .windows.surroundings import ColumnOverlap, GroupOverlap, NamedOverlap
+from .windows.surroundings import ColumnOverlap, NamedOverlap
 
 
 def _by_name(*classes: type) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from .. import kernels
 from ..frames.messages import column_title, name_columns
 from ..frames.protocol import Library
 from ..frames.registry import column_of, columns_of, library_of, names_of
-from ..frames.types import Array, Column, DType, Frame, Lists, Values
+from ..frames.types import Array, Column, DType, Frame, Lists, Series, Values
 from ..kernels.late_dataclass import dataclass
 from .core.flat_frame import flat_frame
-from .core.groups import INT64, SegmentGroups
+from .core.groups import INT64
+from .core.segment_groups import SegmentGroups
 from .groupby.library_reduction import FirstLastReduction, nulled
 from .groupby.reduce import ReduceColumn, in_kernels
 from .scan.column_scan import Scan
@@ -64,8 +65,7 @@ def flat_items(label: str, column: Column) -> Column:
 
 @lru_cache(maxsize=256)
 def _no_items(library: Library, dtype: DType, name: Hashable) -> Column:
-    items: Column = library.series(library.empty(dtype), None, name)  # type: ignore[assignment]
-    return items
+    return library.series(library.empty(dtype), None, name)
 
 
 def ordered_items(label: str, column: Column) -> Column:
@@ -79,7 +79,7 @@ def ordered_items(label: str, column: Column) -> Column:
     return items
 
 
-def of_lists(series: Any, operation: ListOperation) -> Any:
+def of_lists(series: Series, operation: ListOperation) -> Any:
     """Return the answer of an operation for a series of lists."""
     library = library_of(series)
     with library.acquire(series):
@@ -273,7 +273,9 @@ class Explode:
         library = library_of(frame)
         if frame.ndim == 1:
             frame = library.frame([], [], library.index(frame))
-        flat = flat_frame(library.select(frame, [n not in self.columns for n in names_of(frame)]))
+        flat = flat_frame(
+            library, library.select(frame, [n not in self.columns for n in names_of(frame)])
+        )
         return flat.repeated(repeats, new_index=self.ignore_index)
 
 

@@ -1,4 +1,4 @@
-"""Runs of equal keys over partition borders: one row a run, runs as starts and lengths, and numbers of runs.
+"""Runs of equal keys over partition borders: runs as starts and lengths, and numbers of runs.
 
 A partition hands on the run that is open after its last row. It writes the runs that end in it; the last partition
 also writes the run that nothing follows. This module must never loop over rows.
@@ -22,54 +22,11 @@ from ..frames.keys import (
 )
 from ..frames.protocol import Library
 from ..frames.registry import column_of, library_of, stored_numbers
-from ..frames.types import DType, Frame, Values
+from ..frames.types import Column, DType, Frame, Values
 from ..kernels.late_dataclass import dataclass
 from .core.carry import Aggregate, DataFrameCarry
 from .core.flat_frame import flat_frame
 from .core.groups import INT64, fields_of
-
-
-@dataclass(frozen=True)
-class UniqueConsecutive(DataFrameCarry):
-    """One row of each run: the first, or in reverse the last."""
-
-    by: By
-    reverse: bool = False
-    label = "unique-consecutive"
-    keeps_divisions = True
-
-    def check(self, frame: Frame) -> None:
-        if not len(frame):  # with rows, `apply` checks them
-            key_arrays(self.by.series(frame))
-
-    def meta(self, frame: Frame) -> Any:
-        return library_of(frame).no_rows(frame)
-
-    def aggregate(self, partition: Frame) -> BoundaryKey | None:
-        if not len(partition):
-            return None
-        return boundary_key(self.by.series(partition), 0 if self.reverse else len(partition) - 1)
-
-    def combine(self, aggregates: Sequence[BoundaryKey | None]) -> BoundaryKey | None:
-        return next((a for a in reversed(aggregates) if a is not None), None)
-
-    def apply(self, partition: Any, prefix: BoundaryKey | None) -> Any:
-        if not len(partition):
-            return library_of(partition).no_rows(partition)
-        series, library = self.by.series(partition), library_of(partition)
-        keep = "last" if self.reverse else "first"
-        with library.acquire(partition):
-            keys, whole = key_arrays(series), library.takes_whole_rows(partition)
-            flat = None if whole else flat_frame(partition)
-            positions, arrays = kernels.unique(
-                keys.arrays, flat.arrays if flat else (), nulls=keys.nulls, keep=keep
-            )
-            out = flat.rebuild(arrays, positions) if flat else library.rows(partition, positions)
-        row = len(partition) - 1 if self.reverse else 0
-        if prefix is not None and prefix.values == boundary_key(series, row).values:
-            rest = slice(None, -1) if self.reverse else slice(1, None)
-            return library_of(out).rows(out, rest)
-        return out
 
 
 @dataclass(frozen=True)
@@ -96,8 +53,7 @@ class RunNumbers(DataFrameCarry):
     keeps_index = True
 
     def check(self, frame: Frame) -> None:
-        if not len(frame):  # with rows, `apply` checks them
-            key_arrays(self.by.series(frame))
+        self.by.check(frame)
 
     def meta(self, frame: Frame) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
@@ -105,10 +61,11 @@ class RunNumbers(DataFrameCarry):
     def aggregate(self, partition: Frame) -> RunCount:
         if not len(partition):
             return RunCount(0)
-        series = self.by.series(partition)
-        with library_of(partition).acquire(partition):
-            runs = int(library_of(partition).xp.count_nonzero(key_arrays(series).head_flags()))
-        ends = boundary_key(series, 0), boundary_key(series, len(partition) - 1)
+        library = library_of(partition)
+        series = self.by.series(library, partition)
+        with library.acquire(partition):
+            runs = int(library.xp.count_nonzero(key_arrays(library, series).head_flags()))
+        ends = [boundary_key(library, series, row) for row in (0, len(partition) - 1)]
         return RunCount(runs, *ends)
 
     def combine(self, aggregates: Sequence[RunCount]) -> RunCount:
@@ -118,14 +75,16 @@ class RunNumbers(DataFrameCarry):
             total = RunCount(runs, total.first or piece.first, piece.last or total.last)
         return total
 
-    def apply(self, partition: Any, prefix: RunCount | None) -> Any:
+    def apply(self, partition: Frame, prefix: RunCount | None) -> Any:
         library, before = library_of(partition), 0
-        series = self.by.series(partition)
+        series = self.by.series(library, partition)
         if prefix is not None and len(partition):
-            own = RunCount(1, boundary_key(series, 0))
+            own = RunCount(1, boundary_key(library, series, 0))
             before = prefix.runs - prefix.joins(own)
         with library.acquire(partition):
-            numbers = library.xp.cumsum(key_arrays(series).head_flags(), dtype=INT64) + before
+            numbers = (
+                library.xp.cumsum(key_arrays(library, series).head_flags(), dtype=INT64) + before
+            )
             return library.series(library.from_integers(numbers), library.index(partition))
 
 
@@ -160,8 +119,7 @@ class OpenRuns(DataFrameCarry):
             """The keys."""
 
     def check(self, frame: Frame) -> None:
-        if not len(frame):  # with rows, `apply` checks them
-            key_arrays(self.by.series(frame))
+        self.by.check(frame)
 
     def states(self, partition: Frame, start: int, stop: int) -> tuple[Any, ...]:
         """Return the states of one run, the rows from `start` to `stop`."""
@@ -172,21 +130,24 @@ class OpenRuns(DataFrameCarry):
         return ()
 
     def aggregate(self, partition: Frame) -> Open:
-        return self.open_run(partition)
-
-    def open_run(self, partition: Frame, start: int | None = None) -> Open:
-        """Return the open run of a partition; `start` is its first row, if known."""
         if not len(partition):
             return Open(0, None, 0)
-        with library_of(partition).acquire(partition):
-            series, count = self.by.series(partition), len(partition)
-            if self.reverse:
-                stop = first_end(series)
-                states = self.states(partition, 0, stop)
-                return Open(count, boundary_key(series, 0), count - stop, states)
-            start = last_start(series) if start is None else start
-            states = self.states(partition, start, count)
-            return Open(count, boundary_key(series, start), start, states)
+        library = library_of(partition)
+        with library.acquire(partition):
+            return self.open_run(library, partition, self.by.series(library, partition))
+
+    def open_run(
+        self, library: Library, partition: Frame, series: list[Column], start: int | None = None
+    ) -> Open:
+        """Return the open run of a partition that has rows, given its keys; `start` is its first row, if known."""
+        count = len(partition)
+        if self.reverse:
+            stop = first_end(library, series)
+            states = self.states(partition, 0, stop)
+            return Open(count, boundary_key(library, series, 0), count - stop, states)
+        start = last_start(library, series) if start is None else start
+        states = self.states(partition, start, count)
+        return Open(count, boundary_key(library, series, start), start, states)
 
     def combine(self, aggregates: Sequence[Open]) -> Open:
         rows = 0
@@ -226,7 +187,8 @@ class OpenRuns(DataFrameCarry):
 class EndedRuns:
     """The runs that end in a partition: perhaps the one that was open before, and the partition's own."""
 
-    series: list[Any]
+    library: Library
+    series: list[Column]
     """Key columns of the partition."""
     starts: Any
     """Where the partition's own runs start, as an array; row 0 counts as a start, whatever was open before."""
@@ -247,9 +209,8 @@ class EndedRuns:
 
     def keys(self) -> list[Any]:
         """Return an array for each key column, one row a run."""
-        arrays = []
+        arrays, library = [], self.library
         for i, column in enumerate(self.series):
-            library = library_of(column)
             array, starts = library.array(column), self.starts
             if self.carried is None:
                 arrays.append(library.take(array, starts))
@@ -270,12 +231,17 @@ def _same_if_equal(dtype: DType, value: Any) -> bool:
 
 
 def runs_of(
-    series: list[Any], starts: Values, carried: BoundaryKey | None, ends: bool
+    library: Library,
+    series: list[Column],
+    starts: Values,
+    carried: BoundaryKey | None,
+    ends: bool,
 ) -> EndedRuns:
     """Return the runs that end in a partition.
 
     Parameters
     ----------
+    library : Library
     series : list of columns
         Its keys.
     starts : array
@@ -287,12 +253,12 @@ def runs_of(
     """
     joined = False
     if carried is not None and len(starts):
-        joined = carried.values == boundary_key(series, 0).values
+        joined = carried.values == boundary_key(library, series, 0).values
     if not ends:
         if len(starts) <= joined:  # the run that was open before stays open
             carried, joined = None, False
         starts = starts[:-1]
-    return EndedRuns(series, starts, carried, joined)
+    return EndedRuns(library, series, starts, carried, joined)
 
 
 @dataclass(frozen=True)
@@ -312,17 +278,17 @@ class RunLengths(OpenRuns):
     def meta(self, frame: Frame) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
-    def apply(self, partition: Any, prefix: Open | None) -> Any:
+    def apply(self, partition: Frame, prefix: Open | None) -> Any:
         library = library_of(partition)
         prefix = prefix or Open(0, None, 0)
         with library.acquire(partition):
-            series = self.by.series(partition)
-            keys = key_arrays(series)
+            series = self.by.series(library, partition)
+            keys = key_arrays(library, series)
             starts, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
-            runs = runs_of(series, starts, prefix.border, self.ends)
+            runs = runs_of(library, series, starts, prefix.border, self.ends)
             first, lengths = places(library, runs, lengths, prefix)
             arrays = [*runs.keys(), library.from_integers(first), library.from_integers(lengths)]
-            names = self.by.columns or (("value" if partition.name is None else partition.name),)
+            names = self.by.columns or (("value" if series[0].name is None else series[0].name),)
             columns = [*names, "run_start", "run_length"]
             return library.frame(arrays, columns, library.range_index(0, runs.count))
 
@@ -377,20 +343,22 @@ class NumberedRuns(DataFrameCarry):
     def aggregate(self, partition: Frame) -> tuple[Open, RunCount]:
         if not len(partition):
             return Open(0, None, 0), RunCount(0)
-        library, series = library_of(partition), self.carry.by.series(partition)
+        library = library_of(partition)
+        series = self.carry.by.series(library, partition)
         with library.acquire(partition):
-            heads = key_arrays(series).head_flags()
+            heads = key_arrays(library, series).head_flags()
             # look for the last run while a GPU counts
             count = library.xp.count_nonzero(heads)
-            open_ = self.carry.open_run(partition, last_head(library, heads))
-            first = boundary_key(series, 0)
+            start = last_head(library, heads)
+            open_ = self.carry.open_run(library, partition, series, start)
+            first = boundary_key(library, series, 0)
         return open_, RunCount(int(count), first, open_.border)
 
     def combine(self, aggregates: Sequence[tuple[Open, RunCount]]) -> tuple[Open, RunCount]:
         opens, counts = zip(*aggregates, strict=True)
         return self.carry.combine(opens), RunNumbers(self.carry.by).combine(counts)
 
-    def apply(self, partition: Any, prefix: tuple[Open, RunCount] | None) -> Any:
+    def apply(self, partition: Frame, prefix: tuple[Open, RunCount] | None) -> Any:
         open_, count = prefix or (None, RunCount(0))
         out = self.carry.apply(partition, open_)
         if count.runs < 2:  # the open run is not written yet
@@ -407,11 +375,8 @@ def decoded(frame: Frame) -> Any:
         if library.missing(lengths) is not None:
             raise wrong
         counts = stored_numbers(lengths).astype(INT64, copy=False)
-        flat = flat_frame(
-            library.select(
-                frame, [n not in ("run_start", "run_length") for n in library.names(frame)]
-            )
-        )
+        kept = [name not in ("run_start", "run_length") for name in library.names(frame)]
+        flat = flat_frame(library, library.select(frame, kept))
         try:
             return flat.repeated(counts, new_index=True)
         except ValueError as error:

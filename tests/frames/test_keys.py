@@ -17,6 +17,7 @@ import pytest
 
 from dask_gpuscan.frames.key_values import key_text, key_value
 from dask_gpuscan.frames.keys import FIRST_PROBE, first_end, last_start
+from dask_gpuscan.frames.registry import library_of
 
 ROWS = 9 * FIRST_PROBE
 
@@ -35,8 +36,9 @@ def test_runs_at_either_end(backend, heads):
     keys = np.zeros(ROWS, np.int64)
     keys[heads] = 1
     series = [backend.frame(pd.Series(keys.cumsum()))]
-    assert last_start(series) == heads[-1]
-    assert first_end(series) == (heads[1] if len(heads) > 1 else ROWS)
+    library = library_of(series[0])
+    assert last_start(library, series) == heads[-1]
+    assert first_end(library, series) == (heads[1] if len(heads) > 1 else ROWS)
 
 
 def arrow(values, dtype):

@@ -124,7 +124,7 @@ def test_what_is_shown_of_objects():
     layout = PANDAS.layout(np.dtype(np.float64))
     assert repr(layout) == "NumPyLayout()"
     assert repr(layout.view(np.zeros(3))) == "<View of 3 float64, nulls: InBand>"
-    assert repr(key_arrays([DF["k"], DF["n"]])) == "<Keys of 6 rows: int64, int64>"
+    assert repr(key_arrays(PANDAS, [DF["k"], DF["n"]])) == "<Keys of 6 rows: int64, int64>"
 
 
 @pytest.mark.skipif(has_cuda(), reason="cuDF may be here")

@@ -12,6 +12,7 @@ import pytest
 from dask.tokenize import tokenize
 
 from dask_gpuscan.api.arguments import cumulative
+from dask_gpuscan.frames.pandas.library import PANDAS
 from dask_gpuscan.kernels import BUILT_IN
 from dask_gpuscan.kernels.bounded_cache import BoundedCache
 from dask_gpuscan.ops.core import plans
@@ -303,7 +304,7 @@ def test_plans_keep_no_labels():
     for i in range(3):
         frame = pd.DataFrame(np.ones((2, 3)), columns=[f"{i}{name}" for name in "abc"])
         for operation, carry in ((scan, ColumnCarry), (shift, ColumnOverlap)):
-            carry(operation).planned(frame)
+            carry(operation).planned(PANDAS, frame)
         kept.append((len(scan.plans), len(shift.plans)))
     assert len(set(kept)) == 1
 
@@ -318,7 +319,7 @@ def test_initial_values_by_label_are_those_of_the_frame():
     scan = cumulative("cumsum", False, False, False, False, initial)
     for names in (["a", "b"], ["b", "a"]):
         frame = pd.DataFrame([[1, 1], [2, 2]], columns=names)
-        found, _ = ColumnCarry(scan).planned(frame)
+        found, _ = ColumnCarry(scan).planned(PANDAS, frame)
         assert [plan.options.initial for plan, _ in found] == [initial[name] for name in names]
 
 

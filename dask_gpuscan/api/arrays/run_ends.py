@@ -15,6 +15,7 @@ from ... import kernels
 from ...engines.run import check_in_memory
 from ...frames.keys import key_arrays
 from ...frames.messages import first_line
+from ...frames.pandas.library import PANDAS
 from ...frames.pandas.native import one_array
 from ...kernels.messages import shown
 
@@ -64,7 +65,7 @@ def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
     if isinstance(whole, pa.ChunkedArray):
         whole = one_array(whole)
     series = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([whole])), copy=False)
-    keys = key_arrays([series])
+    keys = key_arrays(PANDAS, [series])
     starts, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
     ends = pa.array(starts + lengths, pa.int64())
     return pa.RunEndEncodedArray.from_arrays(ends, whole.take(pa.array(starts)))

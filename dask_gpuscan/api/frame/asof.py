@@ -243,7 +243,8 @@ def _asked_names(
 ) -> list[Hashable]:
     empty = [frame.iloc[:0] for frame in frames]
     for frame, side in zip(empty, sides, strict=True):
-        key_arrays(side.by_columns(frame))  # refuses values that cannot be compared
+        # refuses values that cannot be compared
+        key_arrays(library_of(frame), side.by_columns(frame))
     hosts = [f.to_pandas() if hasattr(f, "to_pandas") else f for f in empty]
     on = [side.on_column(host) for side, host in zip(sides, hosts, strict=True)]
     if on[0].dtype == on[1].dtype and holds_decimals(on[0]):  # by which pandas matches no rows

@@ -7,10 +7,11 @@ from typing import Any
 
 from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.keys import By, are_factorized, check_subset
-from ...frames.registry import names_of
+from ...frames.registry import library_of, names_of
 from ...kernels.messages import name_list, shown
+from ...ops.consecutive import UniqueConsecutive
 from ...ops.groupby.adjacent import RunAggregates
-from ...ops.runs import NumberedRuns, RunLengths, UniqueConsecutive, decoded
+from ...ops.runs import NumberedRuns, RunLengths, decoded
 from ..arguments import check_choice
 from ..tables.tables import takes_tables
 from ..types import FrameT, Keep, Methods, Names, Obj, SeriesT
@@ -124,7 +125,8 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
 
 def with_default_index(obj: Any, meta: Any, carry: RunLengths | RunAggregates) -> Any:
     """Return the rows of a carry over runs, numbered over all partitions."""
-    if not are_factorized(carry.by.series(meta)):
+    library = library_of(meta)
+    if not are_factorized(library, carry.by.series(library, meta)):
         return run(obj, NumberedRuns(carry))
     # where keys have codes, counting the rows of the answer takes less time than counting runs ahead
     return engine_of(obj).renumber(run(obj, carry))

@@ -295,7 +295,7 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         """Whether keys that are objects have the dtype of their values in answers, known once there are data."""
         if self._engine.IN_PARTS:
             return False
-        keys: list[Any] = [self._by.column(self._meta, name) for name in self._by.columns]
+        keys = self._by.series(library_of(self._meta), self._meta)
         return True in [key.dtype == object for key in keys]
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 import pandas as pd
 
 from ...engines.run import meta_of, run
-from ...frames.registry import names_of
+from ...frames.registry import library_of, names_of
 from ...ops.groupby.adjacent import CheckAdjacent
 from ..absent import attribute
 from ..arguments import check_clustered, check_flags
@@ -136,7 +136,9 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
 
 def _check_no_categories(grouping: Grouping) -> None:
     """Raise a ValueError for keys that may have categories without rows."""
-    for title, key in zip(grouping.titles, grouping.by.series(meta_of(grouping.obj)), strict=True):
+    meta = meta_of(grouping.obj)
+    keys = grouping.by.series(library_of(meta), meta)
+    for title, key in zip(grouping.titles, keys, strict=True):
         if str(key.dtype) == "category":
             raise ValueError(
                 f"observed=False: key {title!r} is categorical, and only groups with rows are answered; "

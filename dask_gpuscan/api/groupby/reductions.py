@@ -118,14 +118,14 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
             return None
         if self._meta.ndim == 2 and [n for n in names if known.count(n) != 1 or names.count(n) > 1]:
             return None
-        keys = [key.dtype for key in self._by.series(self._meta)]
+        keys = [key.dtype for key in self._by.series(library_of(self._meta), self._meta)]
         dtypes = [self._column(n).dtype for n in names]
         if not library_of(self._meta).leaves_groups(keys, dtypes, name):
             return None
         with hints(self._as_series, numeric_only):
             parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
             way = self._way(self._reductions(parts, self._as_series))
-            way.spec.planned(self._meta)
+            way.spec.planned(library_of(self._meta), self._meta)
         by_kernels = all(isinstance(p.operation, ReduceColumn | NullIfNone) for p in parts)
         return way if by_kernels and isinstance(way, HashedReduce) else None
 

@@ -15,7 +15,8 @@ from ...ops.groupby.top_rows import KEEP, Top, TopRows
 from ...ops.runs import RunNumbers
 from ...ops.scan.row_number import CountRows
 from ...ops.sort.rank import RankGroups, RankOptions
-from ...ops.windows.surroundings import GroupOverlap, NeighbourOperation
+from ...ops.windows.group_surroundings import GroupOverlap
+from ...ops.windows.surroundings import NeighbourOperation
 from ..arguments import check_choice, check_column, check_count
 from ..family import family
 from ..frame.running import RunningMethods

@@ -1,5 +1,6 @@
 """The engine of Dask: expressions and layers, which know no column.
 
 Read `lookback` first: partitions that look back at those before them, or both ways. `tree_reduce` reduces all to one,
-`shuffle` moves rows. `engine` implements `..run.Engine`, and `compat` alone imports private names of Dask.
+`shuffle` moves rows, which `packed` makes bytes of. `engine` implements `..run.Engine`, and `compat` alone imports
+private names of Dask.
 """

@@ -15,9 +15,10 @@ from dask.task_spec import List, Task, TaskRef
 from ...ops.asof.asof import AsOf, Bounds, bounds, cut, ends, matched
 from ...ops.asof.columns import LEFT, RIGHT, AsOfSide
 from .compat import Expr, FrameBase, Projection, determine_column_projection, new_collection
-from .expressions import ExprMixin, SeparateKeyRead, input_of, partition_of
+from .expressions import ExprMixin, SeparateKeyRead, input_of, partition_of, read_separately
 from .lookback import Aggregate, Key, MatchingSummary, combined, prefixes
-from .shuffle import JoinRows, Packed, SplitPieces, brought_together, packed_rows, read_separately
+from .packed import Packed, packed_rows
+from .shuffle import JoinRows, SplitPieces, brought_together
 
 
 class AsOfMerge(ExprMixin, Expr):  # type: ignore[misc]

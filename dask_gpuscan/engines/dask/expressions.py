@@ -17,7 +17,9 @@ from ...frames.registry import aligned, check_names, choose_columns, library_of,
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from .compat import (
+    IO,
     AsType,
+    Blockwise,
     Expr,
     FrameBase,
     FromGraph,
@@ -57,7 +59,14 @@ class ExprMixin:
         if not isinstance(given, Expr):
             return given
         one: Any = self
-        return input_of(given, 0 if one._broadcast_dep(given) else number)
+        return self._input(given, 0 if one._broadcast_dep(given) else number)
+
+    def _input(self, given: Expr, number: int) -> Any:
+        """Return what `input_of` does; that of other partitions is kept, so that names are asked for once."""
+        made: dict[str, list[Any]] = vars(self).setdefault("_made", {})
+        if given._name not in made:
+            made[given._name] = inputs_of(given)
+        return made[given._name][number]
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,25 @@ class SeparateKeyRead:
 
     def __dask_tokenize__(self) -> Any:
         return type(self).__name__, self.reading._name
+
+
+def read_separately(keys: Any) -> Any:
+    """Return keys that are read separately if they come straight from files; others are computed once for all."""
+    if _is_made(keys):
+        return keys
+    alone = keys.simplify()
+    is_read = all(isinstance(e, (Blockwise, IO)) for e in alone.walk())
+    return SeparateKeyRead(alone) if is_read else keys
+
+
+def _is_made(expression: Any) -> bool:
+    """Return whether rows come out of a carry or a shuffle; this is faster than simplifying their expression."""
+    while not isinstance(expression, ExprMixin) or isinstance(expression, Blockwise):
+        sources = expression.dependencies()
+        if not sources:
+            return False
+        expression = sources[0]
+    return True
 
 
 class Aside(ExprMixin, Expr):  # type: ignore[misc]

@@ -14,6 +14,7 @@ import pandas as pd
 from dask.base import is_dask_collection
 from dask.task_spec import Task
 
+from ...frames.registry import library_of
 from ...ops.predicates.filter import (
     Predicate,
     append_column,
@@ -181,7 +182,7 @@ def check_mask(obj: Any, mask: Any) -> None:
 def check_predicate(obj: Any, predicate: Predicate) -> None:
     """Raise early the errors that partitions would raise for a predicate."""
     meta = obj._meta
-    if isinstance(predicate, Expression) and fused(meta, predicate) is not None:
+    if isinstance(predicate, Expression) and fused(library_of(meta), meta, predicate) is not None:
         return  # it compares numbers, whatever the rows
     filter_rows(meta.iloc[:0], predicate._meta if isinstance(predicate, FrameBase) else predicate)
     if not isinstance(predicate, Expression):

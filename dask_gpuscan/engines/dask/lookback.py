@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import field, replace
 from operator import getitem
 from typing import Any, ClassVar
@@ -28,7 +27,7 @@ from dask.sizeof import sizeof
 from dask.task_spec import List, Task, TaskRef
 from dask.utils import format_bytes, parse_bytes
 
-from ...frames.registry import Schema, common_schema, held_to, schema_of
+from ...frames.registry import EXPLAINED, Schema, common_schema, explain_failure, schema_of
 from ...kernels.late_dataclass import dataclass
 from ...ops.core.carry import Carry, DataFrameCarry, OverlapCarry, Summary
 from .compat import (
@@ -69,20 +68,13 @@ def combined(carry: Summary, aggregates: Sequence[Any]) -> Any:
     return aggregates[0] if len(aggregates) == 1 else carry.combine(aggregates)
 
 
-@contextmanager
-def _numbered(number: Any) -> Iterator[None]:
-    """Begin the message of a ValueError in the block with the number of the partition."""
+def _apply(carry: Carry, number: Any, partition: Any, *aggregates: Any) -> Any:
     try:
-        yield
+        return carry.apply(partition, combined(carry, aggregates))
     except ValueError as error:
         if type(error) is not ValueError:
             raise
         raise ValueError(f"partition {number}: {error}") from error
-
-
-def _apply(carry: Carry, number: Any, partition: Any, *aggregates: Any) -> Any:
-    with _numbered(number):
-        return carry.apply(partition, combined(carry, aggregates))
 
 
 def _running(carry: Summary, *aggregates: Any) -> list[Any]:
@@ -215,16 +207,11 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Checked:
-    """A carry that refuses partitions with other columns than the others, and otherwise works as the one inside."""
+    """A carry that refuses partitions with other columns than the others."""
 
     carry: Any
     checked: Schema | None = None
     """The columns that were checked before."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "carry":
-            raise AttributeError(name)
-        return getattr(self.carry, name)  # properties of the carry inside
 
 
 @dataclass(frozen=True)
@@ -238,8 +225,11 @@ class MatchingSummary(Checked, Summary):
         return self.carry.window
 
     def aggregate(self, partition: Any) -> Aggregate:
-        with held_to(self.checked, partition):
+        try:
             return Aggregate(schema_of(partition), self.carry.aggregate(partition))
+        except EXPLAINED:
+            explain_failure(self.checked, partition)
+            raise
 
     def combine(self, aggregates: Sequence[Aggregate]) -> Aggregate:
         schema = common_schema([a.schema for a in aggregates])
@@ -253,6 +243,10 @@ class Matching(MatchingSummary):
     carry: DataFrameCarry
 
     @property
+    def reverse(self) -> bool:
+        return self.carry.reverse
+
+    @property
     def final(self) -> Matching:
         """The carry for the partition that nothing follows."""
         return replace(self, carry=self.carry.final or self.carry)
@@ -260,8 +254,11 @@ class Matching(MatchingSummary):
     def apply(self, partition: Any, prefix: Aggregate | None) -> Any:
         if prefix is not None:
             common_schema([prefix.schema, schema_of(partition)])
-        with held_to(self.checked, partition):
+        try:
             return self.carry.apply(partition, None if prefix is None else prefix.inner)
+        except EXPLAINED:
+            explain_failure(self.checked, partition)
+            raise
 
 
 @dataclass(frozen=True)
@@ -291,8 +288,8 @@ class LookBack(ExprMixin, Expr):  # type: ignore[misc]
 
     @property
     def carry(self) -> Any:
-        """The carry: an operand, not a column."""
-        return self.operand("carry")
+        """The carry without its checks: an operand, not a column."""
+        return self.operand("carry").carry
 
     @property
     def before(self) -> Aggregate | None:
@@ -322,7 +319,7 @@ class LookBack(ExprMixin, Expr):  # type: ignore[misc]
         count = self.frame.npartitions
         inputs = inputs_of(self.frame)
         outputs = [(self._name, i) for i in range(count)]
-        carry = replace(self.carry, checked=schema_of(self.frame._meta))
+        carry = replace(self.operand("carry"), checked=schema_of(self.frame._meta))
         held = is_held(self.frame)
         return tasks(self._name, inputs, outputs, carry, held=held, seen=self.before)
 
@@ -382,8 +379,11 @@ class MatchingOverlap(Checked):
         if around:
             common_schema([*(side.schema for side in around), schema_of(partition)])
         inner = [None if side is None else side.inner for side in (before, after)]
-        with held_to(self.checked, partition):
+        try:
             return self.carry.apply(partition, *inner)
+        except EXPLAINED:
+            explain_failure(self.checked, partition)
+            raise
 
     def _matching(self, side: Summary | None) -> Summary | None:
         return None if side is None else MatchingSummary(side, self.checked)
@@ -393,17 +393,17 @@ class MapOverlap(LookBack):
     """A carry over the partitions of a dataframe or series that looks both ways, as a Dask expression."""
 
     def _layer(self) -> dict[Key, Any]:
-        carry = replace(self.carry, checked=schema_of(self.frame._meta))
+        carry = replace(self.operand("carry"), checked=schema_of(self.frame._meta))
         name, count = self._name, self.frame.npartitions
         inputs = inputs_of(self.frame)
         graph: dict[Key, Any] = {}
         before: list[list[Any]] = [[]] * count
-        after, held = before, is_held(self.frame)
-        if carry.before is not None:
-            seen = self.before
-            before = prefixes(f"before-{name}", inputs, carry.before, graph, held=held, seen=seen)
-        if carry.after is not None:
-            behind = prefixes(f"after-{name}", inputs[::-1], carry.after, graph, held=held)
+        after, held, seen = before, is_held(self.frame), self.before
+        earlier, later = carry.before, carry.after
+        if earlier is not None:
+            before = prefixes(f"before-{name}", inputs, earlier, graph, held=held, seen=seen)
+        if later is not None:
+            behind = prefixes(f"after-{name}", inputs[::-1], later, graph, held=held)
             after = behind[::-1]
         for i, partition in enumerate(inputs):
             sides = [List(*given) for given in (before[i], after[i])]
@@ -418,12 +418,19 @@ class AlignedMapOverlap(MapOverlap, AlignedLookBack):
 def _apply_between(
     carry: OverlapCarry, number: int, partition: Any, before: list[Any], after: list[Any]
 ) -> Any:
-    sides = [(carry.before, before), (carry.after, after)]
-    found = [None if side is None else combined(side, given) for side, given in sides]
+    # the carry makes its sides anew each time, and one aggregate needs none
+    found = [
+        combined(getattr(carry, side), given) if len(given) > 1 else next(iter(given), None)
+        for side, given in (("before", before), ("after", after))
+    ]
     for side in found:
         _warn_if_large(side)
-    with _numbered(number):
+    try:
         return carry.apply(partition, *found)
+    except ValueError as error:
+        if type(error) is not ValueError:
+            raise
+        raise ValueError(f"partition {number}: {error}") from error
 
 
 def _warn_if_large(side: Any) -> None:

@@ -38,7 +38,8 @@ from .compat import (
 )
 from .expressions import Aside, ExprMixin, Inlined, collected, input_of, partition_of
 from .lookback import look_back
-from .shuffle import ChooseSplitters, Packed, Sampled, SplitPieces, brought_together, packed_rows
+from .packed import Packed, packed_rows
+from .shuffle import ChooseSplitters, Sampled, SplitPieces, brought_together
 
 
 class Ranked(ExprMixin, CumulativeAggregations):  # type: ignore[misc]

@@ -12,17 +12,14 @@ sorted once more, where equal rows stay as they are: so no row needs a number, a
 from __future__ import annotations
 
 import functools
-import pickle
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import isqrt
 from typing import Any, ClassVar
 
 import dask
-import numpy as np
 import pandas as pd
-import pyarrow as pa
 from dask.sizeof import sizeof
 from dask.task_spec import List, Task, TaskRef
 
@@ -33,7 +30,6 @@ from ...ops.scan.row_number import ResetIndex
 from ...ops.sort.pieces import ByKey, Join, PartitionSlices, Splitter, are_alike, join_alike
 from ...ops.sort.sort import Order, Splitters, sample, sort_rows, split, splitters
 from .compat import (
-    IO,
     Blockwise,
     Expr,
     Projection,
@@ -42,18 +38,22 @@ from .compat import (
     new_collection,
     plain_column_projection,
 )
-from .expressions import Chosen, ExprMixin, SeparateKeyRead, input_of, inputs_of, partition_of
+from .expressions import (
+    Chosen,
+    ExprMixin,
+    SeparateKeyRead,
+    inputs_of,
+    partition_of,
+    read_separately,
+)
 from .lookback import look_back
-
-TARGET, ORIGIN, PIECE = "_partitions", "origin", "piece"
-"""The columns of pieces as rows that Dask shuffles; the first has the name that Dask uses."""
+from .packed import TARGET, Packed, Unpacked, packed_rows
 
 
-class Shuffled(ExprMixin, Expr):  # type: ignore[misc]
-    """As many partitions, each with its pieces of all old ones, in the order of these."""
+class Rearranged(ExprMixin):
+    """Rows of a frame in as many partitions, whose divisions are not known."""
 
-    _parameters = ("frame", "cut")
-    _label = "move"
+    frame: Any
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -62,12 +62,19 @@ class Shuffled(ExprMixin, Expr):  # type: ignore[misc]
     def _divisions(self) -> Any:
         return (None,) * (self.frame.npartitions + 1)
 
+
+class Shuffled(Rearranged, Expr):  # type: ignore[misc]
+    """As many partitions, each with its pieces of all old ones, in the order of these."""
+
+    _parameters = ("frame", "cut")
+    _label = "move"
+
     def _lower(self) -> Any:
         operands = [self.frame, self.operand("cut")]
         return brought_together(CutPieces, PackedCutPieces, operands, JoinRows())
 
 
-class CutPieces(ExprMixin, Expr):  # type: ignore[misc]
+class CutPieces(Rearranged, Expr):  # type: ignore[misc]
     """Each partition cut into pieces, one for each new partition."""
 
     _parameters = ("frame", "cut")
@@ -75,13 +82,6 @@ class CutPieces(ExprMixin, Expr):  # type: ignore[misc]
     @property
     def _label(self) -> str:
         return f"cut-{self.operand('cut').label}"
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return self.frame._meta
-
-    def _divisions(self) -> Any:
-        return (None,) * (self.frame.npartitions + 1)
 
     @staticmethod
     def _pieces(frame: Any, cut: Splitter, count: int, number: int) -> Any:
@@ -94,14 +94,6 @@ class CutPieces(ExprMixin, Expr):  # type: ignore[misc]
             key = self._name, i
             graph[key] = Task(key, self._pieces, frame, cut, count, i)
         return graph
-
-
-class Packed(ExprMixin):
-    """Pieces as rows of a frame that Dask shuffles: target, origin, and the piece as bytes."""
-
-    @functools.cached_property
-    def _meta(self) -> pd.DataFrame:
-        return packed_rows([], 0)
 
 
 class PackedCutPieces(Packed, CutPieces):
@@ -277,54 +269,15 @@ TOGETHER: dict[str, type[Together]] = {"shared": TakenTogether, "tasks": MovedTo
 """Ways in which frames themselves are handed on; in other ways, Dask shuffles them as bytes."""
 
 
-# --- pieces that Dask shuffles, to disk or between workers --------------------------------------------
-
-
-def packed_rows(pieces: Iterable[tuple[int, PartitionSlices]], origin: int) -> pd.DataFrame:
-    """Return pieces, and the numbers of the new partitions, as rows; they were cut from the one numbered `origin`."""
-    filled = {number: pickle.dumps(piece, pickle.HIGHEST_PROTOCOL) for number, piece in pieces}
-    # pandas itself would make all bytes as long as the longest
-    packed = pd.arrays.ArrowExtensionArray(pa.array(list(filled.values()), pa.large_binary()))
-    targets = np.array(list(filled), np.int64)
-    return pd.DataFrame({TARGET: targets, ORIGIN: np.full_like(targets, origin), PIECE: packed})
-
-
-class Unpacked(ExprMixin, Blockwise):  # type: ignore[misc]
-    """New partitions, each joined from its rows of pieces."""
-
-    _parameters = ("frame", "join", "like")
-    _label = "join"
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return self.operand("like")
-
-    @staticmethod
-    def operation(rows: pd.DataFrame, join: Join, like: Any) -> Any:
-        origins = rows[ORIGIN].to_numpy()
-        in_order = np.argsort(origins)
-        pieces = [pickle.loads(piece) for piece in rows[PIECE].array[in_order]]
-        if not pieces:
-            return join([PartitionSlices.of(like, [(0, 0)])], 0, [0])
-        return join(pieces, 0, origins[in_order].tolist())
-
-
 # --- rows in order -------------------------------------------------------------------------------------
 
 
-class Sorted(ExprMixin, Expr):  # type: ignore[misc]
+class Sorted(Rearranged, Expr):  # type: ignore[misc]
     """The rows of all partitions in order, in as many partitions; `keys` has the columns that the order needs."""
 
     _parameters = ("frame", "keys", "order")
     _label = "sort"
     _is_length_preserving = True
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return self.frame._meta
-
-    def _divisions(self) -> Any:
-        return (None,) * (self.frame.npartitions + 1)
 
     def _simplify_up(self, parent: Any, dependents: Any) -> Any:
         if not isinstance(parent, Projection) or self.frame.ndim == 1:
@@ -387,7 +340,7 @@ class ChooseSplitters(ExprMixin, Expr):  # type: ignore[misc]
         return {key: Task(key, splitters, List(*refs), self.operand("order"))}
 
 
-class SplitPieces(ExprMixin, Blockwise):  # type: ignore[misc]
+class SplitPieces(Rearranged, Blockwise):  # type: ignore[misc]
     """Partitions cut at common splitters, into a piece for each new partition.
 
     The reading of a partition is fused into the task, so that nothing is read before there are splitters.
@@ -397,19 +350,12 @@ class SplitPieces(ExprMixin, Blockwise):  # type: ignore[misc]
     _label = "cut"
     operation: ClassVar[Callable[..., Any]] = staticmethod(split)
 
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return self.frame._meta
-
-    def _divisions(self) -> Any:
-        return (None,) * (self.frame.npartitions + 1)
-
     def _broadcast_dep(self, dep: Any) -> bool:
         return bool(dep._name == self.operand("splitters")._name)
 
     def _task(self, name: Any, index: int) -> Task:
         found = partition_of(self.operand("splitters"), 0)
-        frame = input_of(self.frame, index)
+        frame = self._input(self.frame, index)
         return Task(name, self.operation, frame, self.operand("order"), found, index)
 
 
@@ -421,25 +367,6 @@ class PackedPieces(Packed, SplitPieces):
     """The same as rows of a frame that Dask shuffles."""
 
     operation = staticmethod(_split_packed)
-
-
-def read_separately(keys: Any) -> Any:
-    """Return keys that are read separately if they come straight from files; others are computed once for all."""
-    if _is_made(keys):
-        return keys
-    alone = keys.simplify()
-    is_read = all(isinstance(e, (Blockwise, IO)) for e in alone.walk())
-    return SeparateKeyRead(alone) if is_read else keys
-
-
-def _is_made(expression: Any) -> bool:
-    """Return whether rows come out of a carry or a shuffle; this is faster than simplifying their expression."""
-    while not isinstance(expression, ExprMixin) or isinstance(expression, Blockwise):
-        sources = expression.dependencies()
-        if not sources:
-            return False
-        expression = sources[0]
-    return True
 
 
 def sort(obj: Any, order: Order, ignore_index: bool) -> Any:

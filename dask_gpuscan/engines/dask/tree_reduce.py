@@ -10,7 +10,7 @@ from typing import Any
 
 from dask.task_spec import List, Task, TaskRef
 
-from ...frames.registry import Schema, held_to, schema_of
+from ...frames.registry import EXPLAINED, Schema, explain_failure, schema_of
 from ...ops.core.carry import TreeReduction
 from .compat import Expr, new_collection
 from .expressions import ExprMixin, inputs_of
@@ -25,8 +25,11 @@ def _merge(reduction: TreeReduction, tables: list[Any]) -> Any:
 
 
 def _table(reduction: TreeReduction, partition: Any, checked: Schema) -> Any:
-    with held_to(checked, partition):
+    try:
         return reduction.table(partition)
+    except EXPLAINED:
+        explain_failure(checked, partition)
+        raise
 
 
 def _finish(reduction: TreeReduction, tables: list[Any], frame: Any) -> Any:

@@ -318,6 +318,11 @@ class PandasColumn:
         return len(self.array)
 
 
+def column_of(array: PandasArray, name: Hashable = None) -> PandasColumn:
+    """Return an array as a column."""
+    return PandasColumn(name, array)
+
+
 AnyColumn: TypeAlias = PandasColumn | pd.Series
 """A column of a frame, or what a user gave as one."""
 
@@ -405,6 +410,11 @@ def column_in(frame: pd.DataFrame, name: Hashable) -> AnyColumn:
     if not isinstance(place, int):
         return frame[name]
     return PandasColumn(name, frame._get_column_array(place))
+
+
+def every_name(frame: pd.DataFrame) -> list[Hashable]:
+    """Return the names of the columns of a frame, in order."""
+    return labels_in(frame.columns).names.copy()
 
 
 def every_column(frame: pd.DataFrame) -> list[Column]:

@@ -52,8 +52,10 @@ from .layouts import (
     array_of,
     bare,
     column_in,
+    column_of,
     every_column,
     every_dtype,
+    every_name,
     holds_null,
     holds_text,
     labels_at,
@@ -105,9 +107,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     # --- frames and their columns ---------------------------------------------------------------------
 
-    def names(self, frame: pd.DataFrame) -> list[Hashable]:
-        return labels_in(frame.columns).names.copy()
-
+    names = staticmethod(every_name)
     column = staticmethod(column_in)
     dtypes = staticmethod(every_dtype)
     columns = staticmethod(every_column)
@@ -391,8 +391,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     array = staticmethod(array_of)
 
-    def as_column(self, array: PandasArray, name: Hashable = None) -> PandasColumn:
-        return PandasColumn(name, array)
+    as_column = staticmethod(column_of)
 
     def slice_column(self, column: AnyColumn, start: int, stop: int) -> PandasColumn:
         return PandasColumn(column.name, column.array[start:stop])

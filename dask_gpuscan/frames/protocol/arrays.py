@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..types import Array, Column, DType, Frame, HostRow, Labels, Scalar, T, Values, View
+from ..types import Array, Column, DType, Frame, HostRow, Labels, Scalar, Series, T, Values, View
 
 
 class Arrays(Protocol):
@@ -81,7 +81,7 @@ class Arrays(Protocol):
         one, and its labels have a name if that is the same on both sides.
         """
 
-    def series(self, array: Array, index: Labels | None, name: Hashable = None) -> Frame:
+    def series(self, array: Array, index: Labels | None, name: Hashable = None) -> Series:
         """Return an array as a series."""
 
     def acquire(self, frame: Frame) -> AbstractContextManager[object]:

@@ -99,7 +99,7 @@ class RowGroups(ReducibleGroups):
         return out.reshape(self.shape)
 
     def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+        self, op: Operator, values: Values, *, nulls: Nulls = None, dtype: np.dtype | None = None
     ) -> Callable[[], States]:
         if self._are_few:
             groups: ReducibleGroups = NumberedGroups(self._coded)

@@ -1,4 +1,4 @@
-"""What all operations share: `operation`, `plans`, `groups`, `sorted_groups`, `columnwise`, `carry`, and `flat_frame`.
+"""What all operations share: `operation`, `plans`, `groups`, `segment_groups`, `sorted_groups`, `columnwise`, `carry`.
 
-Read them in this order. No operation lives here: see the other folders.
+Read them in this order, and `flat_frame` last. No operation lives here: see the other folders.
 """

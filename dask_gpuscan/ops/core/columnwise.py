@@ -9,6 +9,7 @@ import numpy as np
 
 from ...frames.protocol import Library
 from ...frames.registry import column_of, columns_of, is_frame, library_of, names_of
+from ...frames.types import Array, Column, Frame, Series
 from ...kernels.late_dataclass import dataclass
 from .carry import DataFrameCarry
 from .groups import BACKWARD, FORWARD, OneGroup, States
@@ -21,7 +22,7 @@ class FrameColumns:
 
     keeps_index = True
 
-    def inputs(self, frame: Any) -> list[list[Any]]:
+    def inputs(self, library: Library, frame: Frame) -> list[list[Any]]:
         """Columns of `frame` by the operation that takes them."""
         raise NotImplementedError
 
@@ -29,18 +30,18 @@ class FrameColumns:
         """Return the operations; there are `count`."""
         raise NotImplementedError
 
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
+    def build(self, library: Library, frame: Frame, arrays: list[Array]) -> Any:
         """Make the result of the operations' arrays."""
         raise NotImplementedError
 
-    def check(self, frame: Any) -> None:
-        self.planned(frame)
+    def check(self, frame: Frame) -> None:
+        self.planned(library_of(frame), frame)
 
     def planned(
-        self, frame: Any, checks: bool = True
+        self, library: Library, frame: Frame, checks: bool = True
     ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
         """Return planned operations with columns, and dtypes of answers; without checks, None for what has no plan."""
-        pairs, dtypes, inputs = [], [], self.inputs(frame)
+        pairs, dtypes, inputs = [], [], self.inputs(library, frame)
         for operation, columns in zip(self.operations(len(inputs)), inputs, strict=True):
             if isinstance(operation, PlannedOperation):
                 operation, dtype = operation.planned(columns)
@@ -50,10 +51,11 @@ class FrameColumns:
             dtypes.append(dtype)
         return pairs, dtypes
 
-    def meta(self, frame: Any) -> Any:
-        _, dtypes = self.planned(frame)
+    def meta(self, frame: Frame) -> Any:
         library = library_of(frame)
-        return self.build(library.no_rows(frame), [map_outputs(library.empty, d) for d in dtypes])
+        _, dtypes = self.planned(library, frame)
+        arrays = [map_outputs(library.empty, dtype) for dtype in dtypes]
+        return self.build(library, library.no_rows(frame), arrays)
 
 
 class OneOperation(FrameColumns):
@@ -77,30 +79,30 @@ class EachColumn(OneOperation):
     """The name of a column that stays as it is."""
     columnwise = True
 
-    def _kept(self, frame: Any) -> Any:
+    def _kept(self, frame: Frame) -> Any:
         if not self.numeric_only or frame.ndim == 1:
             return frame
         return numeric_columns(frame)
 
-    def _columns(self, frame: Any) -> list[Any]:
-        columns = columns_of(self._kept(frame) if self.numeric_only else frame)
+    def inputs(self, library: Library, frame: Frame) -> list[list[Any]]:
+        return [[column] for column in self._columns(library, frame)]
+
+    def _columns(self, library: Library, frame: Frame) -> list[Any]:
+        kept = self._kept(frame) if self.numeric_only else frame
+        columns = [kept] if kept.ndim == 1 else library.columns(kept)
         return [c for c in columns if c.name != self.beside] if self.beside is not None else columns
 
-    def inputs(self, frame: Any) -> list[list[Any]]:
-        return [[column] for column in self._columns(frame)]
-
     def planned(
-        self, frame: Any, checks: bool = True
+        self, library: Library, frame: Frame, checks: bool = True
     ) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
         if not isinstance(self.operation, PlannedOperation):
-            return super().planned(frame, checks)
-        columns = self._columns(frame)
+            return super().planned(library, frame, checks)
+        columns = self._columns(library, frame)
         plans, dtypes = self.operation.planned_each(columns)
         inputs: Any = zip(columns, strict=True)
         return list(zip(plans, inputs, strict=True)), dtypes
 
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
-        library = library_of(frame)
+    def build(self, library: Library, frame: Frame, arrays: list[Array]) -> Any:
         if self.beside is None:
             return library.rebuild(self._kept(frame), arrays)
         others = [name for name in library.names(frame) if name != self.beside]
@@ -116,11 +118,11 @@ class AllColumns(OneOperation):
 
     columnwise = False
 
-    def inputs(self, frame: Any) -> list[list[Any]]:
+    def inputs(self, library: Library, frame: Frame) -> list[list[Any]]:
         return [columns_of(frame)]
 
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
-        return library_of(frame).series(arrays[0], library_of(frame).index(frame))
+    def build(self, library: Library, frame: Frame, arrays: list[Array]) -> Any:
+        return library.series(arrays[0], library.index(frame))
 
 
 class NamedColumns(FrameColumns):
@@ -134,11 +136,11 @@ class NamedColumns(FrameColumns):
     def operations(self, count: int) -> Sequence[Any]:
         return [part.operation for part in self.parts]
 
-    def inputs(self, frame: Any) -> list[list[Any]]:
+    def inputs(self, library: Library, frame: Frame) -> list[list[Any]]:
         return [[column_of(frame, name) for name in part.sources] for part in self.parts]
 
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
-        library, index = library_of(frame), library_of(frame).index(frame)
+    def build(self, library: Library, frame: Frame, arrays: list[Array]) -> Any:
+        index = library.index(frame)
         names, arrays = named_answers(self.parts, arrays)
         if self.as_series:
             return library.series(arrays[0], index, names[0])
@@ -150,9 +152,10 @@ class NamedColumns(FrameColumns):
 class FrameCarry(FrameColumns, DataFrameCarry):
     """Scans as a carry."""
 
-    def aggregate(self, partition: Any) -> tuple[States, ...]:
-        (pairs, _), one = self.planned(partition, False), BACKWARD if self.reverse else FORWARD
-        with library_of(partition).acquire(partition):
+    def aggregate(self, partition: Frame) -> tuple[States, ...]:
+        library, one = library_of(partition), BACKWARD if self.reverse else FORWARD
+        pairs, _ = self.planned(library, partition, False)
+        with library.acquire(partition):
             # begin all before waiting for one
             begun = [operation.aggregate(columns, one) for operation, columns in pairs]
             return tuple([wait() for wait in begun])
@@ -162,24 +165,26 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         pairs = zip(self.operations(len(states)), states, strict=True)
         return tuple(operation.combine(each_state) for operation, each_state in pairs)
 
-    def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
+    def apply(self, partition: Frame, prefix: tuple[States, ...] | None) -> Any:
         return self._answer(partition, prefix, False)
 
-    def whole(self, frame: Any) -> Any:
+    def whole(self, frame: Frame) -> Any:
         return self._answer(frame, None, True)
 
-    def _answer(self, partition: Any, prefix: tuple[States, ...] | None, checks: bool) -> Any:
-        pairs, _ = self.planned(partition, checks)
-        with library_of(partition).acquire(partition):
+    def _answer(self, partition: Frame, prefix: tuple[States, ...] | None, checks: bool) -> Any:
+        library = library_of(partition)
+        pairs, _ = self.planned(library, partition, checks)
+        with library.acquire(partition):
             arrays = _applied(pairs, BACKWARD if self.reverse else FORWARD, prefix)
-        return self.build(partition, arrays)
+        return self.build(library, partition, arrays)
 
     def follow(
-        self, partition: Any, prefix: tuple[States, ...] | None
+        self, partition: Frame, prefix: tuple[States, ...] | None
     ) -> tuple[Any, tuple[States, ...]]:
-        (pairs, _), one = self.planned(partition, False), BACKWARD if self.reverse else FORWARD
+        library, one = library_of(partition), BACKWARD if self.reverse else FORWARD
+        pairs, _ = self.planned(library, partition, False)
         states = prefix or [None] * len(pairs)
-        with library_of(partition).acquire(partition):
+        with library.acquire(partition):
             found = [
                 _followed(operation, columns, one, state, general.combine)
                 for (operation, columns), state, general in zip(
@@ -187,19 +192,19 @@ class FrameCarry(FrameColumns, DataFrameCarry):
                 )
             ]
             seen = tuple([wait() for _, wait in found])
-        return self.build(partition, [array for array, _ in found]), seen
+        return self.build(library, partition, [array for array, _ in found]), seen
 
-    def last(self, frame: Any, seen: tuple[States, ...]) -> Any:
-        pairs, _ = self.planned(frame, False)
+    def last(self, frame: Frame, seen: tuple[States, ...]) -> Any:
+        library = library_of(frame)
+        pairs, _ = self.planned(library, frame, False)
         if not all(hasattr(operation, "last") for operation, _ in pairs):
             return None
-        library = library_of(frame)
         arrays = [
             operation.last(columns, of_one_group(library, states))
             for (operation, columns), states in zip(pairs, seen, strict=True)
         ]
         none = [map_outputs(lambda a: library.empty(a.dtype), each) for each in arrays]
-        names = names_of(self.build(library.no_rows(frame), none))
+        names = names_of(self.build(library, library.no_rows(frame), none))
         if isinstance(self, NamedColumns):
             _, arrays = named_answers(self.parts, arrays)
         return one_table(library, names, arrays)
@@ -218,7 +223,7 @@ def _applied(
 
 def _followed(
     operation: Any,
-    columns: list[Any],
+    columns: list[Column],
     one: OneGroup,
     before: States | None,
     combine: Callable[[list[States]], States],
@@ -277,7 +282,7 @@ def of_one_group(library: Library, states: States) -> States:
     return tuple([xp.asarray([x]) if isinstance(x, np.generic) else x for x in states])
 
 
-def one_table(library: Library, names: Sequence[Hashable], arrays: Sequence[Any]) -> Any:
+def one_table(library: Library, names: Sequence[Hashable], arrays: Sequence[Array]) -> Any:
     """Return a frame of arrays; a column without a name is called "value"."""
     named = ["value" if name is None else name for name in names]
     return library.frame(list(arrays), named, library.range_index(0, len(arrays[0])))
@@ -302,7 +307,7 @@ def named_answers(parts: Sequence[Part[Any]], answers: list[Any]) -> tuple[list[
 
 
 def join_columns(
-    frame: Any, names: Sequence[Hashable], what: str, by_label: bool, *others: Any
+    frame: Frame, names: Sequence[Hashable], what: str, by_label: bool, *others: Any
 ) -> Any:
     """Return a frame of the columns of a frame or series and of other series, row by row.
 
@@ -328,7 +333,7 @@ def join_columns(
     return library.frame(arrays, names, index)
 
 
-def labelled_columns(frame: Any, names: Sequence[Hashable], like: Any) -> Any:
+def labelled_columns(frame: Frame, names: Sequence[Hashable], like: Frame) -> Any:
     """Return these columns of a frame, under the labels that another frame has for them."""
     library = library_of(frame)
     own = names_of(frame)
@@ -337,13 +342,13 @@ def labelled_columns(frame: Any, names: Sequence[Hashable], like: Any) -> Any:
     return library.frame(arrays, list(names), library.index(frame), like)
 
 
-def without_name(series: Any) -> Any:
+def without_name(series: Series) -> Any:
     """Return a series without its name."""
     library = library_of(series)
     return library.series(library.array(series), library.index(series))
 
 
-def pair_rows(frame: Any, own: Any, others: Any, places: Sequence[Sequence[int]]) -> Any:
+def pair_rows(frame: Frame, own: Frame, others: Frame, places: Sequence[Sequence[int]]) -> Any:
     """Return the answers for pairs, with a column for each own column, and a row for each row and each other column.
 
     Parameters
@@ -375,7 +380,7 @@ def pair_rows(frame: Any, own: Any, others: Any, places: Sequence[Sequence[int]]
     return library.frame(arrays, library.names(own), index, own)
 
 
-def numeric_columns(frame: Any) -> Any:
+def numeric_columns(frame: Frame) -> Any:
     """Return the columns that `numeric_only` keeps."""
     library = library_of(frame)
     return library.select(frame, [library.is_numeric(column.dtype) for column in columns_of(frame)])

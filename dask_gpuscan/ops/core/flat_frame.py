@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import kernels
-from ...frames.registry import columns_of, library_of
-from ...frames.types import Array, Column, DType, Frame, Labels, Layout, Values
+from ...frames.protocol import Library
+from ...frames.types import Array, Column, DType, Labels, Layout, Values
 from ...kernels.late_dataclass import dataclass
 from .groups import INT64
 
@@ -37,8 +37,9 @@ class FlatColumn:
 
 @dataclass(frozen=True)
 class FlatFrame:
-    """A frame or series and its arrays of fixed width."""
+    """A frame or series of a library, and its arrays of fixed width."""
 
+    library: Library
     frame: Any
     columns: list[FlatColumn]
     arrays: list[Values]
@@ -55,7 +56,7 @@ class FlatFrame:
 
         Positions may be None where all columns are in the arrays and there is an index.
         """
-        library = library_of(self.frame)
+        library = self.library
         made: list[Array] = []
         for c in self.columns:
             if c.layout is None:
@@ -76,7 +77,7 @@ class FlatFrame:
         MemoryError
             If the frame would not fit into memory; raised before any is taken.
         """
-        library = library_of(self.frame)
+        library = self.library
         width = sum(getattr(dtype, "itemsize", 8) for dtype in self.others)
         # columns that are not in the arrays are taken at the rows' positions
         needs_rows = bool(self.others) or not self.arrays or not new_index
@@ -87,17 +88,19 @@ class FlatFrame:
         return self.rebuild(arrays, positions, index)
 
 
-def flat_frame(frame: Frame) -> FlatFrame:
+def flat_frame(library: Library, frame: Any) -> FlatFrame:
     """Return a frame or series with its columns of fixed width as arrays."""
-    return FlatFrame(frame, *flat_columns(columns_of(frame)))
+    columns = [frame] if frame.ndim == 1 else library.columns(frame)
+    return FlatFrame(library, frame, *flat_columns(library, columns))
 
 
-def flat_columns(given: Sequence[Column]) -> tuple[list[FlatColumn], list[Values]]:
+def flat_columns(
+    library: Library, given: Sequence[Column]
+) -> tuple[list[FlatColumn], list[Values]]:
     """Return how columns lie in arrays, and the arrays."""
     columns: list[FlatColumn] = []
     arrays: list[Values] = []
     for column in given:
-        library = library_of(column)
         array, start, masked = library.array(column), len(arrays), False
         layout = library.moved_layout(column.dtype)
         if layout is not None:

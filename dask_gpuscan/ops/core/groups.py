@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, reduce
+from functools import reduce
 from operator import and_
 from typing import Any, TypedDict, Unpack
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from ... import kernels
 from ...frames.keys import Keys
+from ...frames.protocol import Library
 from ...frames.types import ArrayModule, GroupIds, Values
 from ...kernels import BUILT_IN, Nulls, Operator
 from ...kernels.bounded_cache import BoundedCache
@@ -38,7 +39,7 @@ States = tuple[Any, ...]
 ANY = BUILT_IN["logical_any"]
 
 
-def ones(xp: Any, count: int, dtype: Any = INT64) -> Any:
+def ones(xp: ArrayModule, count: int, dtype: np.dtype | type[np.generic] = INT64) -> Any:
     """Return an array of ones for kernels to read: if many in NumPy one number, as they read any strides."""
     if xp is np and count >= MANY:
         return np.broadcast_to(np.ones((), dtype), count)
@@ -94,7 +95,7 @@ class ReducibleGroups(Groups):
     """Rows in groups that can be reduced."""
 
     def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+        self, op: Operator, values: Values, *, nulls: Nulls = None, dtype: np.dtype | None = None
     ) -> Callable[[], States]:
         """Begin to reduce each group; the function that is returned waits for the states."""
         raise NotImplementedError
@@ -125,7 +126,7 @@ class OneGroup(ReducibleGroups):
         return out
 
     def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+        self, op: Operator, values: Values, *, nulls: Nulls = None, dtype: np.dtype | None = None
     ) -> Callable[[], States]:
         _, read = aggregating(op, values, dtype=dtype, nulls=nulls, reverse=self.reverse)
         return lambda: fields_of(read())
@@ -172,7 +173,7 @@ class GroupsAsRuns(ReducibleGroups):
         op: Operator,
         values: Values,
         *,
-        saw_null: Any = None,
+        saw_null: Values | None = None,
         **options: Unpack[GroupScanArguments],
     ) -> Any:
         out, _ = kernels.scan_by_key(
@@ -235,7 +236,7 @@ class AdjacentGroups(GroupsAsRuns):
         return first, last
 
     def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+        self, op: Operator, values: Values, *, nulls: Nulls = None, dtype: np.dtype | None = None
     ) -> Callable[[], States]:
         starts, states = kernels.reduce_by_key(
             op,
@@ -249,55 +250,6 @@ class AdjacentGroups(GroupsAsRuns):
         if starts is not None:
             self._starts = starts
         return lambda: fields_of(states)
-
-
-class SegmentGroups(GroupsAsRuns):
-    """Groups lie between offsets, and may have no rows: a reduction has a state for these too.
-
-    Parameters
-    ----------
-    xp : module
-        Of the arrays: NumPy or CuPy.
-    offsets : array of int32 or int64
-        Where each group begins, from 0 on, and at last where the last one ends.
-    rows : int
-    reverse : bool
-    """
-
-    def __init__(self, xp: ArrayModule, offsets: Values, rows: int, reverse: bool = False) -> None:
-        self.xp, self.offsets, self.reverse = xp, offsets, reverse
-        self.segments = kernels.Segments(offsets, rows, check=False)
-
-    def _runs(self) -> RunArguments:
-        return {"keys": self.segments, "key_nulls": None}
-
-    @cached_property
-    def filled(self) -> Any:
-        """Which groups have rows, as an array of bool; None if all have."""
-        filled = self.offsets[1:] > self.offsets[:-1]
-        return None if bool(filled.all()) else filled
-
-    def borders(self, rows: int) -> tuple[Any, Any]:
-        return self.offsets[:-1], self.offsets[1:] - 1
-
-    def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
-    ) -> Callable[[], States]:
-        _, found = kernels.reduce_by_key(
-            op, self.segments, values, nulls=nulls, dtype=dtype, starts=False
-        )
-        states = fields_of(found)
-        if self.filled is None:
-            return lambda: states
-        inputs = [v.dtype for v in fields_of(values)]
-        identity = fields_of(kernels.signature(op, inputs, dtype).identity)
-        every = tuple(
-            self.xp.full(len(self.filled), x, s.dtype)
-            for x, s in zip(identity, states, strict=True)
-        )
-        for field, state in zip(every, states, strict=True):
-            field[self.filled] = state
-        return lambda: every
 
 
 class NumberedGroups(ReducibleGroups):
@@ -317,7 +269,12 @@ class NumberedGroups(ReducibleGroups):
     marks_nulls = True
 
     def __init__(
-        self, codes: GroupIds, before: Any = None, *, has_gaps: bool = False, occurring: Any = None
+        self,
+        codes: GroupIds,
+        before: Values | None = None,
+        *,
+        has_gaps: bool = False,
+        occurring: Values | None = None,
     ) -> None:
         self.codes, self.before, self.has_gaps, self._occurring = codes, before, has_gaps, occurring
 
@@ -342,7 +299,7 @@ class NumberedGroups(ReducibleGroups):
         return out
 
     def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+        self, op: Operator, values: Values, *, nulls: Nulls = None, dtype: np.dtype | None = None
     ) -> Callable[[], States]:
         codes = self.codes
         asks = self.has_gaps and self._occurring is None
@@ -384,7 +341,7 @@ def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
     return ON_STATES.store((op.token, dtypes), found)
 
 
-def lowered(library: Any, op: Operator, states: States) -> Any:
+def lowered(library: Library, op: Operator, states: States) -> Any:
     """Return the answer of an operator for each state."""
     if op.lower is None:
         return states[0]

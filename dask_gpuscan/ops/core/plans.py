@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from ...frames.registry import library_of
+from ...frames.types import Column
 from ...kernels.arrays import DTYPE
 from ...kernels.bounded_cache import BoundedCache
 
@@ -129,14 +130,14 @@ class PlannedOperation(Planned):
 
     if TYPE_CHECKING:
 
-        def dtype(self, columns: Sequence[Any]) -> Any:
+        def dtype(self, columns: Sequence[Column]) -> Any:
             """Dtype of the answer; raises what the user should see before anything is computed."""
 
-    def plan(self, columns: Sequence[Any]) -> Any:
+    def plan(self, columns: Sequence[Column]) -> Any:
         """Return the operation for columns of their dtypes, which it checks."""
         return self
 
-    def planned(self, columns: Sequence[Any]) -> tuple[Any, Any]:
+    def planned(self, columns: Sequence[Column]) -> tuple[Any, Any]:
         """Return the operation for these columns and the dtype of its answer; raises what users should see.
 
         A dtype with categories has no plan: those of pandas take long to hash, and a plan would keep them; those of
@@ -156,7 +157,7 @@ class PlannedOperation(Planned):
                 self.plans.store(key, found)
         return found
 
-    def planned_each(self, columns: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def planned_each(self, columns: Sequence[Column]) -> tuple[list[Any], list[Any]]:
         """Return what `planned` returns for each of some columns, as two lists."""
         # no names are kept, unless they matter: frames may have ever new ones
         facts = NAME_AND_DTYPE if self.by_name else DTYPE

@@ -28,11 +28,11 @@ class SortedGroups(Groups):
         self.xp = xp
         self.keys, self.order, self.before = keys, order, before
 
-    def arranged(self, states: Any, values: Values) -> Any:
+    def arranged(self, states: States, values: Values) -> Any:
         """Return the state of each group followed by its rows, so that equal keys are adjacent."""
         return self.xp.concatenate([states, values])[self.order]
 
-    def returned(self, answers: Any) -> Any:
+    def returned(self, answers: Values) -> Any:
         """Return answers in the order of keys in the rows' own order."""
         return kernels.put(answers, self.order, check=False)[self.before :]
 

@@ -53,24 +53,26 @@ class _Adjacent(OpenRuns):
     def check(self, frame: Frame) -> None:
         self.spec.check(frame)
 
-    def order(self, partition: Frame) -> Any:
+    def order(self, library: Library, partition: Frame) -> Any:
         """Return the rows of a partition in the order of their keys, as positions; None if they are in order."""
-        library = library_of(partition)
         index = library.index(partition)
         return library.argsort_index(index) if self.sorts and not library.is_sorted(index) else None
 
-    def open_run(self, partition: Frame, start: int | None = None) -> Open:
-        order = self.order(partition)
+    def open_run(
+        self, library: Library, partition: Frame, series: list[Column], start: int | None = None
+    ) -> Open:
+        order = self.order(library, partition)
         if order is not None:
-            partition, start = library_of(partition).rows(partition, order), None
-        return super().open_run(partition, start)
+            partition = library.rows(partition, order)
+            series, start = self.by.series(library, partition), None
+        return super().open_run(library, partition, series, start)
 
     def states(self, partition: Frame, start: int, stop: int) -> tuple[Any, ...]:
-        slice_, spec = library_of(partition).slice_column, self.spec
+        library, spec = library_of(partition), self.spec
         begun = []
-        for part, planned in zip(spec.parts, spec.planned(partition, False), strict=True):
+        for part, planned in zip(spec.parts, spec.planned(library, partition, False), strict=True):
             columns, operation, _ = planned
-            columns = [slice_(c, start, stop) for c in columns]
+            columns = [library.slice_column(c, start, stop) for c in columns]
             try:
                 begun.append(operation.aggregate(columns, OneGroup(self.reverse)))
             except TypeError as error:
@@ -103,8 +105,9 @@ class AdjacentReduce(_Adjacent):
         return self.final.apply(library_of(frame).no_rows(frame), None)
 
     def apply(self, partition: Frame, prefix: Open | None) -> Any:
-        with library_of(partition).acquire(partition):
-            return self.spec.from_groups(partition, *self.closed(partition, prefix))
+        library = library_of(partition)
+        with library.acquire(partition):
+            return self.spec.from_groups(library, partition, *self.closed(partition, prefix))
 
     def closed(self, partition: Frame, prefix: Open | None) -> tuple[list[Any], list[Any]]:
         """Return the keys of the groups that end in a partition, and their answers, as arrays."""
@@ -115,21 +118,21 @@ class AdjacentReduce(_Adjacent):
         """Return the runs that end in a partition, the starts of all its own runs, and the answers of ended ones."""
         library = library_of(partition)
         prefix = prefix or Open(0, None, 0)
-        order = self.order(partition)
+        order = self.order(library, partition)
         partition = partition if order is None else library.rows(partition, order)
-        series = self.by.series(partition)
-        keys = key_arrays(series)
+        series = self.by.series(library, partition)
+        keys = key_arrays(library, series)
         groups = AdjacentGroups(keys)
         parts = self.spec.parts
         reduced: list[Any] = [None] * len(parts)
         # reductions that read all rows find the starts of groups on the way
         for i in sorted(range(len(parts)), key=lambda i: parts[i].operation.at_borders):
-            columns = self.spec.columns(partition, parts[i])
+            columns = self.spec.columns(library, partition, parts[i])
             try:
                 reduced[i] = parts[i].operation.reduce_runs(columns, groups)
             except TypeError as error:
                 parts[i].refuse(error)
-        runs = runs_of(series, groups.first_rows, prefix.border, self.ends)
+        runs = runs_of(library, series, groups.first_rows, prefix.border, self.ends)
         carried = prefix.states or (None,) * len(reduced)
         arrays = []
         for part, answer, before in zip(parts, reduced, carried, strict=True):
@@ -176,41 +179,42 @@ class AdjacentScan(_Adjacent):
         return self.apply(library_of(frame).no_rows(frame), None)
 
     def apply(self, partition: Frame, prefix: Open | None) -> Any:
-        order = self.order(partition)
-        if order is None:
-            return self._apply(partition, prefix)
         library = library_of(partition)
+        order = self.order(library, partition)
+        if order is None:
+            return self._apply(library, partition, prefix)
         back = library.xp.argsort(order)
-        return library.rows(self._apply(library.rows(partition, order), prefix), back)
+        return library.rows(self._apply(library, library.rows(partition, order), prefix), back)
 
-    def _apply(self, partition: Frame, prefix: Open | None) -> Any:
-        library, spec = library_of(partition), self.spec
+    def _apply(self, library: Library, partition: Frame, prefix: Open | None) -> Any:
+        spec = self.spec
         with library.acquire(partition):
-            series = self.by.series(partition)
-            keys = key_arrays(series)
+            series = self.by.series(library, partition)
+            keys = key_arrays(library, series)
             continues = False
             if prefix is not None and prefix.border is not None and len(partition):
-                near = boundary_key(series, len(partition) - 1 if self.reverse else 0)
+                near = boundary_key(library, series, len(partition) - 1 if self.reverse else 0)
                 continues = near.values == prefix.border.values
             carried: tuple[Any, ...] = (None,) * len(spec.parts)
             if continues:
                 assert prefix is not None
                 carried = prefix.states
-            null = any_null(series) if spec.dropna else None
+            null = any_null(library, series) if spec.dropna else None
             groups = AdjacentGroups(keys, continues, self.reverse)
             arrays = []
             for part, planned, before in zip(
-                spec.parts, spec.planned(partition, False), carried, strict=True
+                spec.parts, spec.planned(library, partition, False), carried, strict=True
             ):
                 columns, operation, _ = planned
                 array = operation.apply(columns, groups, before)
                 arrays.append(spec.in_groups(part, columns, array, null))
-            return spec.build(partition, arrays, library.index(partition))
+            return spec.build(library, partition, arrays, library.index(partition))
 
     def last(self, frame: Frame, seen: Open) -> Any:
         if seen.border is None:
             return None
-        library, keys = library_of(frame), self.by.series(frame)
+        library = library_of(frame)
+        keys = self.by.series(library, frame)
         rows = zip(seen.border.rows, keys, strict=True)
         arrays = [library.repeat(row, 1, key.dtype) for row, key in rows]
         states = [of_one_group(library, each) for each in seen.states]
@@ -244,8 +248,7 @@ class CheckAdjacent(DataFrameCarry):
         return [name for name in self.by.columns if name not in self.by.levels]
 
     def check(self, frame: Frame) -> None:
-        if not len(frame):  # with rows, `apply` checks them
-            key_arrays(self.by.series(frame))
+        self.by.check(frame)
 
     def meta(self, frame: Frame) -> Any:
         return library_of(frame).no_rows(frame)
@@ -253,8 +256,8 @@ class CheckAdjacent(DataFrameCarry):
     def aggregate(self, partition: Frame) -> RunKeys:
         library = library_of(partition)
         with library.acquire(partition):
-            series = self.by.series(partition)
-            keys = key_arrays(series)
+            series = self.by.series(library, partition)
+            keys = key_arrays(library, series)
             starts, _ = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
             return RunKeys(library, [library.take(library.array(c), starts) for c in series])
 
@@ -278,15 +281,15 @@ class CheckAdjacent(DataFrameCarry):
             again = library.xp.ones(len(columns[0]), bool)
             numbered = NumberedRows(library, library.dense_group_ids(found.arrays))
             again[first_rows(*numbered.reducible())] = False
-            null = any_null(columns) if self.dropna else None
+            null = any_null(library, columns) if self.dropna else None
             if null is not None:
                 again &= ~null
             if bool(again.any()):
-                self._refuse(columns, int(again.argmax()))
+                self._refuse(library, columns, int(again.argmax()))
         return partition
 
-    def _refuse(self, columns: list[Column], run: int) -> None:
-        found = boundary_key(columns, run)
+    def _refuse(self, library: Library, columns: list[Column], run: int) -> None:
+        found = boundary_key(library, columns, run)
         pairs = zip(found.values, found.rows, strict=True)
         values = [
             None if value is Missing.NULL else _plain(key_scalar(row)) for value, row in pairs

@@ -7,13 +7,13 @@ from typing import Any
 from ...frames.keys import By, group_ids_of
 from ...frames.protocol import Library
 from ...frames.registry import columns_of, library_of, names_of
-from ...frames.types import Array, Values
+from ...frames.types import Array, Column, Frame, Values
 from ..core.groups import INT64
 
 
-def _places(library: Library, rows: Any, groups: Any, by: By) -> Values:
+def _places(library: Library, rows: Frame, groups: Frame, by: By) -> Values:
     """Return the place of the group of each row among groups, whose index has their keys; -1 for rows in none."""
-    series, count = by.series(rows), len(groups)
+    series, count = by.series(library, rows), len(groups)
     arrays = []
     for level, column in enumerate(series):
         keys = library.array(library.index_level(groups, level))
@@ -26,7 +26,7 @@ def _places(library: Library, rows: Any, groups: Any, by: By) -> Values:
     return places[ids.array[count:]]
 
 
-def broadcast(rows: Any, groups: Any, by: By, nullable: bool) -> Any:
+def broadcast(rows: Frame, groups: Frame, by: By, nullable: bool) -> Any:
     """Return the answers of the group of each row, null where it is in none.
 
     Parameters
@@ -42,18 +42,19 @@ def broadcast(rows: Any, groups: Any, by: By, nullable: bool) -> Any:
     with library.acquire(rows):
         places = _places(library, rows, groups, by)
 
-        def of_rows(column: Any) -> Array:
+        def of_rows(column: Column) -> Array:
             array = library.array(column)
             array = library.to_nullable(array) if nullable else array
             return library.take(array, places, nulls=True)
 
         arrays, index = [of_rows(column) for column in columns_of(groups)], library.index(rows)
+        names = names_of(groups)
         if groups.ndim == 1:
-            return library.series(arrays[0], index, groups.name)
-        return library.frame(arrays, names_of(groups), index, groups)
+            return library.series(arrays[0], index, names[0])
+        return library.frame(arrays, names, index, groups)
 
 
-def group_numbers(rows: Any, groups: Any, by: By, nullable: bool, ascending: bool) -> Any:
+def group_numbers(rows: Frame, groups: Frame, by: By, nullable: bool, ascending: bool) -> Any:
     """Return the number of the group of each row, counted from the first group or from the last; see `broadcast`."""
     library = library_of(rows)
     with library.acquire(rows):

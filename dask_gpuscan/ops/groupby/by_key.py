@@ -16,7 +16,7 @@ from ...frames.keys import By
 from ...frames.protocol import Library
 from ...frames.protocol.keys import NumberKeys
 from ...frames.registry import library_of
-from ...frames.types import Array, Values
+from ...frames.types import Array, Frame, Values
 from ...kernels.keys import KeyTable
 from ..core.groups import INT64
 from .hashed import joined_arrays, rows_at
@@ -47,7 +47,7 @@ class Kept(Protocol):
     def arrays(self) -> list[Any]:
         """Return the arrays of the rows, without keys."""
 
-    def of(self, keys: list[Array], arrays: list[Any], count: int) -> Any:
+    def of(self, keys: list[Array], arrays: list[Array], count: int) -> Any:
         """Return other rows of the same kind."""
 
 
@@ -58,11 +58,11 @@ class KeyedCarry(Protocol):
     def by(self) -> By:
         """The keys."""
 
-    def follow_all(self, partition: Any, prefix: Any) -> tuple[Any, Any]:
+    def follow_all(self, partition: Frame, prefix: Any) -> tuple[Any, Any]:
         """Return the answer for a partition and the rows that are kept, given those of all keys before."""
 
     def follow_part(
-        self, partition: Any, before: Any, known: Values, codes: Values, groups: int
+        self, partition: Frame, before: Any, known: Values, codes: Values, groups: int
     ) -> tuple[Any, Any, Values]:
         """Return the answer for a partition, the rows that are kept of its own keys, and the code of each.
 
@@ -89,7 +89,7 @@ class Numbers:
 
     @classmethod
     def of(
-        cls, library: Library, arrays: Sequence[Any]
+        cls, library: Library, arrays: Sequence[Array]
     ) -> tuple[Numbers, tuple[Values, Values]] | None:
         """Return the numbers of keys, given as an array for each column, and what `number` returns for these.
 
@@ -114,7 +114,7 @@ class Numbers:
         return found
 
 
-def ways_to_number(library: Library, arrays: Sequence[Any]) -> list[NumberKeys] | None:
+def ways_to_number(library: Library, arrays: Sequence[Array]) -> list[NumberKeys] | None:
     """Return a function for each column that numbers it by a table; None if one cannot be numbered so."""
     ways = []
     for array in arrays:
@@ -139,14 +139,14 @@ class Log:
     count : int
     """
 
-    def __init__(self, library: Library, arrays: list[Any], count: int) -> None:
+    def __init__(self, library: Library, arrays: list[Array], count: int) -> None:
         self.library = library
         self._chunks = [(0, count, arrays)]
 
     def __len__(self) -> int:
         return self._chunks[-1][1]
 
-    def append(self, arrays: list[Any], count: int) -> None:
+    def append(self, arrays: list[Array], count: int) -> None:
         """Add rows behind the last."""
         begin = len(self)
         chunks, last = list(self._chunks), [arrays]
@@ -204,7 +204,7 @@ class Store:
         self._write(arrays, np.bincount(slots, minlength=len(new)))
         self.like = kept.of([], [array[:0] for array in arrays], 0)
 
-    def _write(self, arrays: list[Any], counts: Values) -> None:
+    def _write(self, arrays: list[Array], counts: Values) -> None:
         """Begin a log with the rows of all slots, of which each has so many."""
         ends = counts.cumsum()
         count = int(ends[-1]) if len(ends) else 0
@@ -309,11 +309,11 @@ class ByKey:
         assert self.store.version == self._version, "a later version was used"
         return self.store
 
-    def follow(self, carry: KeyedCarry, partition: Any) -> tuple[Any, ByKey] | None:
+    def follow(self, carry: KeyedCarry, partition: Frame) -> tuple[Any, ByKey] | None:
         """Return the answer for a partition, and what is kept behind it; None if its keys cannot be numbered."""
         library, store = library_of(partition), self.opened()
         with library.acquire(partition):
-            slots = store.number([library.array(c) for c in carry.by.series(partition)])
+            slots = store.number([library.array(c) for c in carry.by.series(library, partition)])
             if slots is None:
                 return None
             met, codes = store.codes(slots)
@@ -332,7 +332,7 @@ def value_of(seen: Any) -> Any:
     return seen.whole() if isinstance(seen, ByKey) else seen
 
 
-def followed(carry: KeyedCarry, partition: Any, prefix: Any) -> tuple[Any, Any]:
+def followed(carry: KeyedCarry, partition: Frame, prefix: Any) -> tuple[Any, Any]:
     """Return the answer for a partition and what is kept for keys: in place, if that is of many more than it has."""
     kept = prefix
     if prefix is not None and not isinstance(prefix, ByKey):

@@ -13,7 +13,7 @@ import numpy as np
 from ...frames.messages import column_title, first_line
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import Column
+from ...frames.types import Column, DType
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.groups import FORWARD, INT64, ReducibleGroups, States
@@ -48,7 +48,9 @@ class DecimalSum(ArrayReduction):
         array = self._reduce(columns, FORWARD)
         return HostScalar(library, library.host_row(library.as_column(array), 0), array.dtype)
 
-    def _array(self, column: Any, sums: np.ndarray, valid: np.ndarray, dtype: Any = None) -> Any:
+    def _array(
+        self, column: Column, sums: np.ndarray, valid: np.ndarray, dtype: DType | None = None
+    ) -> Any:
         host = host_of(library_of(column))
         try:
             return host.array(sums, valid, dtype or host.state_dtype("cumsum", column.dtype))

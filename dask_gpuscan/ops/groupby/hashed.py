@@ -21,7 +21,7 @@ from ... import kernels
 from ...frames.keys import Keys, any_null, dense_ids, group_ids_of, is_first_of_group
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, names_of, schema_of
-from ...frames.types import Array, GroupIds
+from ...frames.types import Array, Column, Frame, GroupIds, Values
 from ...kernels.by_code import max_groups
 from ...kernels.factorize import most_arranged, occurring
 from ...kernels.late_dataclass import dataclass
@@ -57,7 +57,7 @@ class Table:
         """Of sessions, the time of the last row of each key."""
         return last_times(self.states[0])
 
-    def take(self, positions: Any) -> Table:
+    def take(self, positions: Values) -> Table:
         """Return the rows of the keys at some positions, in their order."""
         library = self.library
         keys = [library.take(key, positions) for key in self.keys]
@@ -68,33 +68,33 @@ class Table:
         """Return the arrays of the states."""
         return [x for each in self.states for x in each]
 
-    def of(self, keys: list[Array], arrays: list[Any], count: int) -> Table:
+    def of(self, keys: list[Array], arrays: list[Array], count: int) -> Table:
         """Return a table of other keys, given the arrays of their states."""
         given = iter(arrays)
         states = [tuple(islice(given, len(each))) for each in self.states]
         return replace(self, keys=keys, states=states, ordered=False)
 
 
-def rows_at(library: Library, x: Any, positions: Any) -> Any:
+def rows_at(library: Library, x: Array | Values, positions: Values) -> Any:
     """Return the rows of an array, of numbers or of a library, at some positions."""
     return x[positions] if isinstance(x, library.xp.ndarray) else library.take(x, positions)
 
 
-def joined_arrays(library: Library, parts: list[Any]) -> Any:
+def joined_arrays(library: Library, parts: list[Array]) -> Any:
     """Return the rows of several such arrays as one."""
     if isinstance(parts[0], library.xp.ndarray):
         return library.xp.concatenate(parts)
     return library.concatenate(parts)
 
 
-def in_order(library: Library, columns: Sequence[Any], order: Any) -> list[Any]:
+def in_order(library: Library, columns: Sequence[Column], order: Values | None) -> list[Any]:
     """Return columns with their rows in an order; unchanged without an order."""
     if order is None:
         return list(columns)
     return [library.as_column(library.take(library.array(c), order), c.name) for c in columns]
 
 
-def put_back(library: Library, array: Any, order: Any) -> Any:
+def put_back(library: Library, array: Array, order: Values) -> Any:
     """Return an array whose rows are in an order with each row back in its place."""
     layout = library.layout(array.dtype)
     if layout is None:
@@ -179,14 +179,14 @@ Sums of 10**6 rows on two cores, milliseconds, without gaps and with them: 1.6 n
 71; variances 35, 34; 64, 162."""
 
 
-def first_rows(groups: NumberedGroups | AdjacentGroups, order: Any) -> Any:
+def first_rows(groups: NumberedGroups | AdjacentGroups, order: Values | None) -> Any:
     """Return the row in which each group is met first."""
     return (
         groups.first_rows if order is None else kernels.take(order, groups.first_rows, check=False)
     )
 
 
-def order_met(groups: NumberedGroups | AdjacentGroups, first: Any) -> Any:
+def order_met(groups: NumberedGroups | AdjacentGroups, first: Values) -> Any:
     """Return the groups in the order in which they are met first, given the first row of each."""
     if isinstance(groups, NumberedGroups):
         codes = groups.codes
@@ -206,30 +206,31 @@ MANY_GROUPS = 8
 """Rows a group up to which looking at each row is faster than sorting the groups."""
 
 
-def table(spec: GroupBySpec, partition: Any, adjacent: bool = False) -> Table:
+def table(spec: GroupBySpec, partition: Frame, adjacent: bool = False) -> Table:
     """Return the states of a partition by key; operations may need equal keys to be adjacent."""
     return grouped(spec, partition, adjacent, spec.sort)[0]
 
 
 def grouped(
-    spec: GroupBySpec, partition: Any, adjacent: bool, gaps: bool
+    spec: GroupBySpec, partition: Frame, adjacent: bool, gaps: bool
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
     """Return the states of a partition by key, and the groups of its rows."""
-    pairs = spec.planned(partition, False)
-    return _grouped(spec, partition, adjacent, gaps, pairs, schema_of(partition))
+    library = library_of(partition)
+    pairs = spec.planned(library, partition, False)
+    return _grouped(library, spec, partition, adjacent, gaps, pairs, schema_of(partition))
 
 
 def _grouped(
+    library: Library,
     spec: GroupBySpec,
-    partition: Any,
+    partition: Frame,
     adjacent: bool,
     gaps: bool,
     pairs: list[tuple[list[Any], Any, Any]],
     schema: Schema,
 ) -> tuple[Table, NumberedGroups | AdjacentGroups]:
-    library = library_of(partition)
     with library.acquire(partition):
-        series = spec.by.series(partition)
+        series = spec.by.series(library, partition)
         arrays = list(map(library.array, series))
         numbered = NumberedRows(library, group_ids_of(library, series, arrays))
         groups, order = numbered.reducible(adjacent, gaps)
@@ -248,10 +249,10 @@ def _grouped(
 def _table(
     spec: GroupBySpec,
     numbered: NumberedRows,
-    arrays: list[Any],
+    arrays: list[Array],
     groups: NumberedGroups | AdjacentGroups,
-    order: Any,
-    states: list[Any],
+    order: Values | None,
+    states: list[States],
     schema: Schema,
 ) -> Table:
     """Return the table of groups of rows with these keys."""
@@ -288,7 +289,7 @@ def merged_states(
     library: Library,
     states: Sequence[list[tuple[Any, ...]]],
     groups: NumberedGroups | AdjacentGroups,
-    order: Any,
+    order: Values | None,
 ) -> list[tuple[Any, ...]]:
     """Return the states of groups whose rows are the states of several tables, in this order unless it is None."""
     merged = []
@@ -303,7 +304,7 @@ def merged_states(
     return merged
 
 
-def _by_appearance(found: Table, groups: NumberedGroups | AdjacentGroups, first: Any) -> Table:
+def _by_appearance(found: Table, groups: NumberedGroups | AdjacentGroups, first: Values) -> Table:
     """Return a table with its groups in the order of the rows in which they are met first."""
     order, library = order_met(groups, first), found.library
     states = [tuple(rows_at(library, f, order) for f in each) for each in found.states]
@@ -341,25 +342,25 @@ class TableScan(DataFrameCarry):
     def columns_in_states(self) -> Sequence[Sequence[int]]:
         return [getattr(part.operation, "columns_in_states", ()) for part in self.spec.parts]
 
-    def time_dtype(self, frame: Any) -> Any:
+    def time_dtype(self, frame: Frame) -> Any:
         first = next(iter(self.spec.parts), None)
         if first is None or not isinstance(first.operation, CountGaps):
             return None
-        return self.spec.columns(frame, first)[0].dtype
+        return self.spec.columns(library_of(frame), frame, first)[0].dtype
 
     @property
     def adjacent(self) -> bool:
         return self.spec.needs is Needs.NEIGHBOURS
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         self.spec.check(frame)
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         library = library_of(frame)
         none = library.no_rows(frame)
-        return self.spec.without_rows(none, library.index(none))
+        return self.spec.without_rows(library, none, library.index(none))
 
-    def aggregate(self, partition: Any) -> Table:
+    def aggregate(self, partition: Frame) -> Table:
         if self.reverse:
             partition = library_of(partition).rows(partition, slice(None, None, -1))
         return table(self.spec, partition, self.adjacent)
@@ -367,24 +368,24 @@ class TableScan(DataFrameCarry):
     def combine(self, aggregates: Sequence[Table]) -> Table:
         return merge(self.spec, aggregates, self.adjacent)
 
-    def whole(self, frame: Any) -> Any:
+    def whole(self, frame: Frame) -> Any:
         if not len(frame):  # with rows, `apply` checks all
             self.check(frame)
         return self.apply(frame, None)
 
-    def apply(self, partition: Any, prefix: Table | None) -> Any:
+    def apply(self, partition: Frame, prefix: Table | None) -> Any:
         library, spec, reverse = library_of(partition), self.spec, self.reverse
         met = library.rows(partition, slice(None, None, -1)) if reverse else partition
-        planned = spec.planned(met, checks=prefix is None)
+        planned = spec.planned(library, met, checks=prefix is None)
         with library.acquire(partition):
-            series = spec.by.series(met)
+            series = spec.by.series(library, met)
             arrays = [library.array(c) for c in series]
             before = 0
             if prefix is not None:
                 pairs = zip(prefix.keys, arrays, strict=True)
                 arrays = [library.concatenate([a, b]) for a, b in pairs]
                 before = len(arrays[0]) - len(met)
-            null = any_null(series) if spec.dropna else None
+            null = any_null(library, series) if spec.dropna else None
             groups: Groups
             alone = False  # whether rows are sorted and no group had rows before
             numbered = NumberedRows(library, group_ids_of(library, series, arrays))
@@ -409,19 +410,21 @@ class TableScan(DataFrameCarry):
                 else:
                     array = operation.apply(columns, groups, prior)
                 found.append(spec.in_groups(part, columns, array, null))
-            answers = spec.build(met, found, library.index(met))
+            answers = spec.build(library, met, found, library.index(met))
             return library.rows(answers, slice(None, None, -1)) if reverse else answers
 
-    def last(self, frame: Any, seen: Table) -> Any:
+    def last(self, frame: Frame, seen: Table) -> Any:
         return last_of_groups(self.spec, frame, seen.library, seen.keys, seen.states)
 
 
 def last_of_groups(
-    spec: GroupBySpec, frame: Any, library: Library, keys: list[Any], states: list[States]
+    spec: GroupBySpec, frame: Frame, library: Library, keys: list[Array], states: list[States]
 ) -> Any:
     """Return the keys of groups, the last answer of each scan, and the last times of sessions."""
     names, arrays = list(spec.by.columns) or names_of(frame), list(keys)
-    for part, planned, each in zip(spec.parts, spec.planned(frame, False), states, strict=True):
+    for part, planned, each in zip(
+        spec.parts, spec.planned(library, frame, False), states, strict=True
+    ):
         columns, operation, _ = planned
         if hasattr(operation, "last"):
             found = operation.last(columns, each)
@@ -431,7 +434,7 @@ def last_of_groups(
         if isinstance(part.operation, CountGaps):
             names.append(part.operation.time)
             arrays.append(times_of(columns[0], last_times(each)))
-    null = any_null([library.as_column(key) for key in keys]) if spec.dropna else None
+    null = any_null(library, [library.as_column(key) for key in keys]) if spec.dropna else None
     if null is not None:
         positions = library.xp.flatnonzero(~null)
         arrays = [library.take(array, positions) for array in arrays]
@@ -456,18 +459,18 @@ class HashedReduce(TreeReduction):
         """Name of the reduction."""
         return self.spec.label
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Raise the errors that a user should see early."""
         self.spec.check(frame)
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         """Empty output for an empty input."""
         library, spec = library_of(frame), self.spec
         none = library.no_rows(frame)
-        keys = [library.array(c) for c in spec.by.series(none)]
-        return spec.without_rows(none, spec.index_of_groups(library, keys))
+        keys = [library.array(c) for c in spec.by.series(library, none)]
+        return spec.without_rows(library, none, spec.index_of_groups(library, keys))
 
-    def table(self, partition: Any) -> Table:
+    def table(self, partition: Frame) -> Table:
         """Return the states of a partition by key."""
         return table(self.spec, partition)
 
@@ -475,19 +478,21 @@ class HashedReduce(TreeReduction):
         """Return one table for several, given in the order of their rows."""
         return merge(self.spec, tables)
 
-    def whole(self, frame: Any) -> Any:
+    def whole(self, frame: Frame) -> Any:
         spec = self.spec
         if not len(frame):  # checks more
             return super().whole(frame)
-        pairs = spec.planned(frame)
-        found, _ = _grouped(spec, frame, False, spec.sort, pairs, ALONE)
+        library = library_of(frame)
+        pairs = spec.planned(library, frame)
+        found, _ = _grouped(library, spec, frame, False, spec.sort, pairs, ALONE)
         return self._answer(found, frame, pairs)
 
-    def finish(self, tables: Sequence[Table], frame: Any) -> Any:
+    def finish(self, tables: Sequence[Table], frame: Frame) -> Any:
         """Return the answers of all keys."""
-        return self._answer(self.merge(tables), frame, self.spec.planned(frame, False))
+        found = self.merge(tables)
+        return self._answer(found, frame, self.spec.planned(found.library, frame, False))
 
-    def _answer(self, found: Table, frame: Any, pairs: list[tuple[list[Any], Any, Any]]) -> Any:
+    def _answer(self, found: Table, frame: Frame, pairs: list[tuple[list[Any], Any, Any]]) -> Any:
         spec, arrays = self.spec, []
         for (columns, operation, _), states in zip(pairs, found.states, strict=True):
             arrays.append(operation.finalize(columns, states))
@@ -495,5 +500,5 @@ class HashedReduce(TreeReduction):
         order = key_order(library, keys) if sorts else None
         if order is not None:
             keys, arrays = spec.taken(library, keys, arrays, order)
-        answer = spec.from_groups(frame, keys, arrays, not found.ordered)
+        answer = spec.from_groups(library, frame, keys, arrays, not found.ordered)
         return library.sort_by_index(answer) if sorts and order is None else answer

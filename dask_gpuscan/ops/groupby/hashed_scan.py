@@ -17,7 +17,7 @@ import numpy as np
 from ... import kernels
 from ...frames.keys import By, any_null, dense_ids
 from ...frames.registry import common_schema, library_of, schema_of
-from ...frames.types import GroupIds
+from ...frames.types import ArrayModule, Frame, GroupIds, Values
 from ...kernels import Nulls, Operator
 from ...kernels.factorize import most_arranged, occurring
 from ...kernels.late_dataclass import dataclass
@@ -50,13 +50,13 @@ class HashedScan(TableScan):
         """The keys."""
         return self.spec.by
 
-    def follow(self, partition: Any, prefix: Any) -> tuple[Any, Any]:
+    def follow(self, partition: Frame, prefix: Any) -> tuple[Any, Any]:
         return followed(self, partition, prefix)
 
     def value(self, seen: Any) -> Any:
         return value_of(seen)
 
-    def follow_all(self, partition: Any, prefix: Table | None) -> tuple[Any, Table]:
+    def follow_all(self, partition: Frame, prefix: Table | None) -> tuple[Any, Table]:
         """Return the answer for a partition and the table behind it, given that of all keys before."""
         if prefix is None or self.reverse or self.adjacent:
             return super().follow(partition, prefix)
@@ -67,7 +67,7 @@ class HashedScan(TableScan):
         )
 
     def follow_part(
-        self, partition: Any, before: Table, known: Any, codes: Any, groups: int
+        self, partition: Frame, before: Table, known: Values, codes: Values, groups: int
     ) -> tuple[Any, Table, Any]:
         """Return the answer for a partition, the states of its own keys, and their codes: see `KeyedCarry`."""
         library, spec, every = library_of(partition), self.spec, np.arange(groups)
@@ -101,7 +101,7 @@ class ContinuedGroups(NumberedGroups):
         The codes of the rows behind the first ones.
     """
 
-    def __init__(self, xp: Any, rest: GroupIds) -> None:
+    def __init__(self, xp: ArrayModule, rest: GroupIds) -> None:
         self.xp, self.rest, self.before, self.has_gaps = xp, rest, None, False
 
     @cached_property
@@ -112,7 +112,7 @@ class ContinuedGroups(NumberedGroups):
         return GroupIds(self.xp.concatenate([first, codes]), self.rest.groups)
 
     def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+        self, op: Operator, values: Values, *, nulls: Nulls = None, dtype: np.dtype | None = None
     ) -> Callable[[], States]:
         if op.lift is not None or nulls is not None or dtype is not None:  # rows are not states
             return super().reduce(op, values, nulls=nulls, dtype=dtype)
@@ -125,11 +125,11 @@ class ContinuedGroups(NumberedGroups):
         return lambda: fields_of(states)
 
 
-def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table] | None:
+def _by_range(scan: TableScan, partition: Frame, prefix: Table) -> tuple[Any, Table] | None:
     """Scan by numbers that both share, if keys are integers of a narrow range, and on CPUs many in the partition."""
     library, spec = library_of(partition), scan.spec
     with library.acquire(partition):
-        arrays = [library.array(c) for c in spec.by.series(partition)]
+        arrays = [library.array(c) for c in spec.by.series(library, partition)]
         shared = library.shared_group_ids(prefix.keys, arrays)
         if shared is None:
             return None
@@ -152,11 +152,11 @@ def _by_range(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
         return _scanned(scan, partition, NumberedGroups(ids, before), prefix), table
 
 
-def _by_number(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table] | None:
+def _by_number(scan: TableScan, partition: Frame, prefix: Table) -> tuple[Any, Table] | None:
     """Scan by numbers in a table that is kept, if keys are numbers or texts and groups are many."""
     library, spec = library_of(partition), scan.spec
     with library.acquire(partition):
-        arrays = [library.array(c) for c in spec.by.series(partition)]
+        arrays = [library.array(c) for c in spec.by.series(library, partition)]
         before = len(prefix.keys[0])
         if before <= most_arranged(np.empty(0, np.int32)):
             return None
@@ -196,7 +196,7 @@ def _numbers(prefix: Table) -> Numbers | None:
     return numbers if len(numbers) == len(prefix.keys[0]) else None
 
 
-def _by_group(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Table]:
+def _by_group(scan: TableScan, partition: Frame, prefix: Table) -> tuple[Any, Table]:
     """Scan by the numbers that the partition's groups get among all groups."""
     own, groups = grouped(scan.spec, partition, False, False)
     found, joint = merged(scan.spec, [prefix, own], False, False)
@@ -211,12 +211,13 @@ def _by_group(scan: TableScan, partition: Any, prefix: Table) -> tuple[Any, Tabl
 
 def _states(
     spec: GroupBySpec,
-    partition: Any,
+    partition: Frame,
     groups: NumberedGroups | AdjacentGroups,
-    order: Any = None,
+    order: Values | None = None,
 ) -> list[States]:
     """Return the states of the groups of a partition, whose rows are in this order unless it is None."""
-    library, planned = library_of(partition), spec.planned(partition, False)
+    library = library_of(partition)
+    planned = spec.planned(library, partition, False)
     waiting = [
         operation.aggregate(in_order(library, columns, order), groups)
         for columns, operation, _ in planned
@@ -224,14 +225,14 @@ def _states(
     return [wait() for wait in waiting]
 
 
-def _scanned(scan: TableScan, partition: Any, groups: Groups, prefix: Table) -> Any:
+def _scanned(scan: TableScan, partition: Frame, groups: Groups, prefix: Table) -> Any:
     """Return the answer for rows of groups, which continue from their states."""
     library, spec, arrays = prefix.library, scan.spec, []
-    null = any_null(spec.by.series(partition)) if spec.dropna else None
-    planned = spec.planned(partition, False)
+    null = any_null(library, spec.by.series(library, partition)) if spec.dropna else None
+    planned = spec.planned(library, partition, False)
     for part, (columns, operation, _), prior in zip(
         spec.parts, planned, prefix.states, strict=True
     ):
         array = operation.apply(columns, groups, prior)
         arrays.append(spec.in_groups(part, columns, array, null))
-    return spec.build(partition, arrays, library.index(partition))
+    return spec.build(library, partition, arrays, library.index(partition))

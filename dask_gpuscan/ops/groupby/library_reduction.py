@@ -127,7 +127,7 @@ class CountChanges(StateReduction):
     def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         library = library_of(columns[0])
         nulls = kernels.byte_mask(~library.valid(columns[0]))
-        codes = key_arrays(columns).arrays[0]
+        codes = key_arrays(library, columns).arrays[0]
         found = groups.reduce(self.reduction.op, codes, nulls=nulls)
         ends = [end.aggregate(columns, groups) for end in _ENDS]
         return lambda: (found()[0], *(value for end in ends for value in end()))
@@ -151,7 +151,7 @@ class CountChanges(StateReduction):
     ) -> Any:
         """Return the number of runs of groups of parts, given that of each part and its first and last value."""
         both = library.as_column(library.concatenate(ends))
-        codes = key_arrays([both]).arrays[0]
+        codes = key_arrays(library, [both]).arrays[0]
         fields = counts, codes[: len(counts)], codes[len(counts) :]
         return merged(self.reduction.op, fields, groups)[0]
 
@@ -316,7 +316,8 @@ def _asked(
         return None  # pandas takes a list of True and False for a mask of rows
     key = by.columns[0] if len(by.columns) == 1 else list(by.columns)
     try:
-        keys, library = by.series(obj), library_of(obj)
+        library = library_of(obj)
+        keys = by.series(library, obj)
         dtypes: list[Any] = [obj.dtype] if obj.ndim == 1 else library.dtypes(obj)
         if obj.ndim == 2:
             pairs = zip(library.names(obj), dtypes, strict=True)

@@ -14,7 +14,7 @@ from ...frames.keys import missing_in
 from ...frames.messages import HINT, name_columns
 from ...frames.protocol import Library
 from ...frames.registry import library_of, view_of
-from ...frames.types import DType, Layout, View
+from ...frames.types import Array, Column, DType, Layout, Values, View
 from ...kernels import BUILT_IN, Operator
 from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
@@ -71,7 +71,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         """Name of the reduction."""
         return self.reduction.name
 
-    def kernel(self, columns: Sequence[Any]) -> _Kernel:
+    def kernel(self, columns: Sequence[Column]) -> _Kernel:
         """Return what kernels do for columns of these dtypes that are not a user's operator's inputs."""
         kind, dtype = type(columns[0]), columns[0].dtype
         if hasattr(dtype, "categories"):  # see `planned`
@@ -80,7 +80,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         found: _Kernel = self.plans.get(key) or self.plans.store(key, self._kernel(columns))
         return found
 
-    def _kernel(self, columns: Sequence[Any]) -> _Kernel:
+    def _kernel(self, columns: Sequence[Column]) -> _Kernel:
         reduction, library = self.reduction, library_of(columns[0])
         _, answer = self.planned(columns)
         answers = library.layout(answer)
@@ -101,7 +101,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
                 state = FLOAT64 if storage.kind == "f" else np.dtype(np.complex128)
         return _Kernel(library, op, state, layout, answers, answer, storage)
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
         reduction, library, dtype = self.reduction, library_of(columns[0]), columns[0].dtype
         answer: DType = INT64
@@ -122,7 +122,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         return carry_operator(self.reduction.op, dtype) is not self.reduction.op
 
     def _inputs(
-        self, columns: Sequence[Any], views: list[View]
+        self, columns: Sequence[Column], views: list[View]
     ) -> tuple[Operator, Any, kernels.Nulls, Any]:
         """Return the operator, its values (those of the views), their nulls, and the dtype of the state."""
         column, reduction = columns[0], self.reduction
@@ -142,16 +142,17 @@ class ReduceColumn(PlannedOperation, StateReduction):
             return op, values, view.nulls, dtype
         return kernel.op, view.values, view.nulls, kernel.state
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         if groups.is_one and self._counts_all(columns):
             return lambda: (INT64.type(len(columns[0])),)
-        field, library = None, library_of(columns[0])
+        field, views = None, list[View]()
         if self.reduction.of != "values":
-            views = []
+            library = library_of(columns[0])
         elif self.user:
-            views = [view_of(c) for c in columns]
+            library, views = library_of(columns[0]), [view_of(c) for c in columns]
         else:
-            layout, field = self.kernel(columns).layout, self.reduction.nan_field
+            kernel, field = self.kernel(columns), self.reduction.nan_field
+            library, layout = kernel.library, kernel.layout
             assert layout is not None
             views = [layout.view(library.array(columns[0]))]
         if field is None:
@@ -167,7 +168,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         )
 
     def _reduce(
-        self, columns: Sequence[Any], views: list[View], groups: ReducibleGroups
+        self, columns: Sequence[Column], views: list[View], groups: ReducibleGroups
     ) -> Callable[[], States]:
         if self.at_borders:
             found = self._at_borders(columns, views, groups)
@@ -185,7 +186,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         return self.reduction.picks is not None or self.reduction.of != "values"
 
     def _at_borders(
-        self, columns: Sequence[Any], views: list[View], groups: ReducibleGroups
+        self, columns: Sequence[Column], views: list[View], groups: ReducibleGroups
     ) -> States | None:
         """Return states that need only the first and last row of each group, and no kernel; None if they need more."""
         reduction = self.reduction
@@ -211,7 +212,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         seen = library_of(columns[0]).xp.ones(len(picked), np.bool_) if filled is None else filled
         return picked, seen
 
-    def _counts_all(self, columns: Sequence[Any]) -> bool:
+    def _counts_all(self, columns: Sequence[Column]) -> bool:
         of = self.reduction.of
         return of == "rows" or (
             of == "valid" and library_of(columns[0]).missing(columns[0]) is None
@@ -235,7 +236,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         return operator_of(op, states) if self.user else op
 
     def finalize_runs(
-        self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
+        self, columns: Sequence[Column], states: States, runs: EndedRuns, carried: States | None
     ) -> Any:
         return self.finalize(columns, self.closed(states, runs, carried))
 
@@ -244,8 +245,8 @@ class ReduceColumn(PlannedOperation, StateReduction):
         states = tuple(s[: len(runs.starts)] for s in states)
         if runs.before:
             assert carried is not None
-            pairs, library = zip(carried, states, strict=True), library_of(runs.series[0])
-            return tuple(library.prepend_number(first, s) for first, s in pairs)
+            pairs = zip(carried, states, strict=True)
+            return tuple(runs.library.prepend_number(first, s) for first, s in pairs)
         if runs.joined:
             own = tuple(s.dtype.type(s[0].item()) for s in states)
             assert carried is not None
@@ -254,7 +255,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
                 s[0] = value
         return states
 
-    def of_nothing(self, columns: Sequence[Any]) -> Any:
+    def of_nothing(self, columns: Sequence[Column]) -> Any:
         library, dtype = library_of(columns[0]), self.dtype(columns)
         value: float | None = 0 if self.reduction.of == "rows" else None
         if value is None and not self.user:
@@ -265,7 +266,7 @@ class ReduceColumn(PlannedOperation, StateReduction):
         assert layout is not None
         return layout.wrap(library.xp.full(1, value, layout.storage(dtype)), None, dtype)
 
-    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+    def finalize(self, columns: Sequence[Column], states: States) -> Any:
         if self.user:
             library = library_of(columns[0])
             plan = combined_plan(library, self.reduction.op, columns)
@@ -302,10 +303,10 @@ class NullIfNone(StateReduction):
     def at_borders(self) -> bool:
         return self.inner.at_borders
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return self.inner.dtype(columns)
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         reduced, library = self.inner.aggregate(columns, groups), library_of(columns[0])
 
         def states() -> States:
@@ -326,7 +327,7 @@ class NullIfNone(StateReduction):
         return (*reduced, *_VALUES.merge(library, states[-1:], groups))
 
     def finalize_runs(
-        self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
+        self, columns: Sequence[Column], states: States, runs: EndedRuns, carried: States | None
     ) -> Any:
         reduced, counted = (None, None) if carried is None else (carried[:-1], carried[-1:])
         array = self.inner.finalize_runs(columns, states[:-1], runs, reduced)
@@ -335,10 +336,10 @@ class NullIfNone(StateReduction):
             return array
         return self._nulled(columns, array, _VALUES.closed(states[-1:], runs, counted)[0])
 
-    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+    def finalize(self, columns: Sequence[Column], states: States) -> Any:
         return self._nulled(columns, self.inner.finalize(columns, states[:-1]), states[-1])
 
-    def _nulled(self, columns: Sequence[Any], array: Any, counts: Any) -> Any:
+    def _nulled(self, columns: Sequence[Column], array: Array, counts: Values) -> Any:
         if counts.strides == (0,):  # ones
             return array
         return nulled(library_of(columns[0]), array, counts == 0)
@@ -347,13 +348,13 @@ class NullIfNone(StateReduction):
 _VALUES = ReduceColumn(REDUCTIONS["count"])
 
 
-def in_kernels(library: Library, dtype: Any) -> bool:
+def in_kernels(library: Library, dtype: DType) -> bool:
     """Return whether kernels reduce columns of a dtype: numbers, bool and times."""
     times = library.moved_layout(dtype) is not None and dtype.kind in "mM"
     return times or (library.is_number(dtype) and dtype.kind != "c")
 
 
-def _is_reduced(reduction: Reduction, library: Library, dtype: Any) -> bool:
+def _is_reduced(reduction: Reduction, library: Library, dtype: DType) -> bool:
     """Return whether kernels can reduce columns of a dtype this way; complex numbers have sums only."""
     adds = reduction.of_floats is not None and library.is_number(dtype)
     return reduction.of != "values" or adds or in_kernels(library, dtype)
@@ -367,7 +368,7 @@ def joint_nulls(views: list[View]) -> kernels.Nulls:
 # --- which operation reduces a column ----------------------------------------------------------------
 
 
-def reproducible(library: Library, dtype: Any, name: str) -> Any:
+def reproducible(library: Library, dtype: DType, name: str) -> Any:
     """Return how a column of a dtype is reduced to a sum or a mean whose bits depend on its values alone.
 
     Raises
@@ -385,7 +386,7 @@ def reproducible(library: Library, dtype: Any, name: str) -> Any:
     return reduction_of(library, dtype, table[name])
 
 
-def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
+def reduction_of(library: Library, dtype: DType, reduction: Reduction) -> Any:
     """Return how a column of a dtype is reduced."""
     # a dtype with categories takes long to hash, and the cache would keep it
     known = _reduction_of.__wrapped__ if hasattr(dtype, "categories") else _reduction_of
@@ -393,7 +394,7 @@ def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
+def _reduction_of(library: Library, dtype: DType, reduction: Reduction) -> Any:
     host = library.host_values
     if host is not None and not isinstance(dtype, np.dtype) and host.holds_decimals(dtype):
         if reduction.name == "sum":

@@ -16,7 +16,7 @@ from ...frames.keys import key_arrays
 from ...frames.messages import HINT
 from ...frames.protocol import Library
 from ...frames.registry import library_of, stored_numbers
-from ...frames.types import GroupIds, Values
+from ...frames.types import Array, ArrayModule, Column, DType, GroupIds, Values
 from ...kernels.keys import count_distinct
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
@@ -49,22 +49,22 @@ class SortedValues:
 class SortedReduction(WholeGroupReduction):
     """A reduction of the sorted values of each group."""
 
-    def numbers(self, column: Any) -> Values:
+    def numbers(self, column: Column) -> Values:
         """Return the array whose elements are sorted; its values at nulls do not matter."""
         raise NotImplementedError
 
     qs: tuple[float, ...] = ()
     """The quantiles that the answer is read from; all values, if there are none."""
 
-    def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
+    def answer(self, found: SortedValues, dtype: DType) -> tuple[Values, Values | None]:
         """Return the answers of groups, and where they are null."""
         raise NotImplementedError
 
-    def takes_numbers(self, columns: Sequence[Any]) -> bool:
+    def takes_numbers(self, columns: Sequence[Column]) -> bool:
         (column,) = columns
         return len(column) > 0 and library_of(column).missing(column) is None
 
-    def reduce_numbers(self, columns: Sequence[Any], ids: GroupIds, runs: CodeRuns) -> Any:
+    def reduce_numbers(self, columns: Sequence[Column], ids: GroupIds, runs: CodeRuns) -> Any:
         (column,) = columns
         (values,), (codes,) = kernels.sort_pairs(self.numbers(column), ids.array)
         (codes,), (values,) = kernels.sort_pairs(codes, values)
@@ -73,20 +73,20 @@ class SortedReduction(WholeGroupReduction):
         answers, _ = self.answer(found, self.dtype(columns))
         return self._wrapped(columns, answers, None)
 
-    def _answers(self, column: Any, array: Any, starts: Values) -> Any:
+    def _answers(self, column: Column, array: Array, starts: Values) -> Any:
         found = self._sorted(column, array, starts)
         values, missing = self.answer(found, self.dtype([column]))
         if not found.may_lack or (missing is not None and not bool(missing.any())):
             missing = None
         return self._wrapped([column], values, missing)
 
-    def _wrapped(self, columns: Sequence[Any], values: Values, missing: Values | None) -> Any:
+    def _wrapped(self, columns: Sequence[Column], values: Values, missing: Values | None) -> Any:
         library, dtype = library_of(columns[0]), self.dtype(columns)
         layout = library.layout(dtype)
         assert layout is not None
         return layout.wrap(values.astype(layout.storage(dtype)), missing, dtype)
 
-    def _sorted(self, column: Any, array: Any, starts: Values) -> SortedValues:
+    def _sorted(self, column: Column, array: Array, starts: Values) -> SortedValues:
         library = library_of(column)
         xp, column = library.xp, library.as_column(array, column.name)
         missing, values = library.missing(column), self.numbers(column)
@@ -119,20 +119,20 @@ class CountDistinct(SortedReduction):
     dropna: bool = True
     name = "nunique"
 
-    def of_nothing(self, columns: Sequence[Any]) -> Any:
+    def of_nothing(self, columns: Sequence[Column]) -> Any:
         return self._wrapped(columns, library_of(columns[0]).xp.zeros(1, INT64), None)
 
-    def _dtype(self, library: Library, dtype: Any) -> Any:
+    def _dtype(self, library: Library, dtype: DType) -> Any:
         return library.group_dtype("nunique", dtype)
 
-    def numbers(self, column: Any) -> Values:
-        values = key_arrays([column]).arrays[0]
+    def numbers(self, column: Column) -> Values:
+        library = library_of(column)
+        values = key_arrays(library, [column]).arrays[0]
         if values.dtype.kind == "c":  # complex numbers have no order
-            library = library_of(column)
             return library.dense_group_ids([library.array(column)]).array
         return values
 
-    def _answers(self, column: Any, array: Any, starts: Values) -> Any:
+    def _answers(self, column: Column, array: Array, starts: Values) -> Any:
         library = library_of(column)
         own = library.as_column(array)
         values = self.numbers(own)
@@ -148,7 +148,7 @@ class CountDistinct(SortedReduction):
             distinct += np.logical_or.reduceat(missing, starts)
         return self._wrapped([column], distinct, None)
 
-    def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
+    def answer(self, found: SortedValues, dtype: DType) -> tuple[Values, Values | None]:
         xp, starts, counts = found.library.xp, found.starts, found.counts
         if not len(found.values):
             return xp.zeros(len(starts), INT64), None
@@ -178,7 +178,7 @@ class Quantiles(SortedReduction):
     def name(self) -> str:
         return self.method
 
-    def _dtype(self, library: Library, dtype: Any) -> Any:
+    def _dtype(self, library: Library, dtype: DType) -> Any:
         layout = library.layout(dtype)
         if layout is None or layout.storage(dtype).kind not in "biuf":
             raise TypeError(f"dtype {dtype} has no quantiles; {HINT}")
@@ -187,11 +187,11 @@ class Quantiles(SortedReduction):
         # pandas says int64, which does not hold the larger half of these numbers
         return dtype if dtype == np.uint64 and found == INT64 else found
 
-    def numbers(self, column: Any) -> Values:
+    def numbers(self, column: Column) -> Values:
         is_time = column.dtype.kind in "mM"
         return stored_numbers(cast_to_answer(self.method, column) if is_time else column)
 
-    def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
+    def answer(self, found: SortedValues, dtype: DType) -> tuple[Values, Values | None]:
         xp, values, counts = found.library.xp, found.values, found.counts
         out = [self._at(xp, values, found.starts, counts, q, dtype) for q in self.qs]
         if len(out) == 1:
@@ -201,7 +201,13 @@ class Quantiles(SortedReduction):
         return xp.stack(out, axis=1).ravel(), xp.repeat(counts == 0, len(self.qs))
 
     def _at(
-        self, xp: Any, values: Values, starts: Values, counts: Values, q: float, dtype: Any
+        self,
+        xp: ArrayModule,
+        values: Values,
+        starts: Values,
+        counts: Values,
+        q: float,
+        dtype: DType,
     ) -> Values:
         """Return one quantile of each group; any number for a group without values."""
         if not len(values):
@@ -227,14 +233,16 @@ class Quantiles(SortedReduction):
         return _between_times(xp, below, above, part, midpoint)
 
 
-def _place(xp: Any, counts: Values, q: float) -> tuple[Values, Values]:
+def _place(xp: ArrayModule, counts: Values, q: float) -> tuple[Values, Values]:
     """Return where a quantile of each group is: a position in the group, and how far it is to the next one."""
     place = q * xp.maximum(counts - 1, 0).astype(FLOAT64)
     lower = place.astype(INT64)
     return lower, place - lower
 
 
-def _between_times(xp: Any, below: Values, above: Values, part: Values, midpoint: bool) -> Values:
+def _between_times(
+    xp: ArrayModule, below: Values, above: Values, part: Values, midpoint: bool
+) -> Values:
     """Return integers between two others, rounded towards zero as by pandas, without floats, which cannot hold them."""
     if midpoint:
         floor = (below >> 1) + (above >> 1) + (below & above & 1)
@@ -252,7 +260,7 @@ class QuantilesSpec(GroupBySpec):
 
     qs: tuple[float, ...] = ()
 
-    def index_of_groups(self, library: Library, keys: list[Any]) -> Any:
+    def index_of_groups(self, library: Library, keys: list[Array]) -> Any:
         xp, count, each = library.xp, len(keys[0]), len(self.qs)
         groups = xp.repeat(xp.arange(count, dtype=INT64), each)
         level = library.from_floats(xp.tile(xp.asarray(self.qs, FLOAT64), count))
@@ -260,7 +268,7 @@ class QuantilesSpec(GroupBySpec):
             [*(library.take(a, groups) for a in keys), level], [*self.by.columns, None]
         )
 
-    def take_groups(self, library: Library, array: Any, groups: Values) -> Any:
+    def take_groups(self, library: Library, array: Array, groups: Values) -> Any:
         each = len(self.qs)
         rows = groups[:, None] * each + library.xp.arange(each, dtype=INT64)
         return library.take(array, rows.ravel())

@@ -11,17 +11,18 @@ from functools import cached_property
 from typing import Any
 
 from ... import kernels
-from ...frames.keys import By, any_null, key_arrays
+from ...frames.keys import By, any_null
 from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import library_of
+from ...frames.types import Array, Column, Frame, Labels, Missing, Values
 from ...kernels.late_dataclass import dataclass
 from ..core.columnwise import map_outputs, named_answers
 from ..core.operation import Needs, Part
 from ..core.plans import PlannedOperation
 
 
-def key_order(library: Library, keys: Sequence[Any]) -> Any:
+def key_order(library: Library, keys: Sequence[Array]) -> Any:
     """Return the positions of groups in the order of their keys, nulls last; None for several keys and some dtypes."""
     if len(keys) > 1:
         return None
@@ -60,29 +61,30 @@ class GroupBySpec:
         """Whether scans meet rows from the last to the first."""
         return True in [part.operation.reverse for part in self.parts]
 
-    def columns(self, frame: Any, part: Part[Any]) -> list[Any]:
+    def columns(self, library: Library, frame: Frame, part: Part[Any]) -> list[Any]:
         """Return the columns that a part is computed from."""
         if frame.ndim == 1:
             return [frame]
         if not part.sources:  # any column will do where rows are counted
-            return [self.by.series(frame)[0]]
-        return [self.by.column(frame, name) for name in part.sources]
+            return [self.by.series(library, frame)[0]]
+        return [self.by.column(library, frame, name) for name in part.sources]
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Raise the errors that a user should see early."""
-        if not len(frame):  # with rows, `apply` checks them
-            key_arrays(self.by.series(frame))
-        self.planned(frame)
+        self.by.check(frame)
+        self.planned(library_of(frame), frame)
 
-    def planned(self, frame: Any, checks: bool = True) -> list[tuple[list[Any], Any, Any]]:
+    def planned(
+        self, library: Library, frame: Frame, checks: bool = True
+    ) -> list[tuple[list[Any], Any, Any]]:
         """Return the columns, planned operation and dtype of each part; without checks, None for what has no plan."""
-        found, column = [], library_of(frame).column
+        found = []
         for part in self.parts:
             sources, operation = part.sources, part.operation
             if frame.ndim == 2 and len(sources) == 1 and not self.by.levels:
-                columns = [column(frame, sources[0])]
+                columns = [library.column(frame, sources[0])]
             else:
-                columns = self.columns(frame, part)
+                columns = self.columns(library, frame, part)
             if isinstance(operation, PlannedOperation):
                 operation, dtype = operation.planned(columns)
             else:
@@ -90,21 +92,24 @@ class GroupBySpec:
             found.append((columns, operation, dtype))
         return found
 
-    def without_rows(self, frame: Any, index: Any) -> Any:
+    def without_rows(self, library: Library, frame: Frame, index: Labels) -> Any:
         """Return the result for a frame without rows, under an index without rows."""
-        library, arrays = library_of(frame), []
-        for part, (columns, _, dtype) in zip(self.parts, self.planned(frame), strict=True):
+        arrays = []
+        planned = self.planned(library, frame)
+        for part, (columns, _, dtype) in zip(self.parts, planned, strict=True):
             array = map_outputs(library.empty, dtype)
             arrays.append(self.in_groups(part, columns, array, None))
-        return self.build(frame, arrays, index)
+        return self.build(library, frame, arrays, index)
 
-    def in_groups(self, part: Part[Any], columns: Sequence[Any], array: Any, null: Any) -> Any:
+    def in_groups(
+        self, part: Part[Any], columns: Sequence[Column], array: Array, null: Missing
+    ) -> Any:
         """Return the answers of a part, one array or several, with null in rows that are in no group."""
         if null is None and not self.null_keys:
             return array
         library = library_of(columns[0])
 
-        def in_group(array: Any) -> Any:
+        def in_group(array: Array) -> Any:
             array = array if null is None else library.set_null(array, null)
             return library.to_nullable(array) if self.null_keys else array
 
@@ -112,35 +117,38 @@ class GroupBySpec:
             return map_outputs(in_group, array)
 
     def from_groups(
-        self, frame: Any, keys: list[Any], arrays: list[Any], may_be_null: bool = True
+        self,
+        library: Library,
+        frame: Frame,
+        keys: list[Array],
+        arrays: list[Array],
+        may_be_null: bool = True,
     ) -> Any:
         """Return the result, given the keys of groups, which may be null, and their answers; leaves out null keys."""
-        library = library_of(frame)
         drops = self.dropna and may_be_null
-        null = any_null([library.as_column(a) for a in keys]) if drops else None
+        null = any_null(library, [library.as_column(a) for a in keys]) if drops else None
         if null is not None:
             positions = library.xp.flatnonzero(~null)
             keys, arrays = self.taken(library, keys, arrays, positions)
-        return self.build(frame, arrays, self.index_of_groups(library, keys))
+        return self.build(library, frame, arrays, self.index_of_groups(library, keys))
 
-    def index_of_groups(self, library: Library, keys: list[Any]) -> Any:
+    def index_of_groups(self, library: Library, keys: list[Array]) -> Any:
         """Return the index of the result, given the keys of groups."""
         return library.key_index(keys, self.by.columns)
 
     def taken(
-        self, library: Library, keys: list[Any], arrays: list[Any], groups: Any
+        self, library: Library, keys: list[Array], arrays: list[Array], groups: Values
     ) -> tuple[list[Any], list[Any]]:
         """Return the keys and the answers of some groups, given their numbers."""
         keys = [library.take(a, groups) for a in keys]
         return keys, [self.take_groups(library, a, groups) for a in arrays]
 
-    def take_groups(self, library: Library, array: Any, groups: Any) -> Any:
+    def take_groups(self, library: Library, array: Array, groups: Values) -> Any:
         """Return the answers of some groups, given all answers and the numbers of these groups."""
         return library.take(array, groups)
 
-    def build(self, frame: Any, arrays: list[Any], index: Any) -> Any:
+    def build(self, library: Library, frame: Frame, arrays: list[Array], index: Labels) -> Any:
         """Return the result, given one array for each part."""
-        library = library_of(frame)
         if self.as_series:
             return library.series(arrays[0], index, self.parts[0].name)
         names, arrays = named_answers(self.parts, arrays)

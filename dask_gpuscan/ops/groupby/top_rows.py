@@ -173,7 +173,7 @@ class TopOfAll(TreeReduction):
 
     def check(self, frame: Frame) -> None:
         """Raise the errors that a user should see early."""
-        for column in self.by.series(frame):
+        for column in self.by.series(library_of(frame), frame):
             self.top.check(column)
 
     def meta(self, frame: Frame) -> Any:
@@ -214,12 +214,12 @@ class TopOfAll(TreeReduction):
 
     def _taken(self, library: Library, frame: Frame, most: int, final: bool) -> Values:
         """Return the rows with the first `most` places, in the order of their values."""
-        order, places = self.top.order(library, self.by.series(frame), None, None, final)
+        order, places = self.top.order(library, self.by.series(library, frame), None, None, final)
         return order[places < most] if self.top.keep == "all" else order[:most]
 
     def _near(self, library: Library, frame: Frame) -> Any:
         """Return the rows whose first value is at least as good as the last one that may be taken."""
-        xp, column = library.xp, self.by.series(frame)[0]
+        xp, column = library.xp, self.by.series(library, frame)[0]
         if len(frame) < (MANY if xp is np else MANY_ON_GPU):
             return frame
         missing, (values, _) = library.missing(column), _sort_key(column)
@@ -330,7 +330,7 @@ class TopRows(TreeReduction):
 
     def check(self, frame: Frame) -> None:
         """Raise the errors that a user should see early."""
-        self.top.check(self.by.column(frame, self.column))
+        self.top.check(self.by.column(library_of(frame), frame, self.column))
 
     def meta(self, frame: Frame) -> Any:
         none = library_of(frame).no_rows(frame)
@@ -339,13 +339,13 @@ class TopRows(TreeReduction):
     def table(self, partition: Frame) -> TopRowsTable:
         library = library_of(partition)
         with library.acquire(partition):
-            series = self.by.series(partition)
+            series = self.by.series(library, partition)
             groups = keys = [library.array(c) for c in series]
             if self.group is not None:
                 groups = [library.array(library.column(partition, self.group))]
             count = len(library.index_names(partition))
             levels = [library.array(library.index_level(partition, i)) for i in range(count)]
-            values = library.array(self.by.column(partition, self.column))
+            values = library.array(self.by.column(library, partition, self.column))
             rows = TopRowsTable(library, keys, groups, levels, values, schema_of(partition))
             with named_keys(series):
                 return self._top(rows)
@@ -369,7 +369,7 @@ class TopRows(TreeReduction):
             return library.series(found.values, index, self.name)
 
     def _numbers_of_groups(
-        self, library: Library, keys: list[Any], order: Values, codes: Values
+        self, library: Library, keys: list[Column], order: Values, codes: Values
     ) -> Values:
         """The number of the group of each row in the order of keys."""
         starts, lengths = kernels.run_length_encode(codes)
@@ -388,7 +388,9 @@ class TopRows(TreeReduction):
         """Rows by group and value, the place of each in its group, and its group; without those in no group."""
         library = rows.library
         codes = library.dense_group_ids(rows.groups).array
-        null_key = any_null([library.as_column(k) for k in rows.keys]) if self.dropna else None
+        null_key = (
+            any_null(library, [library.as_column(k) for k in rows.keys]) if self.dropna else None
+        )
         columns = [library.as_column(rows.values)]
         order, places = self.top.order(library, columns, codes, null_key, final)
         return order, places, codes[order]

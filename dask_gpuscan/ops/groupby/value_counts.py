@@ -66,7 +66,7 @@ class ValueCounts(TreeReduction):
     def table(self, partition: Frame) -> Counts:
         library = library_of(partition)
         with library.acquire(partition):
-            series = self.by.series(partition)
+            series = self.by.series(library, partition)
             arrays = [library.array(column) for column in series]
             counts = ones(library.xp, len(partition))
             for i, always in enumerate(map(library.always_counted, arrays)):
@@ -111,7 +111,9 @@ class ValueCounts(TreeReduction):
             *(values[: self.keys] if self.drop_keys else ()),
             *(values[self.keys :] if self.dropna else ()),
         ]
-        null = any_null([library.as_column(array) for array in dropped]) if dropped else None
+        null = (
+            any_null(library, [library.as_column(array) for array in dropped]) if dropped else None
+        )
         if null is not None:
             rows = library.xp.flatnonzero(~null)
             values, counts = [library.take(array, rows) for array in values], counts[rows]
@@ -132,7 +134,7 @@ class ValueCounts(TreeReduction):
         elif self.normalize:  # without values, categories have no share
             numbers = counts / (int(counts.sum()) or float("nan"))
         array = layout.wrap(numbers.astype(layout.storage(dtype)), None, dtype)
-        names = [column.name for column in self.by.series(frame)]
+        names = [column.name for column in self.by.series(library, frame)]
         index = library.key_index(values, names, levels=self.levels)
         return library.series(array, index, "proportion" if self.normalize else "count")
 
@@ -155,7 +157,7 @@ class ValueCounts(TreeReduction):
     def _dtype(self, library: Library, frame: Frame) -> Any:
         if self.by.columns and not self.as_series:
             return FLOAT64 if self.normalize else INT64
-        column = self.by.series(frame)[-1]
+        column = self.by.series(library, frame)[-1]
         dtype_of = library.group_dtype if self.keys else library.answer_dtype
         try:
             return dtype_of("value_counts", column.dtype, normalize=self.normalize)

@@ -61,7 +61,7 @@ def together(numbered: NumberedRows, columns: Sequence[Column]) -> GroupedRows:
     """Return columns with the rows of each group together."""
     library, ids = numbered.library, numbered.ids
     most = most_arranged(ids.array)
-    flat, arrays = flat_columns(columns) if most else ([], [])
+    flat, arrays = flat_columns(library, columns) if most else ([], [])
     names = [column.name for column in columns]
     if most and all(c.layout is not None for c in flat) and all(a.itemsize <= 8 for a in arrays):
         dense = dense_ids(ids) if ids.groups <= SPARSE else None
@@ -82,7 +82,7 @@ def together(numbered: NumberedRows, columns: Sequence[Column]) -> GroupedRows:
     return GroupedRows(in_order(library, columns, order), groups, met)
 
 
-def keys_of(numbered: NumberedRows, keys: Sequence[Any], met: Any) -> list[Any]:
+def keys_of(numbered: NumberedRows, keys: Sequence[Array], met: Values | None) -> list[Any]:
     """Return the keys of the groups that have rows, given their numbers and the keys of rows."""
     ids = numbered.ids
     if ids.keys_of is not None:
@@ -120,17 +120,18 @@ class WholeGroupReduce(TreeReduction):
         """Return the answers of the groups of a partition."""
         library = library_of(partition)
         with library.acquire(partition):
-            series = self.spec.by.series(partition)
+            series = self.spec.by.series(library, partition)
             keys = [library.array(c) for c in series]
             numbered = NumberedRows(library, group_ids_of(library, series, keys))
-            columns = [self.spec.columns(partition, part) for part in self.spec.parts]
+            columns = [self.spec.columns(library, partition, part) for part in self.spec.parts]
             found = self._by_number(numbered, columns)
             if found is not None:
                 arrays, met = found
                 keys = keys_of(numbered, keys, met)
                 return Answers(library, keys, arrays, schema_of(partition), numbered.ids.ordered)
             rows = together(numbered, [c for each in columns for c in each])
-            moved, runs = iter(rows.columns), EndedRuns(series, rows.groups.first_rows, None, False)
+            moved = iter(rows.columns)
+            runs = EndedRuns(library, series, rows.groups.first_rows, None, False)
             arrays = [
                 part.operation.reduce_runs([next(moved) for _ in each], rows.groups)(runs, None)
                 for part, each in zip(self.spec.parts, columns, strict=True)
@@ -173,10 +174,10 @@ class WholeGroupReduce(TreeReduction):
         if not found.ordered:
             order = sorted_rows(library, keys, spec.by.columns)
             keys, arrays = spec.taken(library, keys, arrays, order)
-        return spec.from_groups(frame, keys, arrays)
+        return spec.from_groups(library, frame, keys, arrays)
 
 
-def sorted_rows(library: Library, keys: list[Any], names: Sequence[Hashable]) -> Any:
+def sorted_rows(library: Library, keys: list[Array], names: Sequence[Hashable]) -> Any:
     """Return the positions of groups in the order of their keys, nulls last."""
     order = key_order(library, keys)
     if order is not None:

@@ -6,7 +6,7 @@ which the others and the index are gathered. This module must never loop over ro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -15,7 +15,7 @@ import numpy as np
 from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of
-from ...frames.types import Column, View
+from ...frames.types import Column, Frame, Values, View
 from ...kernels.arrays import DTYPE
 from ...kernels.selection import counter_of
 from ..core.flat_frame import flat_frame
@@ -26,10 +26,9 @@ Predicate = Any
 """An `Expression`, a `Function`, or a series or array of bool."""
 
 
-def _keep(frame: Any, predicate: Predicate) -> Any:
+def _keep(library: Library, frame: Frame, predicate: Predicate) -> Any:
     """Return which rows of a frame a predicate keeps, in a form that kernels take."""
     if isinstance(predicate, Function):
-        library = library_of(frame)
         title, columns = f"predicate {predicate.function.__name__}", []
         for name in predicate.columns:
             column = column_of(frame, name)
@@ -44,14 +43,14 @@ def _keep(frame: Any, predicate: Predicate) -> Any:
         counter = _counter(predicate.function, dtypes, title)
         return kernels.Predicate(counter, [v.values for v in views], [v.nulls for v in views])
     if isinstance(predicate, Expression):
-        found = fused(frame, predicate)
+        found = fused(library, frame, predicate)
         if found is not None:
             return found
         predicate = predicate.evaluate({n: _series(frame, n) for n in predicate.columns})
     return _mask(frame, predicate)
 
 
-def _mask(frame: Any, predicate: Any) -> Any:
+def _mask(frame: Frame, predicate: Any) -> Any:
     """Return which rows of a frame a series or an array of bool keeps, as an array.
 
     Raises
@@ -75,20 +74,21 @@ def _mask(frame: Any, predicate: Any) -> Any:
     return truth(predicate)
 
 
-def _series(frame: Any, name: Any) -> Any:
+def _series(frame: Any, name: Hashable) -> Any:
     return frame if frame.ndim == 1 else frame[name]
 
 
-def fused(frame: Any, predicate: Expression) -> Any:
+def fused(library: Library, frame: Any, predicate: Expression) -> Any:
     """Return a text as a predicate that kernels compile; None if they might decide otherwise than the library."""
-    columns = [column_of(frame, name) for name in predicate.columns]
+    names = predicate.columns
+    columns = [frame if frame.ndim == 1 else library.column(frame, name) for name in names]
     dtypes = tuple(map(DTYPE, columns))
     if [dtype for dtype in dtypes if not isinstance(dtype, np.dtype)]:
         return None
     found = _counted(predicate, dtypes, False)
     if found is None:
         return None
-    views = _shown(library_of(frame), columns)
+    views = _shown(library, columns)
     nulls = [view.nulls for view in views]
     if nulls.count(None) < len(nulls):
         found = _counted(predicate, dtypes, True)
@@ -136,7 +136,7 @@ def _counter(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> kernels
     return counter_of(function, title)
 
 
-def truth(column: Any) -> Any:
+def truth(column: Column) -> Any:
     """Return where a boolean series is true, as an array of bool; nulls are not."""
     library = library_of(column)
     layout = library.layout(column.dtype)
@@ -148,7 +148,7 @@ def truth(column: Any) -> Any:
     return view.values if view.nulls is None else view.values & ~view.missing()
 
 
-def refuse_predicate(predicate: Any) -> NoReturn:
+def refuse_predicate(predicate: object) -> NoReturn:
     """Raise what a user sees for what is no predicate."""
     raise TypeError(
         f"predicate must be a boolean Series, a string or a function, "
@@ -156,7 +156,7 @@ def refuse_predicate(predicate: Any) -> NoReturn:
     )
 
 
-def append_column(frame: Any, column: Any, name: str) -> Any:
+def append_column(frame: Frame, column: Column | Values, name: str) -> Any:
     """Return a frame with one more column, which has its rows."""
     return library_of(frame).append(frame, column, name)
 
@@ -168,27 +168,27 @@ def append_mask_of(frame: Any, predicate: Any, name: str) -> Any:
     return append_column(frame, mask, name)
 
 
-def filter_rows(frame: Any, predicate: Predicate) -> Any:
+def filter_rows(frame: Frame, predicate: Predicate) -> Any:
     """Return the rows of a frame that a predicate keeps."""
     library = library_of(frame)
     with library.acquire(frame):
-        keep = _keep(frame, predicate)
+        keep = _keep(library, frame, predicate)
         if library.takes_whole_rows(frame):
             return library.rows(frame, *kernels.select([], keep, positions=True))
-        flat = flat_frame(frame)
+        flat = flat_frame(library, frame)
         *arrays, positions = kernels.select(flat.arrays, keep, positions=True)
         return flat.rebuild(arrays, positions)
 
 
-def split_rows(frame: Any, predicate: Predicate) -> tuple[Any, Any]:
+def split_rows(frame: Frame, predicate: Predicate) -> tuple[Any, Any]:
     """Return the rows that a predicate keeps, and the others."""
     library = library_of(frame)
     with library.acquire(frame):
-        keep = _keep(frame, predicate)
+        keep = _keep(library, frame, predicate)
         if library.takes_whole_rows(frame):
             (kept,), (rest,) = kernels.partition([], keep, positions=True)
             return library.rows(frame, kept), library.rows(frame, rest)
-        flat = flat_frame(frame)
+        flat = flat_frame(library, frame)
         kept, rest = (
             flat.rebuild(arrays, positions)
             for *arrays, positions in kernels.partition(flat.arrays, keep, positions=True)

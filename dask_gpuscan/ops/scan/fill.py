@@ -15,7 +15,7 @@ import numpy as np
 
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import Layout, View
+from ...frames.types import Array, Column, DType, Frame, Layout, View
 from ...kernels import BUILT_IN, InBand, Operator
 from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
@@ -94,12 +94,12 @@ class Fill(Planned):
     def label(self) -> str:
         return "bfill" if self.reverse else "ffill"
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         return columns[0].dtype
 
     # --- what is handed on ------------------------------------------------------------------------
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         column = columns[0]
         library, count = library_of(column), len(column)
         if groups.is_one:
@@ -138,14 +138,14 @@ class Fill(Planned):
         (at,) = groups.reduce(_LARGEST, rows)()
         return (library.take(values, at, nulls=True), *groups.reduce(_SINCE, (seen, since))())
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         """Array of the last value of each group, given arrays of states, or a value."""
         value, library = states[0], library_of(columns[0])
         if value is not None:
             return value
         return library.take(library.array(columns[0]), library.xp.full(1, -1, INT64), nulls=True)
 
-    def _as_numbers(self, library: Library, array: Any, dtype: Any) -> _Numbers | None:
+    def _as_numbers(self, library: Library, array: Array, dtype: DType) -> _Numbers | None:
         """Return an array as numbers that are filled by their own values; None for others, and with a limit."""
         layout = None if self.limit is not None else library.layout(dtype)
         if layout is None or not layout.nan_is_null:
@@ -158,12 +158,12 @@ class Fill(Planned):
 
     # --- the fill itself --------------------------------------------------------------------------
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         if groups.is_one and not self.in_groups:
             return self._apply_to_one(columns[0], prior)
         return self._apply_to_groups(columns[0], groups, prior)
 
-    def _apply_to_one(self, column: Any, prior: States | None) -> Any:
+    def _apply_to_one(self, column: Column, prior: States | None) -> Any:
         """Fill rows that are in no groups."""
         library = library_of(column)
         layout = library.layout(column.dtype)
@@ -200,7 +200,7 @@ class Fill(Planned):
             return library.concatenate([library.slice_array(filled, 0, count - reach), near])
         return library.concatenate([near, library.slice_array(filled, reach, count)])
 
-    def _head(self, column: Any) -> Callable[[], int]:
+    def _head(self, column: Column) -> Callable[[], int]:
         """Begin to count the rows before the first valid one, in scan order."""
         found, count = library_of(column).seek_valid(column, from_end=self.reverse), len(column)
 
@@ -212,7 +212,7 @@ class Fill(Planned):
 
         return head
 
-    def _rows_of(self, head: int, column: Any) -> Any:
+    def _rows_of(self, head: int, column: Column) -> Any:
         """The first `head` rows in scan order, as an array of bool; None if there are none."""
         if not head:
             return None
@@ -221,7 +221,7 @@ class Fill(Planned):
         missing[slice(count - head, count) if self.reverse else slice(0, head)] = True
         return missing
 
-    def _apply_to_groups(self, column: Any, groups: Groups, prior: States | None) -> Any:
+    def _apply_to_groups(self, column: Column, groups: Groups, prior: States | None) -> Any:
         """Take for each row the one that it is filled from; earlier last values have numbers below zero."""
         library, count = library_of(column), len(column)
         xp, array = library.xp, library.array(column)
@@ -279,6 +279,6 @@ class FillColumns(ColumnCarry):
 
     operation: Fill
 
-    def settled(self, frame: Any) -> int | None:
+    def settled(self, frame: Frame) -> int | None:
         limit = self.operation.limit
         return None if limit is None else max(len(frame) - limit, 0)

@@ -18,7 +18,7 @@ from ...frames.keys import missing_in
 from ...frames.messages import check_flags, column_title, naming
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import Array, Missing, Values, View
+from ...frames.types import Array, Column, Missing, Values, View
 from ...kernels import InBand, Mask, Operator, byte_mask
 from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
@@ -115,12 +115,12 @@ class KernelScan(Planned, ScanBase):
     Columns of other dtypes, or of another library, take another scan.
     """
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         plan = self._plan(columns)
         self.initial_state(plan)
         return plan.answers
 
-    def _plan(self, columns: Sequence[Any]) -> ScanPlan:
+    def _plan(self, columns: Sequence[Column]) -> ScanPlan:
         found: ScanPlan | None = self.plans.get("scan")
         if found is None:
             library, dtypes = library_of(columns[0]), tuple([c.dtype for c in columns])
@@ -150,7 +150,7 @@ class KernelScan(Planned, ScanBase):
         options = self.options
         return options.exclusive and self.op.null_identity and options.initial is None
 
-    def _extra(self, missing: Any, count: int, groups: ReducibleGroups) -> States:
+    def _extra(self, missing: Missing, count: int, groups: ReducibleGroups) -> States:
         """Whether groups have a value, and whether they have a null, if options need this."""
         extra: list[Any] = []
         for needed, of_values in ((self._needs_seen(), True), (not self.options.skipna, False)):
@@ -173,7 +173,7 @@ class KernelScan(Planned, ScanBase):
 
     # --- what groups hand on ----------------------------------------------------------------------
 
-    def _views(self, plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
+    def _views(self, plan: ScanPlan, columns: Sequence[Column]) -> list[View]:
         """Return views of the columns; raises an error for a value that the requested integers do not hold."""
         array, integers = plan.library.array, plan.held_by
         if len(columns) == 1:
@@ -190,7 +190,7 @@ class KernelScan(Planned, ScanBase):
                     check_held(view.values, view, integers, plan.answers)
         return views
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         plan = self._plan(columns)
         library, views = plan.library, self._views(plan, columns)
         if not groups.is_one:
@@ -254,7 +254,7 @@ class KernelScan(Planned, ScanBase):
             return traits.of_integers or self.op
         return self.op if traits.over_groups is None else traits.over_groups[0]
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         """Array of the answer after all rows of each group, given arrays of states."""
         plan, parts = self._plan(columns), self._parts(states)
         initial = self.initial_state(plan)
@@ -272,7 +272,7 @@ class KernelScan(Planned, ScanBase):
 
     # --- the scan itself --------------------------------------------------------------------------
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         plan = self._plan(columns)
         before = Parts() if prior is None else self._parts(prior)
         if groups.is_one and not self.in_groups:
@@ -325,7 +325,7 @@ class KernelScan(Planned, ScanBase):
         return wrapped(plan, out, missing, columns)
 
     def follow(
-        self, columns: Sequence[Any], groups: Groups, prior: States | None
+        self, columns: Sequence[Column], groups: Groups, prior: States | None
     ) -> tuple[Any, States] | None:
         """Return the answers of rows, and the states of all rows so far; None if one pass does not find both.
 
@@ -344,7 +344,7 @@ class KernelScan(Planned, ScanBase):
 
     def _apply_to_one(
         self,
-        columns: Sequence[Any],
+        columns: Sequence[Column],
         groups: Groups,
         plan: ScanPlan,
         before: Parts,
@@ -410,7 +410,7 @@ class KernelScan(Planned, ScanBase):
                 self.plans.store(kind, scan)
         return scan(inputs.values, carry_in, carry_out)
 
-    def _after_null(self, inputs: View, groups: Groups, null: Any) -> Any:
+    def _after_null(self, inputs: View, groups: Groups, null: Values | None) -> Any:
         """Where the group has a null so far."""
         if inputs.nulls is None and null is None:
             return None
@@ -419,7 +419,13 @@ class KernelScan(Planned, ScanBase):
         )
 
     def _before_value(
-        self, plan: ScanPlan, inputs: View, groups: Groups, seen: Any, missing: Any, count: int
+        self,
+        plan: ScanPlan,
+        inputs: View,
+        groups: Groups,
+        seen: Values | None,
+        missing: Missing,
+        count: int,
     ) -> Any:
         """Where the group has no earlier value, or `missing` is true."""
         if groups.is_one and bool(seen):
@@ -460,7 +466,7 @@ def joined(views: list[View]) -> View:
     return View(values, nulls, missing, unchecked_nan=unchecked[0] if unchecked else None)
 
 
-def wrapped(plan: ScanPlan, values: Values, missing: Missing, columns: Sequence[Any]) -> Array:
+def wrapped(plan: ScanPlan, values: Values, missing: Missing, columns: Sequence[Column]) -> Array:
     """Return answers for columns in the dtype that users get, null where `missing`.
 
     Raises
@@ -479,7 +485,7 @@ def wrapped(plan: ScanPlan, values: Values, missing: Missing, columns: Sequence[
         return plan.library.from_masked(layout.wrap(values, missing, plan.dtype), plan.answers)
 
 
-def _check_whole(dtype: np.dtype, view: View, column: Any) -> None:
+def _check_whole(dtype: np.dtype, view: View, column: Column) -> None:
     """Raise a ValueError if integers of a dtype do not hold the whole part of a float that is not null."""
     known, values = np.iinfo(dtype), view.values
     fits = (values >= float(known.min)) | (values > float(known.min) - 1)

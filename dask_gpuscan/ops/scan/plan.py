@@ -227,7 +227,7 @@ def combined_plan(library: Library, op: Operator, columns: Sequence[Column]) -> 
     return scan_plan(library, op, dtypes, None if wide == dtypes[0] else wide)
 
 
-def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:
+def _requested(library: Library, requested: Any, own: Layout, source: DType) -> Any:
     """The dtype that a user asked for, in the family of the column unless it names its own."""
     if not library.is_number(requested):
         raise TypeError(f"dtype must be a numeric dtype, found {requested}")

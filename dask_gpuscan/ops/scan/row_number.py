@@ -10,7 +10,7 @@ import numpy as np
 from ...frames.keys import is_first_of_group
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import ArrayModule, Column, Frame
+from ...frames.types import ArrayModule, Column, Frame, Values
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
@@ -94,11 +94,11 @@ class FirstMet:
         return library_of(columns[0]).from_integers(~met)
 
     @staticmethod
-    def _rows(columns: Sequence[Any]) -> Any:
+    def _rows(columns: Sequence[Column]) -> Any:
         return ones(library_of(columns[0]).xp, len(columns[0]), np.bool_)
 
 
-def places(xp: ArrayModule, groups: Groups, count: int, before: Any = None) -> Any:
+def places(xp: ArrayModule, groups: Groups, count: int, before: Values | None = None) -> Any:
     """Number rows within their groups, from 0 or from how many rows the groups had before."""
     if groups.is_one:
         return _places_of_one(xp, int(before or 0), count, groups.reverse)

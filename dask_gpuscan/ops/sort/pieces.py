@@ -13,7 +13,7 @@ import numpy as np
 from ... import kernels
 from ...frames.keys import By, named_keys
 from ...frames.protocol import Library
-from ...frames.registry import Schema, columns_of, library_of, names_of, schema_of
+from ...frames.registry import Schema, library_of, schema_of
 from ...frames.types import Array, Frame, Values
 from ...kernels.late_dataclass import dataclass
 from ..core.flat_frame import FlatColumn, flat_columns
@@ -33,7 +33,7 @@ class PartitionSlices:
     """Where each piece starts and stops, of shape (pieces, 2), on the host."""
 
     @staticmethod
-    def of(rows: Any, bounds: Sequence[Sequence[int]]) -> PartitionSlices:
+    def of(rows: Frame, bounds: Sequence[Sequence[int]]) -> PartitionSlices:
         return PartitionSlices(rows, np.array(bounds, np.int64).reshape(-1, 2))
 
     def __reduce__(self) -> Any:  # without cached properties
@@ -41,7 +41,7 @@ class PartitionSlices:
 
     def __getitem__(self, number: int) -> Any:
         start, stop = self.bounds[number].tolist()
-        return library_of(self.rows).rows(self.rows, slice(start, stop))
+        return self.library.rows(self.rows, slice(start, stop))
 
     def has_rows(self, number: int) -> bool:
         return bool(self.bounds[number, 0] < self.bounds[number, 1])
@@ -58,23 +58,27 @@ class PartitionSlices:
         bounds = self.bounds[first:last]
         filled = bounds[bounds[:, 0] < bounds[:, 1]]
         start, stop = (int(filled.min()), int(filled.max())) if len(filled) else (0, 0)
-        rows = library_of(self.rows).rows(self.rows, slice(start, stop))
+        rows = self.library.rows(self.rows, slice(start, stop))
         return [rows, np.clip(bounds - start, 0, stop - start)]
 
     def flat(self) -> Flat:
         """Return the columns, and the index as the last of them, in arrays."""
-        on_host = library_of(self.rows).xp is np
-        return (
-            self._on_host if on_host else flat_columns(self._columns)
-        )  # cuDF may spill between two tasks
+        # cuDF may spill between two tasks
+        return self._on_host if self.library.xp is np else self._flat()
 
-    @property
-    def _columns(self) -> list[Any]:
-        return [*columns_of(self.rows), library_of(self.rows).index_level(self.rows, 0)]
+    def _flat(self) -> Flat:
+        rows, library = self.rows, self.library
+        columns = [rows] if rows.ndim == 1 else library.columns(rows)
+        return flat_columns(library, [*columns, library.index_level(rows, 0)])
 
     @cached_property
     def _on_host(self) -> Flat:
-        return flat_columns(self._columns)
+        return self._flat()
+
+    @cached_property
+    def library(self) -> Library:
+        """The library of the rows."""
+        return library_of(self.rows)
 
     @cached_property
     def schema(self) -> Schema:
@@ -84,8 +88,9 @@ class PartitionSlices:
     @cached_property
     def kind(self) -> Any:
         """A value that pieces must share to be joined column by column; None if they cannot be."""
-        index = library_of(self.rows).index(self.rows)
-        dtypes = [c.dtype for c in columns_of(self.rows)]
+        rows, library = self.rows, self.library
+        index = library.index(rows)
+        dtypes = [rows.dtype] if rows.ndim == 1 else library.dtypes(rows)
         plain = (
             index.nlevels == 1
             and isinstance(index.dtype, np.dtype)
@@ -93,7 +98,7 @@ class PartitionSlices:
         )
         if not plain or any(hasattr(dtype, "categories") for dtype in dtypes):
             return None
-        return type(self.rows), names_of(self.rows), dtypes, index.dtype, index.name
+        return type(rows), self.schema.names, dtypes, index.dtype, index.name
 
 
 def are_alike(parts: Sequence[PartitionSlices]) -> bool:
@@ -104,8 +109,7 @@ def are_alike(parts: Sequence[PartitionSlices]) -> bool:
 
 def join_alike(parts: Sequence[PartitionSlices], number: int) -> Any:
     """Return the pieces with a number, one after the other; they are alike."""
-    first = parts[0].rows
-    library = library_of(first)
+    first, library = parts[0].rows, parts[0].library
     with ExitStack() as stack:
         for part in parts:
             stack.enter_context(library.acquire(part.rows))
@@ -172,7 +176,7 @@ class ByKey:
     def pieces(self, frame: Frame, count: int) -> PartitionSlices:
         library = library_of(frame)
         with library.acquire(frame):
-            series = self.by.series(frame)
+            series = self.by.series(library, frame)
             with named_keys(series):
                 hashes = library.hash_rows(series)
             targets = (hashes % library.xp.uint64(count)).astype(INT64)

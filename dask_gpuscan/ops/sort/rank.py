@@ -315,14 +315,15 @@ class RankColumns:
     by = None
     clustered = False
 
-    def _kept(self, frame: Any) -> Any:
+    def _kept(self, frame: Frame) -> Any:
         if not self.numeric_only:
             return frame
         if frame.ndim == 2:
             return numeric_columns(frame)
-        if not library_of(frame).is_numeric(frame.dtype):
+        (column,) = columns_of(frame)
+        if not library_of(frame).is_numeric(column.dtype):
             raise TypeError(
-                f"rank of the series: dtype {frame.dtype} is not a number; numeric_only=True leaves nothing to rank"
+                f"rank of the series: dtype {column.dtype} is not a number; numeric_only=True leaves nothing to rank"
             )
         return frame
 
@@ -364,19 +365,22 @@ class RankGroups:
     kind = "rank"
 
     def columns(self, frame: Frame) -> list[Any]:
-        return [self.by.column(frame, name) for name in self.names]
+        library = library_of(frame)
+        return [self.by.column(library, frame, name) for name in self.names]
 
     def dtypes(self, frame: Frame) -> list[Any]:
         return [self.rank.dtype(column) for column in self.columns(frame)]
 
     def no_group(self, frame: Frame) -> Values | None:
-        return any_null(self.by.series(frame)) if self.dropna else None
+        library = library_of(frame)
+        return any_null(library, self.by.series(library, frame)) if self.dropna else None
 
     def apply(self, frame: Frame) -> Any:
-        library, series = library_of(frame), self.by.series(frame)
+        library = library_of(frame)
+        series = self.by.series(library, frame)
         with library.acquire(frame):
             if self.clustered:
-                codes = library.xp.cumsum(key_arrays(series).head_flags())
+                codes = library.xp.cumsum(key_arrays(library, series).head_flags())
             else:
                 codes = group_ids_of(library, series, [library.array(c) for c in series]).array
             null = self.no_group(frame)

@@ -24,7 +24,7 @@ from ...kernels.late_dataclass import dataclass
 from ..core.groups import INT64
 from .pieces import PartitionSlices
 from .rank import FLOAT64, METHODS, Ranking, RankOptions, SortedRuns, Ties
-from .sort import Order, Splitters, concatenated, sorted_rows, split
+from .sort import Order, Splitters, sorted_rows, split
 
 
 def rank_rows(frame: Frame, groups: Any, ranking: Ranking, column: int) -> Any:
@@ -42,7 +42,7 @@ def rank_rows(frame: Frame, groups: Any, ranking: Ranking, column: int) -> Any:
     """
     library = library_of(frame)
     with library.acquire(frame):
-        columns = [] if ranking.by is None else ranking.by.series(frame)
+        columns = [] if ranking.by is None else ranking.by.series(library, frame)
         if groups is not None:
             columns = [groups]
         columns = [*columns, ranking.columns(frame)[column]]
@@ -54,14 +54,14 @@ def rank_rows(frame: Frame, groups: Any, ranking: Ranking, column: int) -> Any:
         return library.frame(arrays, names, library.range_index(0, len(frame)))
 
 
-def order_of(rank: RankOptions, rows: Any) -> Order:
+def order_of(rank: RankOptions, rows: Frame) -> Order:
     """Return the order in which `rank_rows` are ranked."""
     names = names_of(rows)
     ascending = (*(True for _ in names[:-1]), rank.ascending)
     return Order(By(tuple(names)), ascending, nulls_first=rank.nulls == "top")
 
 
-def cut(rows: Any, order: Order, found: Splitters, partition: int) -> PartitionSlices:
+def cut(rows: Frame, order: Order, found: Splitters, partition: int) -> PartitionSlices:
     """Return the pieces of a partition between splitters, each in order, without their index."""
     return split(rows, order, found, partition, new_index=True)
 
@@ -230,23 +230,26 @@ class RankBucket:
             for part in filled:
                 stack.enter_context(library.acquire(part.rows))
             if filled:
-                arrays = concatenated(library, [part[number] for part in filled])
+                by_column = zip(*(library.columns(part[number]) for part in filled), strict=True)
+                arrays = [library.concatenate(list(map(library.array, each))) for each in by_column]
                 index = library.range_index(0, int(stops[-1]))
                 ends, found = self._ranked(library, library.frame(arrays, names, index))
             else:
                 ends, found = None, no_ranks(library)
         return Bucket(PartitionSlices(found, np.stack([stops - lengths, stops], axis=1)), ends)
 
-    def _ranked(self, library: Library, given: Any) -> tuple[RankEnds, Any]:
+    def _ranked(self, library: Library, given: Frame) -> tuple[RankEnds, Any]:
         """Return the ends of a bucket, and the ranks of its rows in their own order."""
         method = self.rank.method
-        rows, positions = sorted_rows(given, self.order, self.order.columns(given), new_index=True)
+        rows, positions = sorted_rows(
+            library, given, self.order, self.order.columns(library, given), new_index=True
+        )
         *groups, values = columns = library.columns(rows)
         codes = None
         if groups:
             codes = library.dense_group_ids([library.array(column) for column in groups]).array
         found = self.rank.runs_of_sorted(library, values, codes)
-        keys = tuple(boundary_key(columns, row).values for row in (0, len(rows) - 1))
+        keys = tuple(boundary_key(library, columns, row).values for row in (0, len(rows) - 1))
         sizes = None
         if self.rank.pct:
             sizes = found.sizes(method).copy()
@@ -310,31 +313,26 @@ class JoinRanks:
 def complete(
     ranking: Ranking,
     frame: Frame,
-    rows: Sequence[Any],
-    ranked: Sequence[Any],
+    rows: Sequence[Frame],
+    ranked: Sequence[Frame],
     completions: Sequence[Completion],
 ) -> Any:
     """Return the ranks of a partition, given the rows, the sorted ranks and the completion of each column."""
     library = library_of(frame)
     with library.acquire(frame):
         no_group = ranking.no_group(frame)
-        of_columns = zip(
-            ranking.columns(frame), ranking.dtypes(frame), rows, ranked, completions, strict=True
-        )
+        ranks = [
+            _completed(ranking.rank, *each) for each in zip(rows, ranked, completions, strict=True)
+        ]
+        of_columns = zip(ranks, ranking.dtypes(frame), ranking.columns(frame), strict=True)
         arrays = [
-            ranking.rank.wrap(
-                library,
-                _completed(ranking.rank, *of_column),
-                dtype,
-                library.missing(column),
-                no_group,
-            )
-            for column, dtype, *of_column in of_columns
+            ranking.rank.wrap(library, found, dtype, library.missing(column), no_group)
+            for found, dtype, column in of_columns
         ]
         return ranking.build(frame, arrays)
 
 
-def _completed(rank: RankOptions, rows: Any, ranked: Any, completion: Completion) -> Values:
+def _completed(rank: RankOptions, rows: Frame, ranked: Frame, completion: Completion) -> Values:
     """Return the ranks of a column in the order of its rows."""
     library, order = library_of(rows), order_of(rank, rows)
     xp = library.xp
@@ -345,8 +343,8 @@ def _completed(rank: RankOptions, rows: Any, ranked: Any, completion: Completion
         )
         if rank.pct:
             found /= kernels.take(xp.asarray(completion.sizes.ravel()), parts, check=False)
-    return kernels.put(found, order.argsort(order.columns(rows)), check=False)
+    return kernels.put(found, order.argsort(library, order.columns(library, rows)), check=False)
 
 
-def _numbers(rows: Any, name: str) -> Values:
+def _numbers(rows: Frame, name: str) -> Values:
     return stored_numbers(library_of(rows).column(rows, name))

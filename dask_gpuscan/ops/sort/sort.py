@@ -49,9 +49,8 @@ class IndexLevels:
     def __len__(self) -> int:
         return len(self.numbers) + len(self.remaining)
 
-    def series(self, frame: Frame) -> list[Column]:
+    def series(self, library: Library, frame: Frame) -> list[Column]:
         """Return the keys of a frame or series, in order."""
-        library = library_of(frame)
         return [library.index_level(frame, n) for n in self.numbers + self.remaining]
 
 
@@ -66,7 +65,7 @@ class Order:
     key: Callable[[Any], Any] | None = None
     """A user's function of a key; its answer is sorted instead of the key."""
 
-    def columns(self, frame: Frame) -> list[Column]:
+    def columns(self, library: Library, frame: Frame) -> list[Column]:
         """Return the keys of a frame or series, as they are sorted.
 
         Raises
@@ -74,19 +73,19 @@ class Order:
         ValueError
             If a user's function does not return one value a row.
         """
-        found = self.keys.series(frame)
+        found = self.keys.series(library, frame)
         if self.key is None:
             return found
         labels = isinstance(self.keys, IndexLevels)
         given = len(self.keys.numbers) if isinstance(self.keys, IndexLevels) else len(found)
-        mapped = [_mapped(frame, column, self.key, labels) for column in found[:given]]
+        mapped = [_mapped(library, frame, column, self.key, labels) for column in found[:given]]
         return mapped + found[given:]
 
-    def arguments(self, columns: Sequence[Column]) -> dict[str, Any]:
+    def arguments(self, library: Library, columns: Sequence[Column]) -> dict[str, Any]:
         """Return keys, and how they are ordered, as `kernels.argsort` takes them."""
         keys, nulls = [], []
         for column in columns:
-            values, null = library_of(column).sort_key(column)
+            values, null = library.sort_key(column)
             keys.append(values)
             nulls.append(null)
         return {
@@ -96,9 +95,9 @@ class Order:
             "nulls_first": self.nulls_first,
         }
 
-    def argsort(self, columns: Sequence[Column]) -> Values:
+    def argsort(self, library: Library, columns: Sequence[Column]) -> Values:
         """Return the positions of rows in the order of keys; equal ones stay as they are."""
-        return kernels.argsort(**self.arguments(columns))
+        return kernels.argsort(**self.arguments(library, columns))
 
     def starts_with_index(self) -> bool:
         """Return whether the first key is the first level of the index as it is, ascending, with nulls last."""
@@ -109,14 +108,16 @@ class Order:
             first = bool(keys.columns) and keys.columns[0] in keys.levels
         return first and self.ascending[0] and self.key is None and not self.nulls_first
 
-    def check(self, meta: Any) -> None:
+    def check(self, meta: Frame) -> None:
         """Raise the errors that an empty frame shows."""
-        self.argsort(self.columns(library_of(meta).no_rows(meta)))
+        library = library_of(meta)
+        self.argsort(library, self.columns(library, library.no_rows(meta)))
 
 
-def _mapped(frame: Frame, column: Column, key: Callable[[Any], Any], labels: bool) -> Column:
+def _mapped(
+    library: Library, frame: Frame, column: Column, key: Callable[[Any], Any], labels: bool
+) -> Column:
     """Return the answer of a user's function for a key, which it gets as a series, or as an index for labels."""
-    library = library_of(frame)
     array = library.copy(library.array(column))
     if labels:
         given = library.key_index([array], [column.name])
@@ -130,20 +131,20 @@ def _mapped(frame: Frame, column: Column, key: Callable[[Any], Any], labels: boo
 
 def sort_rows(frame: Frame, order: Order, ignore_index: bool = False) -> Any:
     """Return the rows of a frame or series in order; with `ignore_index`, they are numbered from 0."""
-    with library_of(frame).acquire(frame):
-        return sorted_rows(frame, order, order.columns(frame), ignore_index)[0]
+    library = library_of(frame)
+    with library.acquire(frame):
+        return sorted_rows(library, frame, order, order.columns(library, frame), ignore_index)[0]
 
 
 def sorted_rows(
-    frame: Frame, order: Order, keys: Sequence[Column], new_index: bool = False
+    library: Library, frame: Frame, order: Order, keys: Sequence[Column], new_index: bool = False
 ) -> tuple[Any, Values]:
     """Return the rows of a frame in the order of its keys, and their places; with a range as index, or their labels."""
-    library, arguments = library_of(frame), order.arguments(keys)
+    arguments = order.arguments(library, keys)
     if library.takes_whole_rows(frame):
         positions = kernels.argsort(**arguments)
-        out = library.rows(frame, positions)
-        return library.reset_index(out, 0, True) if new_index else out, positions
-    flat = flat_frame(frame)
+        return _whole_rows(library, frame, positions, new_index), positions
+    flat = flat_frame(library, frame)
     own = _own_keys(flat, order, arguments["keys"])
     others = [array for i, array in enumerate(flat.arrays) if i not in own]
     by, moved = kernels.sort_pairs(values=others, positions=True, **arguments)
@@ -152,6 +153,11 @@ def sorted_rows(
     arrays = [by[own[i]] if i in own else next(left) for i in range(len(flat.arrays))]
     index = library.range_index(0, len(frame)) if new_index else None
     return flat.rebuild(arrays, positions, index), positions
+
+
+def _whole_rows(library: Library, frame: Frame, positions: Values, new_index: bool) -> Frame:
+    out = library.rows(frame, positions)
+    return library.reset_index(out, 0, True) if new_index else out
 
 
 def _own_keys(flat: FlatFrame, order: Order, keys: Sequence[Values]) -> dict[int, int]:
@@ -176,8 +182,9 @@ def _own_keys(flat: FlatFrame, order: Order, keys: Sequence[Values]) -> dict[int
 class Sample:
     """Some rows of a partition at even distances in its order."""
 
+    library: Library
     schema: Schema
-    keys: Frame
+    keys: list[Array]
     places: Values
     """Places of these rows among the sorted rows of the partition, on the host."""
     count: int
@@ -193,7 +200,7 @@ class Sample:
 class Splitters:
     """The rows that begin new partitions, from the second on, in order."""
 
-    keys: Frame
+    keys: list[Array]
     partitions: Values
     """The partitions that they came from."""
     places: Values
@@ -204,14 +211,14 @@ def sample(frame: Frame, order: Order, partitions: int) -> Sample:
     """Return a sample of the keys of a partition, one of `partitions`."""
     library = library_of(frame)
     with library.acquire(frame):
-        columns = order.columns(frame)
-        positions = order.argsort(columns)
+        columns = order.columns(library, frame)
+        positions = order.argsort(library, columns)
         count = len(positions)
         size = min(count, SAMPLES_A_PARTITION * partitions, max(SAMPLES // partitions, 1))
         places = (2 * np.arange(size) + 1) * count // max(2 * size, 1)
         rows = positions[library.xp.asarray(places)]
-        keys = _frame(library, [library.take(library.array(c), rows) for c in columns])
-        return Sample(schema_of_columns(columns), keys, places, count)
+        keys = [library.take(library.array(c), rows) for c in columns]
+        return Sample(library, schema_of_columns(columns), keys, places, count)
 
 
 def splitters(samples: Sequence[Sample], order: Order) -> Splitters:
@@ -223,14 +230,15 @@ def splitters(samples: Sequence[Sample], order: Order) -> Splitters:
         If partitions have keys of other dtypes or other categories.
     """
     common_schema([s.schema for s in samples])
-    _check_categories([library_of(s.keys).columns(s.keys) for s in samples], samples[0].schema)
-    library = library_of(samples[0].keys)
+    library, of_keys = samples[0].library, list(zip(*(s.keys for s in samples), strict=True))
+    _check_categories(of_keys, samples[0].schema)
     count, rows = len(samples), sum(s.count for s in samples)
     if not rows:  # any cut will do
         nowhere = np.zeros(count - 1, np.int64)
         return Splitters(samples[0].keys, nowhere, nowhere)
-    arrays = concatenated(library, [s.keys for s in samples])
-    at = np.asarray(order.argsort([library.as_column(a) for a in arrays]).tolist(), np.int64)
+    arrays = [library.concatenate(list(each)) for each in of_keys]
+    columns = [library.as_column(a) for a in arrays]
+    at = np.asarray(order.argsort(library, columns).tolist(), np.int64)
     sizes = [len(s.places) for s in samples]
     weights = np.repeat([s.weight for s in samples], sizes)[at]
     ranks = np.cumsum(weights) - weights / 2
@@ -239,14 +247,14 @@ def splitters(samples: Sequence[Sample], order: Order) -> Splitters:
     taken = [library.take(a, library.xp.asarray(chosen)) for a in arrays]
     partitions = np.repeat(np.arange(count), sizes)
     places = np.concatenate([s.places for s in samples])
-    return Splitters(_frame(library, taken), partitions[chosen], places[chosen])
+    return Splitters(taken, partitions[chosen], places[chosen])
 
 
-def _check_categories(columns: Sequence[Sequence[Column]], schema: Schema) -> None:
+def _check_categories(of_keys: Sequence[Sequence[Array]], schema: Schema) -> None:
     """Raise an error unless keys have the same categories in all partitions, because these define the order."""
-    for name, (first, *others) in zip(schema.names, zip(*columns, strict=True), strict=True):
-        known = getattr(first.dtype, "categories", None)
-        if known is not None and any(not known.equals(o.dtype.categories) for o in others):
+    for name, arrays in zip(schema.names, of_keys, strict=True):
+        known, *others = [getattr(array.dtype, "categories", None) for array in arrays]
+        if known is not None and not all(map(known.equals, others)):
             raise ValueError(
                 f"partitions do not match: column {name!r} has other categories in some; give all of them "
                 f"the same with cat.set_categories first"
@@ -259,58 +267,69 @@ def split(
     """Return the pieces of a partition between splitters, each in order; `partition` is its own number."""
     library = library_of(frame)
     with library.acquire(frame):
-        columns = order.columns(frame)
-        ordered, positions = sorted_rows(frame, order, columns, new_index)
-        bounds = [0, *_bounds(columns, positions, order, found, partition), len(positions)]
-    return PartitionSlices.of(ordered, list(pairwise(bounds)))
+        columns = order.columns(library, frame)
+        count, many = len(columns[0]), len(found.partitions)
+        has_both = count and len(found.keys[0])
+        if has_both and library.takes_whole_rows(frame):  # one sort of few rows finds all
+            every, counts = _ranks(library, columns, None, order, found)
+            positions = every[(every >= many) & (every < many + count)] - many
+            ordered = _whole_rows(library, frame, positions, new_index)
+        else:
+            ordered, positions = sorted_rows(library, frame, order, columns, new_index)
+            counts = np.zeros(2 * many, np.int64)
+            if has_both:
+                counts = _counts(library, columns, positions, order, found)
+        inner = _bounds(np.asarray(counts.tolist(), np.int64), found, partition)
+    return PartitionSlices.of(ordered, list(pairwise([0, *inner, count])))
 
 
-def _bounds(
-    columns: list[Column], positions: Values, order: Order, found: Splitters, partition: int
-) -> list[int]:
-    """Return how many rows of a partition come before each splitter.
+def _bounds(counts: Values, found: Splitters, partition: int) -> list[int]:
+    """Return how many rows of a partition come before each splitter, given the answer of `_counts`.
 
-    Rows with the keys of a splitter come before it if they do so in the order of partitions. A splitter is looked up
-    among some rows at even distances, and then among all rows between the two nearest ones.
+    Rows with the keys of a splitter come before it if they do so in the order of partitions.
     """
-    count, many = len(positions), len(found.partitions)
-    if not count or not many:
-        return [0] * many
-    xp = library_of(columns[0]).xp
-    step = max(int((count / (2 * many)) ** 0.5), 1)
-    rows = xp.arange(0, count, step)
-    before = _ranks(columns, positions[rows], order, found)
-    if step > 1:
-        nearest = xp.unique(xp.maximum(before - 1, 0)) * step
-        rows = (nearest[:, None] + xp.arange(step)).ravel()
-        rows = rows[rows < count]
-        inner = _ranks(columns, positions[rows], order, found)
-        before = xp.where(inner > 0, rows[xp.maximum(inner - 1, 0)] + 1, 0)
-    lower, upper = np.asarray(before.tolist(), np.int64).reshape(2, many)
+    lower, upper = counts.reshape(2, len(found.partitions))
     outer = np.where(found.partitions > partition, upper, lower)
     own = np.clip(found.places, lower, upper)  # its place, unless other rows were read this time
     return np.where(found.partitions == partition, own, outer).tolist()  # type: ignore[no-any-return]
 
 
-def _ranks(columns: list[Column], rows: Values, order: Order, found: Splitters) -> Values:
-    """Return how many of some sorted rows are less than each splitter, and how many are not greater."""
-    library = library_of(columns[0])
+def _counts(
+    library: Library, columns: list[Column], positions: Values, order: Order, found: Splitters
+) -> Values:
+    """Return how many rows of a partition are less than each splitter, and how many are not greater.
+
+    A splitter is looked up among some rows at even distances, and then among all rows between the two nearest ones.
+    """
+    xp, count, many = library.xp, len(positions), len(found.partitions)
+    step = max(int((count / (2 * many)) ** 0.5), 1)
+    rows = xp.arange(0, count, step)
+    _, before = _ranks(library, columns, positions[rows], order, found)
+    if step == 1:
+        return before
+    nearest = xp.unique(xp.maximum(before - 1, 0)) * step
+    rows = (nearest[:, None] + xp.arange(step)).ravel()
+    rows = rows[rows < count]
+    _, inner = _ranks(library, columns, positions[rows], order, found)
+    return xp.where(inner > 0, rows[xp.maximum(inner - 1, 0)] + 1, 0)
+
+
+def _ranks(
+    library: Library, columns: list[Column], rows: Values | None, order: Order, found: Splitters
+) -> tuple[Values, Values]:
+    """Return the order of some rows, or of all, and how many are less than each splitter, and how many not greater.
+
+    In that order, the splitters are rows, too: those before the rows are less, those behind them not greater.
+    """
     xp, many, joined = library.xp, len(found.partitions), []
-    for column, splitter in zip(columns, library.columns(found.keys), strict=True):
-        around, own = library.array(splitter), library.take(library.array(column), rows)
-        joined.append(library.as_column(library.concatenate([around, own, around])))
-    sorted_rows = order.argsort(joined)
-    before = xp.cumsum((sorted_rows >= many) & (sorted_rows < many + len(rows)))
+    for column, around in zip(columns, found.keys, strict=True):
+        own = library.array(column)
+        own = own if rows is None else library.take(own, rows)
+        both = library.concatenate([around, own, around])
+        joined.append(library.as_column(both, column.name))
+    count = len(columns[0]) if rows is None else len(rows)
+    sorted_rows = order.argsort(library, joined)
+    before = xp.cumsum((sorted_rows >= many) & (sorted_rows < many + count))
     ranks = xp.empty_like(before)
     ranks[sorted_rows] = before
-    return xp.concatenate([ranks[:many], ranks[many + len(rows) :]])
-
-
-def _frame(library: Library, arrays: list[Array]) -> Frame:
-    return library.frame(arrays, range(len(arrays)), library.range_index(0, len(arrays[0])))
-
-
-def concatenated(library: Library, frames: Sequence[Frame]) -> list[Any]:
-    """Return the columns of frames, one after the other, as arrays."""
-    by_column = zip(*(library.columns(f) for f in frames), strict=True)
-    return [library.concatenate([library.array(c) for c in each]) for each in by_column]
+    return sorted_rows, xp.concatenate([ranks[:many], ranks[many + count :]])

@@ -13,7 +13,7 @@ from ... import kernels
 from ...frames.keys import BoundaryKey, boundary_key, key_arrays
 from ...frames.protocol import Library
 from ...frames.registry import column_of, columns_of, library_of, stored_numbers
-from ...frames.types import Scalar, Values
+from ...frames.types import Array, Column, Frame, Scalar, Values
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import DataFrameCarry
@@ -38,7 +38,7 @@ def seen_times(time: Hashable, buckets: Buckets) -> list[Part[GroupScan]]:
 
 
 def append_labels(
-    frame: Any, seen: Any, time_column: TimeColumn, buckets: Buckets, label: str
+    frame: Frame, seen: Frame, time_column: TimeColumn, buckets: Buckets, label: str
 ) -> Any:
     """Return rows with the label of their bucket as one more column.
 
@@ -98,25 +98,25 @@ class FillBuckets(DataFrameCarry):
 
     label = "resample-fill"
 
-    def meta(self, frame: Any) -> Any:
+    def meta(self, frame: Frame) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
-    def _keys(self, frame: Any) -> list[Any]:
+    def _keys(self, frame: Frame) -> list[Any]:
         """Return the levels of the index of reduced groups, which are the keys and then the labels of buckets."""
         return [library_of(frame).index_level(frame, i) for i in range(len(self.spec.by.columns))]
 
-    def aggregate(self, partition: Any) -> LastBucket | None:
+    def aggregate(self, partition: Frame) -> LastBucket | None:
         if not len(partition):
             return None
         *keys, labels = self._keys(partition)
         label = stored_numbers(labels)[-1].item()
-        return LastBucket(boundary_key(keys, len(partition) - 1), label)
+        return LastBucket(boundary_key(library_of(partition), keys, len(partition) - 1), label)
 
     def combine(self, aggregates: Sequence[LastBucket | None]) -> LastBucket | None:
         known = [each for each in aggregates if each is not None]
         return known[-1] if known else None
 
-    def apply(self, partition: Any, prefix: LastBucket | None) -> Any:
+    def apply(self, partition: Frame, prefix: LastBucket | None) -> Any:
         library = library_of(partition)
         with library.acquire(partition):
             *keys, labels = self._keys(partition)
@@ -128,7 +128,7 @@ class FillBuckets(DataFrameCarry):
             answers = [
                 with_empty(
                     part,
-                    self.spec.columns(self.like, part),
+                    self.spec.columns(library, self.like, part),
                     library.array(column),
                     found,
                     self.may_be_empty,
@@ -142,7 +142,7 @@ class FillBuckets(DataFrameCarry):
             return library.frame(answers, names, index, partition)
 
     def _all_buckets(
-        self, library: Library, keys: Sequence[Any], labels: Values, prefix: LastBucket | None
+        self, library: Library, keys: Sequence[Column], labels: Values, prefix: LastBucket | None
     ) -> tuple[Values, Values]:
         """Return the row of each bucket, from 1, and its label.
 
@@ -151,9 +151,9 @@ class FillBuckets(DataFrameCarry):
         xp = library.xp
         if not len(labels):
             return xp.zeros(0, INT64), labels
-        follows = ~key_arrays(keys).head_flags()
+        follows = ~key_arrays(library, keys).head_flags()
         previous = xp.concatenate([labels[:1], labels[:-1]])
-        if prefix is not None and boundary_key(keys, 0).values == prefix.key.values:
+        if prefix is not None and boundary_key(library, keys, 0).values == prefix.key.values:
             follows[:1], previous[:1] = True, prefix.label
         grid = self.buckets.between(library, xp.concatenate([previous[:1], labels]))
         places = labels
@@ -173,7 +173,7 @@ class FillBuckets(DataFrameCarry):
         places = places - step * missing
         return xp.where(missing > 0, -rows, rows), places if grid is None else grid[places]
 
-    def _index(self, library: Library, keys: list[Any], labels: Values) -> Any:
+    def _index(self, library: Library, keys: list[Array], labels: Values) -> Any:
         """Return the index of keys and the labels of buckets as times."""
         column = self.time_column.column(self.like)
         arrays = [*keys, times_of(column, labels)]

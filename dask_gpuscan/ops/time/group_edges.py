@@ -21,7 +21,7 @@ def keyed_rows(
 ) -> Any:
     """Return a frame of the keys of rows, under several lists of names, of their times, and of these columns."""
     library = library_of(frame)
-    found = [library.array(column) for column in by.series(frame)]
+    found = [library.array(column) for column in by.series(library, frame)]
     arrays = [*found * len(keys), library.array(time_column.column(frame))]
     arrays += [library.array(column_of(frame, name)) for name in names]
     titles = [*(title for each in keys for title in each), time, *names]

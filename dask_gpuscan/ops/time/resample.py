@@ -123,7 +123,7 @@ class ResampleReduce(AdjacentReduce):
         prefix = prefix or OpenBucket(Open(0, None, 0), Span())
         with library.acquire(partition):
             keys, arrays = self.closed(partition, prefix.open)
-            numbers = stored_numbers(self.by.series(partition)[0])
+            numbers = stored_numbers(self.by.series(library, partition)[0])
             span = prefix.span.then(span_of(partition, self.time_column))
             border = prefix.open.border
             start = stop = 0 if border is None else int(border.values[0])
@@ -138,10 +138,14 @@ class ResampleReduce(AdjacentReduce):
             rows[found] = library.xp.arange(len(found), dtype=INT64)
             pairs = zip(self.spec.parts, arrays, strict=True)
             arrays = [
-                with_empty(part, self.spec.columns(partition, part), a, rows, self.may_be_empty)
+                with_empty(
+                    part, self.spec.columns(library, partition, part), a, rows, self.may_be_empty
+                )
                 for part, a in pairs
             ]
-            return self.spec.build(self.like, arrays, self._index(library, span, start, stop))
+            return self.spec.build(
+                library, self.like, arrays, self._index(library, span, start, stop)
+            )
 
     def _index(self, library: Library, span: Span, start: int, stop: int) -> Any:
         labels = self.buckets.labels(span, start, stop)

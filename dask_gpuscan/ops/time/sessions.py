@@ -203,7 +203,7 @@ class CountGaps:
 
     def _refuse(self, columns: Sequence[Column], rows: Values) -> None:
         """Raise an error if any of these rows, which are earlier than the ones before, belongs to a group."""
-        null = any_null(columns[1:])
+        null = any_null(library_of(columns[0]), columns[1:])
         late = rows if null is None else rows[~null[rows]]
         if len(late):
             time = time_in(columns[0], stored_numbers(columns[0])[late[0]].item())

@@ -8,7 +8,7 @@ import pandas as pd
 from pandas.tseries.offsets import BaseOffset, Day, Tick
 
 from ...frames.registry import columns_of, library_of
-from ...frames.types import Frame
+from ...frames.types import Frame, Labels
 from ...kernels.late_dataclass import dataclass
 
 
@@ -46,7 +46,7 @@ class ShiftLabels:
             arrays = [library.copy(library.array(column)) for column in columns_of(frame)]
             return library.rebuild(frame, arrays, index)
 
-    def _shifted(self, labels: Any) -> Any:
+    def _shifted(self, labels: Labels) -> Any:
         return labels.shift(self.periods, self.freq)
 
     def keeps_gaps(self, frame: Frame) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from ...frames.messages import naming
 from ...frames.protocol import Library
 from ...frames.registry import library_of, view_of
+from ...frames.types import Array, Column, Values
 from ...kernels import BUILT_IN, Operator
 from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
@@ -69,7 +70,7 @@ class ExpandingStatistic(PlannedOperation):
         """Whether observations must be counted; the operator itself answers null for none."""
         return self.min_periods > (1 if self.of_none is None else 0)
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         check_columns(self.label, columns, self.inputs)
         return np.dtype(np.float64)
 
@@ -77,7 +78,7 @@ class ExpandingStatistic(PlannedOperation):
         """1 in each row that is an observation, else 0."""
         return observed(arrays, self.inputs).astype(np.int64)
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         arrays = read(columns, self.inputs)
         wait = groups.reduce(self.op, state_of(arrays))
         if not self._counts:
@@ -98,7 +99,7 @@ class ExpandingStatistic(PlannedOperation):
             return merged(self.op, states, groups)
         return (*merged(self.op, states[:-1], groups), *merged(_ADD, states[-1:], groups))
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         """Array of the statistic of all rows of each group, given arrays of states."""
         library, count = library_of(columns[0]), states[-1]
         out = lowered(library, self.op, states[:-1] if self._counts else states)
@@ -106,7 +107,7 @@ class ExpandingStatistic(PlannedOperation):
             out = library.xp.where(count < self.min_periods, np.nan, out)
         return library.from_floats(out)
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         arrays, count = read(columns, self.inputs), None
         if prior is not None and self._counts:
             prior, count = prior[:-1], prior[-1]
@@ -194,16 +195,16 @@ class ExpandingPick(PlannedOperation):
         assert op is not None
         return op
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         """Return the dtype of the answer."""
         return library_of(columns[0]).nullable(columns[0].dtype)
 
-    def plan(self, columns: Sequence[Any]) -> ExpandingPick | ExpandingStatistic:
+    def plan(self, columns: Sequence[Column]) -> ExpandingPick | ExpandingStatistic:
         # as integers, of which a float64 would hold only some
         picks = holds_integers(columns[0]) or holds_times(columns[0])
         return self if picks else self.floats
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group."""
         view = view_of(columns[0])
         wait = groups.reduce(self._op, view.values, nulls=view.nulls)
@@ -223,7 +224,7 @@ class ExpandingPick(PlannedOperation):
         picked = merged(self._op, states[:-1], groups)
         return (*picked, *merged(_ADD, states[-1:], groups))
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         """Array of the statistic of all rows of each group, given arrays of states."""
         (column,) = columns
         library, layout = library_of(column), library_of(column).layout(column.dtype)
@@ -231,7 +232,7 @@ class ExpandingPick(PlannedOperation):
         array = layout.wrap(lowered(library, self._op, states[:-1]), None, column.dtype)
         return self._nulled(column, array, states[-1])
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         """Array of the answers of rows, given the states of their groups before."""
         (column,) = columns
         library, view = library_of(column), view_of(column)
@@ -244,7 +245,7 @@ class ExpandingPick(PlannedOperation):
         counted = groups.scan(_ADD, library.valid(column).astype(INT64), carry_in=before)
         return self._nulled(column, array, counted)
 
-    def _nulled(self, column: Any, array: Any, counted: Any) -> Any:
+    def _nulled(self, column: Column, array: Array, counted: Values) -> Any:
         with naming(self.label, [column]):
             return library_of(column).set_null(array, counted < max(self.floats.min_periods, 1))
 

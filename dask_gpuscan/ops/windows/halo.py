@@ -196,7 +196,7 @@ class RowArrays:
         """Return the columns and the times."""
         return [*self.columns, *([] if self.times is None else [self.times])]
 
-    def of(self, keys: list[Array], arrays: list[Any], count: int) -> RowArrays:
+    def of(self, keys: list[Array], arrays: list[Array], count: int) -> RowArrays:
         """Return other rows, given their keys, and their columns and times."""
         columns = arrays[: len(self.columns)]
         times = None if self.times is None else arrays[-1]
@@ -262,7 +262,7 @@ def _open_group(rows: RowArrays, start: int, stop: int, reverse: bool) -> tuple[
     """Return the range of some rows that are in the group of the last one, or with `reverse` of the first."""
     library = rows.library
     keys = [library.as_column(library.slice_array(k, start, stop)) for k in rows.keys or []]
-    found = key_arrays(keys)
+    found = key_arrays(library, keys)
     firsts, _ = kernels.run_length_encode(found.arrays, nulls=found.nulls)
     if len(firsts) < 2:
         return start, stop

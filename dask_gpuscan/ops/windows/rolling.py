@@ -13,7 +13,7 @@ from ... import kernels
 from ...frames.keys import missing_in
 from ...frames.messages import name_columns, naming
 from ...frames.registry import library_of
-from ...frames.types import DType, GroupIds, Values
+from ...frames.types import Column, DType, GroupIds, Values
 from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows
 from ...kernels.compiler.pack import written
 from ...kernels.late_dataclass import dataclass
@@ -201,11 +201,11 @@ class RollingStatistic(Windowed):
     def label(self) -> str:
         return f"rolling-{self.name}"
 
-    def dtype(self, columns: Sequence[Any]) -> DType:
+    def dtype(self, columns: Sequence[Column]) -> DType:
         check_columns(self.label, columns, WINDOWS[self.name].inputs)
         return np.dtype(np.float64)
 
-    def plan(self, columns: Sequence[Any]) -> Windowed:
+    def plan(self, columns: Sequence[Column]) -> Windowed:
         column, picks = columns[0], WINDOWS[self.name].picks
         exact = None if self.options else exact_window(self.name, column)
         if exact is not None:
@@ -223,7 +223,7 @@ class RollingStatistic(Windowed):
         enough = None if statistic.enough is None else statistic.enough(**options)
         return statistic, op, fast or op, enough
 
-    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+    def apply(self, columns: Sequence[Column], rows: WindowRows) -> Any:
         statistic, op, fast, enough = self.plans.get("way") or self.plans.store("way", self._way())
         inputs = read(columns, statistic.inputs)
         counts = statistic.counts and "reproducible" not in dict(self.options)
@@ -310,7 +310,7 @@ class RollingOperator(Windowed):
     min_periods: int
     label = "rolling-scan"
 
-    def dtype(self, columns: Sequence[Any]) -> DType:
+    def dtype(self, columns: Sequence[Column]) -> DType:
         try:
             plan = combined_plan(library_of(columns[0]), self.op, columns)
         except (TypeError, ValueError) as error:
@@ -318,11 +318,11 @@ class RollingOperator(Windowed):
             raise
         return plan.library.nullable(plan.answers) if self.min_periods else plan.answers
 
-    def plan(self, columns: Sequence[Any]) -> Windowed:
+    def plan(self, columns: Sequence[Column]) -> Windowed:
         exact = exact_operator(self.op, columns[0])
         return self if exact is None else ExactWindow(exact, self.shape, self.min_periods)
 
-    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+    def apply(self, columns: Sequence[Column], rows: WindowRows) -> Any:
         library = rows.library
         plan = combined_plan(library, self.op, columns)
         pairs = zip(plan.layouts, columns, strict=True)
@@ -339,7 +339,7 @@ class RollingOperator(Windowed):
                 array = library.set_null(array, self._missing(rows, valid))
         return rows.returned(array)
 
-    def combined(self, op: Operator, values: Any, rows: WindowRows, **options: Any) -> Values:
+    def combined(self, op: Operator, values: Values, rows: WindowRows, **options: Any) -> Values:
         """Return the elements of each window, combined."""
         if rows.group_ids is None:
             return kernels.rolling(op, values, self.shape.windows(rows), **options)
@@ -373,10 +373,10 @@ class ExactWindow(Windowed):
     min_periods: int
     label = "rolling-exact"
 
-    def dtype(self, columns: Sequence[Any]) -> DType:
+    def dtype(self, columns: Sequence[Column]) -> DType:
         return self.exact.dtype(columns[0])
 
-    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+    def apply(self, columns: Sequence[Column], rows: WindowRows) -> Any:
         combine = partial(RollingOperator(_ADD, self.shape, 0).combined, rows=rows)
         return rows.returned(self.exact.answer(columns[0], combine, self.min_periods))
 

@@ -53,10 +53,10 @@ class Shift(PlannedOperation):
     def extent(self) -> RowExtent:
         return RowExtent(max(self.periods, 0), max(-self.periods, 0))
 
-    def dtype(self, columns: Sequence[Any]) -> DType:
+    def dtype(self, columns: Sequence[Column]) -> DType:
         return self.sample(columns[0]).dtype
 
-    def sample(self, column: Any) -> Column:
+    def sample(self, column: Column) -> Column:
         """Return the library's own answer of one row; raises a TypeError for a fill that the column cannot hold."""
         library, given = library_of(column), self._given(column)
         try:
@@ -69,7 +69,7 @@ class Shift(PlannedOperation):
             raise self._refusal(column, f": {first_line(error)}") from error
         return library.as_column(shifted)
 
-    def _given(self, column: Any) -> tuple[Any, ...]:
+    def _given(self, column: Column) -> tuple[Any, ...]:
         """Return the fill value for the library; raises a TypeError for a number that a column cannot hold."""
         library, dtype = library_of(column), column.dtype
         if not self.fill or not library.is_number(dtype):
@@ -85,12 +85,12 @@ class Shift(PlannedOperation):
             raise self._refusal(column, f"; {HINT}")
         return (found,)
 
-    def _refusal(self, column: Any, reason: str) -> TypeError:
+    def _refusal(self, column: Column, reason: str) -> TypeError:
         return TypeError(
             f"{_title(self, column)} cannot hold the fill_value {shown(self.fill[0])}{reason}"
         )
 
-    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+    def apply(self, columns: Sequence[Column], rows: WindowRows) -> Any:
         column = columns[0]
         try:
             if not rows.is_one_group:
@@ -100,13 +100,13 @@ class Shift(PlannedOperation):
             name_columns(error, self.label, columns)
             raise
 
-    def _shifted(self, column: Any, library: Library, count: int) -> Array:
+    def _shifted(self, column: Column, library: Library, count: int) -> Array:
         array, periods = library.array(column), _within(self.periods, count)
         if not periods:  # the library's answer may share the memory of rows that do not move
             return library.copy(array)
         return library.shift(array, periods, *(self._given(column) if self.fill else ()))
 
-    def _in_groups(self, column: Any, rows: WindowRows) -> Array:
+    def _in_groups(self, column: Column, rows: WindowRows) -> Array:
         library = rows.library
         array = library.array(column)
         if not self.periods:
@@ -150,10 +150,10 @@ class Difference(PlannedOperation):
     def extent(self) -> RowExtent:
         return Shift(self.periods).extent
 
-    def dtype(self, columns: Sequence[Any]) -> DType:
+    def dtype(self, columns: Sequence[Column]) -> DType:
         return self._dtype(columns[0], in_groups=False)
 
-    def _dtype(self, column: Any, in_groups: bool) -> DType:
+    def _dtype(self, column: Column, in_groups: bool) -> DType:
         if self.relative and column.dtype == np.bool_:
             raise TypeError(f"{_title(self, column)} is not defined; {HINT}")
         # cuDF cannot divide nullable numbers if all divisors are zero
@@ -171,7 +171,7 @@ class Difference(PlannedOperation):
                 way = "cast it with astype to float64, or to decimals of fewer digits or more width"
             raise TypeError(f"{_title(self, column)} {why}; {way}") from error
 
-    def _dtype_in_groups(self, column: Any) -> DType:
+    def _dtype_in_groups(self, column: Column) -> DType:
         if hasattr(column.dtype, "categories"):  # see `planned`
             return self._dtype(column, in_groups=True)
         key = type(column), column.dtype, "in groups"
@@ -184,7 +184,7 @@ class Difference(PlannedOperation):
         change = library.relative_change if self.relative else library.diff
         return change(array, periods)
 
-    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+    def apply(self, columns: Sequence[Column], rows: WindowRows) -> Any:
         try:
             return self._changed(columns[0], rows)
         except OverflowError as error:
@@ -193,7 +193,7 @@ class Difference(PlannedOperation):
         except TypeError as error:
             refuse_values(self.label, [column_title(columns[0])], error)
 
-    def _changed(self, column: Any, rows: WindowRows) -> Any:
+    def _changed(self, column: Column, rows: WindowRows) -> Any:
         library = rows.library
         if rows.is_one_group:
             periods = _within(self.periods, rows.length)
@@ -217,7 +217,7 @@ def _within(periods: int, rows: int) -> int:
     return max(-most, min(periods, most))
 
 
-def filled(column: Any, count: int, number: int = 0) -> Array:
+def filled(column: Column, count: int, number: int = 0) -> Array:
     """Return an array of the dtype of a column, of one number if the column has numbers, else of nulls."""
     library: Library = library_of(column)
     layout = library.layout(column.dtype)
@@ -239,5 +239,5 @@ def _as_number(fill: Any, dtype: np.dtype) -> Any:
     return None
 
 
-def _title(operation: Shift | Difference, column: Any) -> str:
+def _title(operation: Shift | Difference, column: Column) -> str:
     return f"{operation.label} of {column_title(column)}: dtype {column.dtype}"

@@ -1,34 +1,29 @@
 """Operations that look at the rows around each row: the rows that they see, and the carries that bring these.
 
-An operation is written once. It sees rows of a partition between those of its halos, in one group or in groups that
-are brought together, and returns the answers for them.
+An operation is written once. It sees rows of a partition between those of its halos, in one group or, as in
+`group_surroundings`, in groups that are brought together, and returns the answers for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
 
-import numpy as np
-
 from ... import kernels
-from ...frames.keys import Keys, any_null, key_arrays, named_keys
+from ...frames.keys import Keys
 from ...frames.protocol import Library
-from ...frames.registry import library_of, stored_numbers
-from ...frames.types import Array, GroupIds, Values
+from ...frames.registry import library_of
+from ...frames.types import Array, Column, Frame, GroupIds, Values
 from ...kernels.late_dataclass import dataclass
 from ...kernels.windows_by_code import rows_before
 from ..core.carry import OverlapCarry
 from ..core.columnwise import EachColumn, FrameColumns, NamedColumns
 from ..core.groups import INT64
 from ..core.operation import ColumnOperation, Part
-from ..groupby.by_key import followed, value_of
 from ..groupby.hashed import put_back
-from ..groupby.spec import GroupBySpec
 from ..time.time_column import check_order
-from .halo import Halo, RowArrays, RowExtent, WindowExtent, joined, joined_columns
+from .halo import Halo, RowArrays, RowExtent, WindowExtent, joined_columns
 
 
 @dataclass(frozen=True)
@@ -138,13 +133,13 @@ class NeighbourOperation(ColumnOperation, Protocol):
     def extent(self) -> WindowExtent:
         """How far it looks."""
 
-    def planned(self, columns: Sequence[Any]) -> tuple[NeighbourOperation, Any]:
+    def planned(self, columns: Sequence[Column]) -> tuple[NeighbourOperation, Any]:
         """Return the operation for columns of these dtypes and that of its answer; raises what the user should see."""
 
     def takes_group_ids(self, codes: GroupIds) -> bool:
         """Return whether rows of these groups need not be brought together."""
 
-    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+    def apply(self, columns: Sequence[Column], rows: WindowRows) -> Any:
         """Array of the answers for the wanted rows, in the order that these had; columns have all rows."""
 
 
@@ -159,15 +154,15 @@ class NeighbourCarry(OverlapCarry):
         """How far operations look; it is the same for all."""
         raise NotImplementedError
 
-    def rows_of(self, partition: Any) -> RowArrays:
+    def rows_of(self, partition: Frame) -> RowArrays:
         """Return the rows of a partition, not copied."""
         raise NotImplementedError
 
-    def names_of_rows(self, frame: Any) -> list[Hashable]:
+    def names_of_rows(self, frame: Frame) -> list[Hashable]:
         """Return the names of the columns of `rows_of`."""
         raise NotImplementedError
 
-    def last(self, frame: Any, seen: RowArrays) -> Any:
+    def last(self, frame: Frame, seen: RowArrays) -> Any:
         time_column = self.extent.time_column
         names = [*(self.grouped_by or [None] * len(seen.keys or [])), *self.names_of_rows(frame)]
         times = None if time_column is None else time_column.column(frame)
@@ -187,36 +182,37 @@ class NeighbourCarry(OverlapCarry):
 class FrameOverlap(FrameColumns, NeighbourCarry):
     """Operations on the columns of a frame whose rows are one group."""
 
-    @property
-    def extent(self) -> WindowExtent:
-        operations = self.operations(1)
-        return operations[0].extent if operations else RowExtent(0)
-
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         super().check(frame)
         if self.extent.time_column is not None:
             self.extent.time_column.check(frame)
 
-    def rows_of(self, partition: Any) -> RowArrays:
+    def rows_of(self, partition: Frame) -> RowArrays:
         library, time_column = library_of(partition), self.extent.time_column
-        arrays = [library.array(column) for columns in self.inputs(partition) for column in columns]
+        arrays = [
+            library.array(column)
+            for columns in self.inputs(library, partition)
+            for column in columns
+        ]
         times = None if time_column is None else time_column.times(partition)
         return RowArrays(library, len(partition), arrays, times=times)
 
-    def names_of_rows(self, frame: Any) -> list[Hashable]:
-        return [column.name for columns in self.inputs(frame) for column in columns]
+    def names_of_rows(self, frame: Frame) -> list[Hashable]:
+        return [
+            column.name for columns in self.inputs(library_of(frame), frame) for column in columns
+        ]
 
-    def settled(self, frame: Any) -> int:
+    def settled(self, frame: Frame) -> int:
         time_column = self.extent.time_column
         times = None if time_column is None else time_column.times(frame)
         return self.extent.settled(len(frame), times)
 
-    def whole(self, frame: Any) -> Any:
+    def whole(self, frame: Frame) -> Any:
         return self.apply(frame, None, None)
 
-    def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
+    def apply(self, partition: Frame, before: RowArrays | None, after: RowArrays | None) -> Any:
         library, time_column = library_of(partition), self.extent.time_column
-        (pairs, _), count = self.planned(partition), len(partition)
+        (pairs, _), count = self.planned(library, partition), len(partition)
         sides = [side for side in (before, after) if side is not None and side.count]
         with library.acquire(partition):
             times = None
@@ -233,7 +229,7 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
             else:
                 rows = WindowRows(library, count, 0, count, times=times)
                 arrays = [operation.apply(columns, rows) for operation, columns in pairs]
-        return self.build(partition, arrays)
+        return self.build(library, partition, arrays)
 
 
 @dataclass(frozen=True)
@@ -243,6 +239,10 @@ class ColumnOverlap(EachColumn, FrameOverlap):
     operation: NeighbourOperation
     numeric_only = False
 
+    @property
+    def extent(self) -> WindowExtent:
+        return self.operation.extent
+
 
 @dataclass(frozen=True)
 class NamedOverlap(NamedColumns, FrameOverlap):
@@ -251,6 +251,10 @@ class NamedOverlap(NamedColumns, FrameOverlap):
     label: str
     parts: tuple[Part[NeighbourOperation], ...]
     as_series: bool
+
+    @property
+    def extent(self) -> WindowExtent:
+        return self.parts[0].operation.extent if self.parts else RowExtent(0)
 
 
 class Edges:
@@ -268,7 +272,7 @@ class Edges:
         self.before = before.unpack() if before is not None and before.count else None
         self.after = after.unpack() if after is not None and after.count else None
 
-    def answers(self, operation: NeighbourOperation, own: Sequence[Any]) -> Any:
+    def answers(self, operation: NeighbourOperation, own: Sequence[Column]) -> Any:
         """Return the answers of an operation for the rows of the partition, given its columns.
 
         If windows have a number of rows, only rows near the borders see the halos: in a long partition these are
@@ -293,7 +297,7 @@ class Edges:
             array = library.replace(array, count - some, found)
         return array
 
-    def _columns(self, rows: RowArrays | None, own: Sequence[Any]) -> list[Any]:
+    def _columns(self, rows: RowArrays | None, own: Sequence[Column]) -> list[Any]:
         if rows is None:
             return []
         pairs = zip(rows.columns[self.taken :], own, strict=False)
@@ -313,154 +317,3 @@ class Edges:
         return operation.apply(
             columns, WindowRows(self.library, len(columns[0]), first, count, times=times)
         )
-
-
-@dataclass(frozen=True)
-class GroupOverlap(GroupBySpec, NeighbourCarry):
-    """Operations on rows in groups, which all look the same distance.
-
-    Parameters
-    ----------
-    clustered : bool
-        Whether equal keys are adjacent; else rows are brought together by key, and back.
-    """
-
-    parts: tuple[Part[NeighbourOperation], ...] = ()
-    clustered: bool = False
-    keeps_index = True
-
-    @property
-    def extent(self) -> WindowExtent:
-        return self.parts[0].operation.extent if self.parts else RowExtent(0)
-
-    @property
-    def grouped_by(self) -> Sequence[Hashable]:
-        return self.by.columns
-
-    def time_dtype(self, frame: Any) -> Any:
-        time_column = self.extent.time_column
-        return None if time_column is None else time_column.column(frame).dtype
-
-    @property
-    def times(self) -> list[Hashable]:
-        """The name of the column of times, if windows are of time and times are not in the index."""
-        time_column = self.extent.time_column
-        return [] if time_column is None or time_column.on is None else [time_column.on]
-
-    def check(self, frame: Any) -> None:
-        super().check(frame)
-        if self.extent.time_column is not None:
-            self.extent.time_column.check(frame)
-
-    def meta(self, frame: Any) -> Any:
-        return self.apply(library_of(frame).no_rows(frame), None, None)
-
-    def rows_of(self, partition: Any) -> RowArrays:
-        library, time_column = library_of(partition), self.extent.time_column
-        columns = [library.array(c) for part in self.parts for c in self.columns(partition, part)]
-        keys = [library.array(c) for c in self.by.series(partition)]
-        times = None if time_column is None else time_column.times(partition)
-        return RowArrays(library, len(partition), columns, keys, times, self.clustered)
-
-    def names_of_rows(self, frame: Any) -> list[Hashable]:
-        return [column.name for part in self.parts for column in self.columns(frame, part)]
-
-    def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
-        library = library_of(partition)
-        with library.acquire(partition):
-            around = [self.rows_of(partition)]
-            first = 0
-            if before is not None and before.count:
-                around, first = [before, *around], before.count
-            if after is not None and after.count:
-                around = [*around, after]
-            seen = joined(around)
-            null = None
-            if self.dropna:
-                null = any_null([library.as_column(array) for array in seen.keys or []])
-            return self._answered(partition, seen, first, null)
-
-    def _answered(self, partition: Any, seen: RowArrays, first: int, null: Values | None) -> Any:
-        """Return the answers for rows, given all that they see, the first of them, and which are in no group."""
-        library = library_of(partition)
-        with named_keys(self.by.series(partition)):
-            arranged = _Arranged(self, partition, seen, null)
-        if null is not None:
-            null = null[first : first + len(partition)]
-        arrays, moved = [], iter(seen.columns)
-        for part in self.parts:
-            columns = [arranged.column(next(moved), c.name) for c in self.columns(partition, part)]
-            operation, _ = part.operation.planned(columns)
-            array = operation.apply(columns, arranged.rows)
-            array = library.slice_array(array, first, first + len(partition))
-            arrays.append(self.in_groups(part, columns, array, null))
-        return self.build(partition, arrays, library.index(partition))
-
-    def follow(self, partition: Any, before: Any) -> tuple[Any, Any]:
-        if self.clustered or self.before is None:
-            return super().follow(partition, before)
-        return followed(self, partition, before)
-
-    def value(self, seen: Any) -> Any:
-        return value_of(seen)
-
-    def follow_all(self, partition: Any, prefix: RowArrays | None) -> tuple[Any, RowArrays]:
-        """Return the answer for a partition and the rows that are kept, given those of all keys before."""
-        return super().follow(partition, prefix)
-
-    def follow_part(
-        self, partition: Any, before: RowArrays, known: Values, codes: Values, groups: int
-    ) -> tuple[Any, RowArrays, Values]:
-        """Return the answer for a partition, the rows that are kept of its own keys, and the code of each.
-
-        See `KeyedCarry`; codes stand for keys.
-        """
-        library = library_of(partition)
-        with library.acquire(partition):
-            own = replace(self.rows_of(partition), keys=[library.from_integers(codes)])
-            seen = joined([replace(before, keys=[library.from_integers(known)]), own])
-            null = any_null(self.by.series(partition)) if self.dropna else None
-            if null is not None:
-                of_group = np.zeros(groups, np.bool_)
-                of_group[codes[null]] = True
-                null = of_group[np.concatenate([known, codes])]
-            answer = self._answered(partition, seen, len(known), null)
-            kept = Halo(self).cut(seen).unpack()
-        (places,) = kept.keys or []
-        return answer, kept, stored_numbers(library.as_column(places))
-
-
-class _Arranged:
-    """Rows brought together by group, unless operations take codes; `ungrouped` marks rows in no group."""
-
-    def __init__(
-        self, carry: GroupOverlap, partition: Any, seen: RowArrays, ungrouped: Values | None
-    ) -> None:
-        assert seen.keys is not None
-        library = library_of(partition)
-        order = None
-        if seen.clustered:
-            keys = key_arrays([library.as_column(array) for array in seen.keys])
-        else:
-            codes = library.dense_group_ids(seen.keys)
-            if all(part.operation.takes_group_ids(codes) for part in carry.parts):
-                self.rows = WindowRows(
-                    library, seen.count, 0, seen.count, group_ids=codes, ungrouped=ungrouped
-                )
-                return
-            (ordered,), (order,) = kernels.sort_pairs(codes.array, [], positions="narrow")
-            keys = Keys([ordered], [None])
-            if ungrouped is not None:
-                ungrouped = kernels.take(ungrouped, order, check=False)
-        groups, times = AdjacentRows(keys), seen.times
-        if carry.extent.time_column is not None and times is not None:
-            times = times if order is None else kernels.take(times, order, check=False)
-            check_order(carry.extent.time_column, partition, times, groups.heads)
-        self.rows = WindowRows(
-            library, seen.count, 0, seen.count, groups, times, order=order, ungrouped=ungrouped
-        )
-
-    def column(self, array: Array, name: Hashable) -> Any:
-        """Return a column with its rows in this arrangement."""
-        library, order = self.rows.library, self.rows.order
-        return library.as_column(array if order is None else library.take(array, order), name)

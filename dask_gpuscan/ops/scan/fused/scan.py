@@ -16,7 +16,7 @@ from .... import kernels
 from ....frames.messages import naming
 from ....frames.protocol import Library
 from ....frames.registry import library_of
-from ....frames.types import DType, View
+from ....frames.types import Column, DType, Missing, Scalar, Values, View
 from ....kernels import InBand, Operator
 from ....kernels.late_dataclass import dataclass
 from ....kernels.options import Exclusive
@@ -61,7 +61,7 @@ class ScanOf:
         """Whether rows are met from the last to the first."""
         return self.scan.reverse
 
-    def _inputs(self, columns: Sequence[Any]) -> tuple[list[Any], Any]:
+    def _inputs(self, columns: Sequence[Column]) -> tuple[list[Any], Any]:
         """Return the inputs, and which rows are kept; the values of other rows change no state."""
         named = dict(zip(self.names, columns, strict=True))
         found = [evaluated(of, named) for of in self.of]
@@ -71,11 +71,11 @@ class ScanOf:
         neutral = self.scan.op.identity_for(np.dtype(np.float64))
         return [_filled(column, keep, neutral) for column in found], keep
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
+    def dtype(self, columns: Sequence[Column]) -> Any:
         """Dtype of the answer."""
         return self.scan.dtype(self._inputs(columns)[0])
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group."""
         return self.scan.aggregate(self._inputs(columns)[0], groups)
 
@@ -87,18 +87,18 @@ class ScanOf:
         """Arrays of states; those of equal keys become one."""
         return self.scan.merge(library, states, groups)
 
-    def last(self, columns: Sequence[Any], states: States) -> Any:
+    def last(self, columns: Sequence[Column], states: States) -> Any:
         """Array of the answer after all rows of each group, given arrays of states."""
         return self.scan.last(self._inputs(columns)[0], states)
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> Any:
         """Array of the answers of rows."""
         found, keep = self._inputs(columns)
         array = self.scan.apply(found, groups, prior)
         return array if keep is None else library_of(columns[0]).set_null(array, ~keep)
 
 
-def _filled(column: Any, keep: Any, neutral: Any) -> Any:
+def _filled(column: Column, keep: Values, neutral: Scalar) -> Any:
     """Return a column with values that change no state where rows are not kept."""
     library = library_of(column)
     layout = library.layout(column.dtype)
@@ -146,11 +146,11 @@ class FusedScan:
     label = "scan-fused"
     needs = Needs.STATES
 
-    def dtype(self, columns: Sequence[Any]) -> list[Any]:
+    def dtype(self, columns: Sequence[Column]) -> list[Any]:
         """Dtypes of the answers."""
         return [answer.shown for answer in self.answers]
 
-    def _values(self, columns: Sequence[Any]) -> Any:
+    def _values(self, columns: Sequence[Column]) -> Any:
         """Return the inputs of the operator."""
         named = dict(zip(self.names, columns, strict=True))
         arrays = []
@@ -159,7 +159,7 @@ class FusedScan:
             arrays += [view.values, view.missing()] if read.masked else [view.values]
         return tuple(arrays) if len(arrays) > 1 else arrays[0]
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group."""
         return groups.reduce(self.op, self._values(columns))
 
@@ -171,7 +171,7 @@ class FusedScan:
         """Arrays of states; those of equal keys become one."""
         return merged(self.op, states, groups)
 
-    def last(self, columns: Sequence[Any], states: States) -> list[Any]:
+    def last(self, columns: Sequence[Column], states: States) -> list[Any]:
         """Arrays of the answers after all rows of each group, given arrays of states."""
         outs = iter(lowered(library_of(columns[0]), self.op, states))
         return [
@@ -179,7 +179,7 @@ class FusedScan:
             for a in self.answers
         ]
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> list[Any]:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> list[Any]:
         """Arrays of the answers of rows."""
         carry_in = None if prior is None else state_of(prior)
         outs = iter(groups.scan(self.op, self._values(columns), carry_in=carry_in))
@@ -188,7 +188,9 @@ class FusedScan:
             for a in self.answers
         ]
 
-    def _wrapped(self, columns: Sequence[Any], answer: Answer, out: Any, missing: Any) -> Any:
+    def _wrapped(
+        self, columns: Sequence[Column], answer: Answer, out: Values, missing: Missing
+    ) -> Any:
         library = library_of(columns[0])
         # a state may come from another library, whose integers may be null
         dtype = answer.dtype if missing is None else library.masked(answer.dtype)
@@ -214,18 +216,18 @@ class OfOneColumn(FusedScan):
     valued: tuple[tuple[int, int] | None, ...] = field(default=(), repr=False)
     """For each answer that is null before the first value, the part of the state that is the identity until then."""
 
-    def _views(self, columns: Sequence[Any]) -> list[Any]:
+    def _views(self, columns: Sequence[Column]) -> list[Any]:
         library = library_of(columns[0])
         layout = library.layout(columns[0].dtype)
         assert layout is not None
         return [layout.view(library.array(columns[0]))]
 
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Column], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group."""
         (inputs,) = library_of(columns[0]).in_band(self._views(columns))
         return groups.reduce(self.op, inputs.values, nulls=inputs.nulls)
 
-    def last(self, columns: Sequence[Any], states: States) -> list[Any]:
+    def last(self, columns: Sequence[Column], states: States) -> list[Any]:
         """Arrays of the answers after all rows of each group; nulls change none of them."""
         outs = lowered(library_of(columns[0]), self.op, states)
         identity, found = fields_of(self.op.identity), []
@@ -237,7 +239,7 @@ class OfOneColumn(FusedScan):
             found.append(self._wrapped(columns, answer, out, missing))
         return found
 
-    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> list[Any]:
+    def apply(self, columns: Sequence[Column], groups: Groups, prior: States | None) -> list[Any]:
         """Arrays of the answers of rows."""
         library, views = library_of(columns[0]), self._views(columns)
         if not (self.keeps_nan and isinstance(groups, OneGroup)):
@@ -247,7 +249,7 @@ class OfOneColumn(FusedScan):
             "carry_in": None if prior is None else state_of(prior),
         }
 
-        def scan(views: list[Any]) -> Callable[[], tuple[View, Any, Any]]:
+        def scan(views: list[View]) -> Callable[[], tuple[View, Any, Any]]:
             (inputs,), state = views, None
             given = {**options, "nulls": inputs.nulls}
             if self._marks(inputs, groups):
