@@ -1,5 +1,5 @@
-"""The engine of Dask: expressions and layers, which know no column.
+"""The engine of Dask: expressions and layers, which know no columns.
 
-Read `lookback` first: partitions that look back at those before them, or both ways. `tree_reduce` reduces all to one,
-`shuffle` moves rows. `engine` implements `..run.Engine`, and `compat` alone imports private names of Dask.
+Read `lookback` first: partitions look back at earlier ones, or both ways. `tree_reduce` reduces all partitions to one,
+and `shuffle` moves rows. `engine` implements `..run.Engine`, and only `compat` imports private names of Dask.
 """
