@@ -22,7 +22,7 @@ from .core.memory import borrow, take_ticket
 from .sort.sorted_values import is_sorted
 
 WORK = 4
-"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+"""The work of a row in elements of a scan, which decides how many rows are worth a thread."""
 
 SLICE = 1 << 14
 """Rows that a thread takes at once, where there are no codes."""

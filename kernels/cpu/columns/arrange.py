@@ -32,7 +32,7 @@ ROOM = 16
 """Rows of a chunk at least for each group, as the counts of all chunks are added up by one thread."""
 
 WORK = 4
-"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+"""The work of a row in elements of a scan, which decides how many rows are worth a thread."""
 
 TEAM = 4
 """Helpers from which on rows are sorted by a radix sort and gathered. Medians of a million and of 20 million rows by

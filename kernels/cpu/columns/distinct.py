@@ -20,7 +20,7 @@ _SIGN, _INFINITY, _EVERY = 1 << 63, 0x7FF << 52, (1 << 64) - 1
 ALL = np.uint64(_EVERY)
 
 WORK = 8
-"""The work of a word in elements of a scan: that many times fewer words are worth a thread."""
+"""The work of a word in elements of a scan, which decides how many words are worth a thread."""
 
 
 def count_distinct(words: np.ndarray, ends: np.ndarray, missing: np.ndarray | None) -> np.ndarray:

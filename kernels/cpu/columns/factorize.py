@@ -29,7 +29,7 @@ SLICE = 1 << 14
 """Rows that a thread renumbers at once."""
 
 WORK = 4
-"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+"""The work of a row in elements of a scan, which decides how many rows are worth a thread."""
 
 
 def value_range(values: np.ndarray) -> tuple[int, int]:
@@ -82,7 +82,7 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
 
 
 def occurring(codes: np.ndarray, groups: int) -> np.ndarray:
-    """Return the codes that have a row; see `kernels.factorize.occurring`."""
+    """Return the codes that occur; see `kernels.factorize.occurring`."""
     return np.flatnonzero(flags_at(codes, groups))
 
 

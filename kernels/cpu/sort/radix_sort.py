@@ -30,7 +30,7 @@ SHARE = 1 << 14
 """Words that a thread sorts alone even where others have nothing to do."""
 
 WORK = 8
-"""The work of a word in elements of a scan: that many times fewer words are worth a thread."""
+"""The work of a word in elements of a scan, which decides how many words are worth a thread."""
 
 FEW = 32
 """Most words that are sorted by insertion."""

@@ -39,7 +39,7 @@ SEGMENT = 64, 256
 on several, which wait for each other between short segments."""
 
 WORK = 8
-"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+"""The work of a row in elements of a scan, which decides how many rows are worth a thread."""
 
 LONG = 1 << 13
 """Rows from which on the radix sort is faster again.

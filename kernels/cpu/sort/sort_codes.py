@@ -27,7 +27,7 @@ PART = 1 << 14
 """Rows that a thread takes at once."""
 
 WORK = 2
-"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+"""The work of a row in elements of a scan, which decides how many rows are worth a thread."""
 
 WORD_BITS = 64
 ALL = (1 << WORD_BITS) - 1
