@@ -27,9 +27,9 @@ def lost(a: Any, b: Any, total: Any) -> Any:
 
 
 def corrected(total, error):
-    """Return a sum with what it has lost; one without a loss keeps its sign, and an infinite one has none."""
+    """Return a sum plus its rounding error; without an error, zero keeps its sign, and infinity stays."""
     found = total + error
-    # one comparison, which NaN fails: a choice by two would be a branch
+    # one comparison, which is false for NaN: two comparisons would be a branch
     return found if abs(found - total) > 0.0 else total
 
 
@@ -86,10 +86,10 @@ SUM = Operator(_combine, (0.0, NOTHING_LOST), _lift, _lower, name="add")
 """The sum."""
 
 WIDE_SUM = Operator(_add, 0.0, _wide, name="add")
-"""The sum for answers of float32: in float64, which needs no correction for these."""
+"""The sum for answers of float32: in float64, which needs no correction."""
 
 SUMS = SUM, WIDE_SUM
-"""Those for answers of float64 and of float32."""
+"""The sums for answers of float64 and of float32."""
 
 MEAN = Operator(_combine_counted, (0.0, 0.0, NOTHING_LOST), _lift_counted, name="mean")
 """The mean; state: the count, then the state of the sum."""
