@@ -103,7 +103,7 @@ class RowWindows:
         return int(self.first) - before, max(before + after + 1, 0)
 
     def limits(self, windows: Any, rows: int) -> tuple[Any, Any]:
-        """Return the first row of some windows, given by number, and the row behind the last, of `rows` rows.
+        """Return the first row of some windows, given by number, and the row after their last one, of `rows` rows.
 
         Examples
         --------
@@ -200,7 +200,7 @@ class BoundWindows:
         return replace(self, before=before, after=after)
 
     def limits(self, windows: Any, rows: int) -> tuple[Any, Any]:
-        """Return the first row of some windows, given by number, and the row behind the last, of `rows` rows.
+        """Return the first row of some windows, given by number, and the row after their last one, of `rows` rows.
 
         Examples
         --------

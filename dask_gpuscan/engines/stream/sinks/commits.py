@@ -99,9 +99,9 @@ class Target:
     def lost_to_another(self) -> RuntimeError:
         """Return the error if another writer of this name has committed first."""
         return RuntimeError(
-            f"another writer called {self.name!r} has written to {self.where} behind version {self.newest} of its "
+            f"another writer called {self.name!r} has written to {self.where} after version {self.newest} of its "
             f"transactions, from which this one went on: rows of this transaction were not written. Run again to go on "
-            f"behind the other's, or give writers of different rows different names"
+            f"after the other's, or give writers of different rows different names"
         )
 
     def check_names(self, known: pa.Schema, found: pa.Schema) -> None:

@@ -151,7 +151,7 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
     elif source.state is not None and at is not None and at < len(source.state.fragments) and redo:
         begin.error = ChangedSourceError(
             f"file {start.seen[at].path!r} was read by the state that stream() was given, and is not as it was: make "
-            f"that state anew, and the directory behind it",
+            f"that state anew, and then the directory",
             start.seen[at].path,
         )
     elif redo and not (at is None and damaged is None and of_sides is None):
