@@ -89,7 +89,7 @@ def first_less_second(name: str, gpu: bool) -> float:
 
 
 def in_a_process(name: str, given: argparse.Namespace) -> float:
-    """Return the same for a process whose cache of kernels is empty."""
+    """Return the same for a process with an empty cache of kernels."""
     options = [*["--gpu"] * given.gpu, *(["--pack", given.pack] if given.pack else [])]
     command = [sys.executable, __file__, "--call", name, *options]
     with tempfile.TemporaryDirectory() as cache:

@@ -210,7 +210,7 @@ class Scaling:
 
 
 def killed(client: Client, gpus: int, lazy: Collection, delay: float) -> tuple[Any, float]:
-    """Return what is computed although a worker is killed so many seconds after the start, and how long it took.
+    """Kill a worker some seconds after the start of a computation; return the answer, and how long it took.
 
     Where the answer comes before that, another is computed, whose worker is killed sooner.
     """

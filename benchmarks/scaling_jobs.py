@@ -51,7 +51,7 @@ def make(first: int, rows: int, cpu: bool) -> Any:
 
 
 def mixed(values: Any) -> Any:
-    """Return numbers each of whose 64 bits depends on all of one: the mix of splitmix64 (Steele et al., 2014)."""
+    """Return well mixed numbers of 64 bits: the mix of splitmix64 (Steele et al., 2014)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))

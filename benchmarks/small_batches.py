@@ -73,7 +73,7 @@ def measure(names: list[str]) -> None:
                 start = time.process_time()
                 next(answers)
                 times.append(time.process_time() - start)
-            found[f"{name} {keys}"] = round(1e3 * min(times[3:]), 2)  # behind those that compile
+            found[f"{name} {keys}"] = round(1e3 * min(times[3:]), 2)  # after those that compile
             del rows, answers
             gc.collect()
     print(json.dumps(found))

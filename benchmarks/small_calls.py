@@ -51,7 +51,7 @@ OF_TABLES = "cumsum", "groupby.cumsum", "rolling.sum"
 
 
 def least(call: Callable[[], Any], often: int, clock: Callable[[], float]) -> float:
-    """Return the least microseconds of a call, behind two that fill caches."""
+    """Return the least microseconds of a call, after two calls that fill caches."""
     times = []
     for _ in range(often + 2):
         start = clock()

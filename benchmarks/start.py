@@ -31,7 +31,7 @@ PROGRAMS = {
 
 
 def least(program: str, repeats: int = 7) -> float:
-    """Return the least time of some processes, behind one that fills caches."""
+    """Return the least time of some processes, after one that fills caches."""
     command = [sys.executable, "-c", f"{BEFORE}{program}{AFTER}"]
     times = [
         float(subprocess.run(command, check=True, capture_output=True).stdout)

@@ -20,7 +20,7 @@ Compute = Callable[[Any], Any]
 
 
 class Engine(NamedTuple):
-    """What computes: a scheduler, on frames of a library."""
+    """A scheduler, on frames of a library."""
 
     name: str
     scheduler: str
@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def engines(options: argparse.Namespace) -> list[Engine]:
-    """Return what computes, one after another: the last is what was asked for, others are there to compare with."""
+    """Return the engines, to run one after another: the last one was asked for, others are for comparison."""
     joined = "cluster" if options.scheduler_address else ""
     if not options.gpus:
         return [Engine(joined or options.scheduler, joined or options.scheduler, "pandas")]
@@ -52,7 +52,7 @@ def engines(options: argparse.Namespace) -> list[Engine]:
 
 
 def write(frame: Any, folder: Path, index: bool = True) -> Any:
-    """Return what writes a collection as Parquet when it is computed; the names of the files are in their order."""
+    """Return a lazy write of a collection as Parquet; the names of the files are in order."""
     return frame.to_parquet(
         folder,
         name_function="{:06}.parquet".format,
@@ -64,7 +64,7 @@ def write(frame: Any, folder: Path, index: bool = True) -> Any:
 
 @contextmanager
 def started(engine: Engine, options: argparse.Namespace) -> Iterator[Compute]:
-    """Start an engine; give what computes on it. Frames that are read meanwhile are of its library."""
+    """Start an engine; yield a function that computes on it. Frames that are read meanwhile are of its library."""
     with ExitStack() as stack:
         stack.enter_context(dask.config.set({"dataframe.backend": engine.frames}))
         if engine.scheduler not in ("gpus", "cluster", "distributed"):
@@ -89,7 +89,7 @@ def started(engine: Engine, options: argparse.Namespace) -> Iterator[Compute]:
 
 
 def _cluster(engine: Engine, options: argparse.Namespace, stack: ExitStack) -> Any:
-    """Return the address of a cluster that runs, or a local one that ends with the stack."""
+    """Return the address of a running cluster, or a local cluster that ends with the stack."""
     if engine.scheduler == "cluster":
         return options.scheduler_address
     quiet = {

@@ -1,6 +1,6 @@
 """Primitives inside one partition: scans, reductions, compaction and group-by by any operator, on any backend.
 
-The names here are those that most callers need: one function for each primitive, and the records that it takes. Import
+The names here are those that most callers need: a function for each primitive, and the records that it takes. Import
 other names from their modules: ``from dask_gpuscan.kernels.keys import hash_codes``. Data stays where it lives: the
 type of the arrays chooses the backend. This package knows arrays, null masks and operators, and must never import Dask,
 pandas or cuDF.

@@ -78,7 +78,7 @@ def numpy_dtype(dtype: Any) -> np.dtype:
 
 
 def is_array(obj: Any) -> bool:
-    """Return whether scans take an object as it is: NumPy or CuPy arrays."""
+    """Return whether an object is a NumPy or CuPy array."""
     return isinstance(obj, np.ndarray) or is_cupy(type(obj))
 
 
@@ -93,7 +93,7 @@ def is_int128(dtype: Any) -> bool:
 
 
 def brief(obj: Any) -> str:
-    """Return an argument as messages show it: the dtype and shape of an array, else its repr.
+    """Return an argument as a text for messages: the dtype and shape of an array, otherwise its repr.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def check_size(rows: int, bytes_a_row: int, available: float) -> None:
     Raises
     ------
     MemoryError
-        Says how many rows and bytes would be needed.
+        With the rows and bytes that would be needed.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def as_inputs(op: Operator, values: Array | tuple[Array, ...]) -> tuple[Array, .
     Raises
     ------
     TypeError
-        If `op` is no operator, the values are no arrays, or not as many as it has inputs.
+        If `op` is not an operator, or if the values are not as many arrays as it has inputs.
     """
     if not isinstance(op, Operator):
         raise TypeError(f"op must be a dask_gpuscan.Operator, found {shown(op)}")

@@ -1,4 +1,4 @@
-"""As-of matches: the nearest row of an ordered side, before or behind each row of another ordered side."""
+"""As-of matches: the nearest row of an ordered side, before or after each row of another ordered side."""
 
 from typing import Any
 
@@ -33,8 +33,8 @@ def asof(
     groups : int, default 0
         Needed with `codes`.
     direction : {"backward", "forward", "nearest"}, default "backward"
-        Match the last row whose value is not greater, the first whose value is not less, or the nearer of both: the
-        former if both are equally near.
+        Match the last row that is not greater, the first row that is not less, or the nearer of both; the former if
+        both are equally near.
     exact : bool, default True
         Whether equal values match.
     tolerance : number, optional

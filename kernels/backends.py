@@ -28,7 +28,7 @@ from .selection import Predicate, RunEnds, Runs, Selection
 from .windows import RowWindows, Windows
 
 Answer = Any
-"""One array or, for an operator whose states or answers are tuples, one array a field; None if nothing is written."""
+"""An array, or for an operator with tuples as states or answers an array for each field; None if nothing is written."""
 
 
 class Backend(Protocol):
@@ -50,7 +50,7 @@ class Backend(Protocol):
         -------
         out : array, tuple of arrays or None
         read : callable
-            Waits for the carry-out and returns it, on the host. To be called if and only if `waits`.
+            Waits for the carry-out and returns it, on the host. Call it if and only if `waits`.
         """
 
     def compact(
@@ -169,7 +169,7 @@ class Backend(Protocol):
     ) -> tuple[Answer, Answer, Any]:
         """Scan, or without `write` reduce, groups of rows in any order; see `kernels.scan_by_code`.
 
-        With `occurring`, states are those of groups that have a row, and the third result is their codes.
+        With `occurring`, only groups with rows have states, and the third result is their codes.
         """
 
     def max_groups(self, length: int) -> int | None:
@@ -207,13 +207,13 @@ class Backend(Protocol):
         """Return an order statistic of each window; see `kernels.order_statistics`."""
 
     def factorize(self, codes: Any, groups: int, *, check: bool) -> tuple[Any, Any]:
-        """Return codes that each have a row; see `kernels.factorize`."""
+        """Return codes without gaps, and their first rows; see `kernels.factorize`."""
 
     def factorize_words(self, words: Any) -> tuple[Any, Any]:
         """Return codes of words, and the first row of each; see `kernels.keys.factorize_words`."""
 
     def occurring(self, codes: Any, groups: int) -> Any:
-        """Return the codes that have a row; see `kernels.factorize.occurring`."""
+        """Return the codes that occur; see `kernels.factorize.occurring`."""
 
     def flags_at(self, rows: Any, length: int) -> Any:
         """Return whether each row is among some; see `kernels.factorize.flags_at`."""
@@ -230,7 +230,7 @@ class Backend(Protocol):
     def sort_by_code(
         self, codes: Any, groups: int, arrays: Sequence[Any]
     ) -> tuple[Any, Any, list[Any]]:
-        """Return sorted codes, where rows were, and arrays in this order; see `kernels.factorize.sort_by_code`."""
+        """Return sorted codes, the old positions of rows, and arrays; see `kernels.factorize.sort_by_code`."""
 
     def count_distinct(self, words: Any, ends: Any, missing: Any) -> Any:
         """Return how many distinct words each segment has; see `kernels.keys.count_distinct`."""
@@ -267,7 +267,7 @@ class Backend(Protocol):
 
 
 class _Backends(dict[frozenset[type], Backend]):
-    """The backend of each set of types of arrays, found when the set is first asked for."""
+    """The backend of each set of types of arrays, which is found when it is first needed."""
 
     def __missing__(self, kinds: frozenset[type]) -> Backend:
         found = [_of_kind(kind) for kind in kinds]

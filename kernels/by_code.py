@@ -61,7 +61,7 @@ def max_groups(codes: Array) -> int | None:
 
 
 def check_groups(groups: Any, backend: Backend, most: int | None = None) -> None:
-    """Check a number of groups: a backend may take at most `most`, and must have room for a word of each."""
+    """Check a number of groups: at most `most`, and a word for each must fit the memory."""
     check_integer("groups", groups)
     if groups < 0:
         raise ValueError(f"groups must not be negative, found {groups}")
@@ -101,14 +101,14 @@ def scan_by_code(
     carry_codes : array of integers, optional
         The groups of these states; default the first ones.
     check : bool, default True
-        Raise for codes out of range, which waits for a GPU. Without, there must be none.
+        Raise for codes out of range, which waits for a GPU. If False, there must be none.
 
     Returns
     -------
     out : array or tuple of arrays
         In the rows' order.
     states : array or tuple of arrays
-        The state of each group after its last row, one item a group.
+        The state of each group after its last row.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def scan_by_code(
     See Also
     --------
     factorize : Codes without gaps.
-    reduce_by_code : One state a group.
+    reduce_by_code : One state for each group.
 
     Notes
     -----
@@ -164,18 +164,18 @@ def reduce_by_code(
     op, codes, values, groups, nulls, carry_in, dtype, check
         As for `scan_by_code`.
     occurring : bool, default False
-        Return only groups that have a row; on GPUs this takes no further pass over the rows.
+        Return only groups that have rows; on GPUs this takes no further pass over the rows.
 
     Returns
     -------
     states : array or tuple of arrays
-        The state of each group, one item a group.
+        The state of each group.
     codes : array of int64
         With `occurring`, the codes of these groups.
 
     See Also
     --------
-    scan_by_code : One state a row.
+    scan_by_code : One state for each row.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def _by_code(
 
 
 def _check_carries(carry_in: Any, carry_codes: Any, groups: int, check: bool) -> None:
-    """Check that there is one state for each of their groups; with `check`, that these groups exist."""
+    """Check that carries have one state for each of their groups; with `check`, that these groups exist."""
     fields = carry_in if isinstance(carry_in, tuple) else (carry_in,)
     lengths = {np.shape(field) for field in fields}
     if carry_codes is None:

@@ -44,7 +44,7 @@ def reduce_by_key(
     key_nulls : sequence of InBand, Mask or None, optional
         Which elements of each key are null; a null equals a null.
     nulls : InBand, Mask or None
-        Which values are missing; they leave the state as it is.
+        Which values are missing; they do not change the state.
     dtype : dtype, optional
         As for `scan`.
     starts : bool, default True
@@ -66,7 +66,7 @@ def reduce_by_key(
 
     See Also
     --------
-    scan_by_key : One state a row.
+    scan_by_key : One state for each row.
     reduce_by_code : Groups of rows in any order.
 
     Notes
@@ -125,7 +125,7 @@ def scan_by_key(
         Whether the first run (in reverse, the last one) goes on with that open run. If it does not,
         `carry_in` is not used.
     saw_null : array of bool, shape (1,), optional
-        Set to True if one of the values is missing in band; else left as it is.
+        Set to True if a value is missing in band; otherwise not changed.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def scan_by_key(
     See Also
     --------
     scan_by_code : Groups of rows in any order.
-    reduce_by_key : One state a run.
+    reduce_by_key : One state for each run.
 
     Notes
     -----

@@ -1,8 +1,8 @@
-"""Compaction: keeping some rows, splitting rows in two, one row a run, and runs as starts and lengths.
+"""Compaction: keep rows, split rows in two, keep one row of each run, and return runs as starts and lengths.
 
-Each function is one pass of the engine whose state is a count (of kept rows, of runs): a tile writes where the counts
-of the tiles before it end. After Merrill and Garland, *Single-pass Parallel Prefix Scan with Decoupled Look-back*
-(NVR-2016-002), section 5.2, and in place section 4.4.
+Each function is one pass of the engine with a count (of kept rows or runs) as its state: a tile writes behind the rows
+of earlier tiles. After Merrill and Garland, *Single-pass Parallel Prefix Scan with Decoupled Look-back* (NVR-2016-002),
+section 5.2, and in place section 4.4.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def select(
     positions : bool, default False
         Return the positions of the kept rows as well.
     in_place : bool, default False
-        Write over the arrays and return views of their heads. What is behind the heads is then undefined.
+        Write over the arrays and return views of their heads. What follows the heads is then undefined.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def select(
 
     Notes
     -----
-    One pass; a predicate is evaluated in it, once a row.
+    One pass, in which a predicate is evaluated once for each row.
 
     Examples
     --------
@@ -78,8 +78,7 @@ def partition(
     arrays, keep, positions
         As for `select`.
     in_place : bool, default False
-        Write over the arrays: the kept rows become their heads and the rest their tails, by way of a
-        buffer as long as the rest.
+        Write over the arrays: the kept rows become their heads and the rest their tails; needs a buffer for the rest.
 
     Returns
     -------

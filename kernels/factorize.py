@@ -1,4 +1,4 @@
-"""Codes of groups of rows: without gaps, which of them have rows and where, and rows that are arranged by them."""
+"""Codes of groups of rows: codes without gaps, codes that occur, first rows, and rows arranged by code."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from .by_code import check_codes, check_groups, check_range
 
 
 def factorize(codes: Array, groups: int, *, check: bool = True) -> tuple[Any, Any]:
-    """Return codes that each have a row, in the order of those given, and the first row of each.
+    """Return codes without gaps, in the order of the given codes, and the first row of each.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def factorize(codes: Array, groups: int, *, check: bool = True) -> tuple[Any, An
     Returns
     -------
     codes : array
-        Of the same dtype; the array itself if each number has a row.
+        Of the same dtype; the array itself if all codes occur.
     first_rows : array of int64
 
     Raises
@@ -30,7 +30,7 @@ def factorize(codes: Array, groups: int, *, check: bool = True) -> tuple[Any, An
     TypeError
         For other arrays.
     ValueError
-        For codes of no group.
+        For codes out of range.
 
     See Also
     --------
@@ -49,7 +49,7 @@ def factorize(codes: Array, groups: int, *, check: bool = True) -> tuple[Any, An
 
 
 def occurring(codes: Array, groups: int, *, check: bool = True) -> Any:
-    """Return the codes that have a row, in their order.
+    """Return the codes that occur, in order.
 
     Parameters
     ----------
@@ -68,11 +68,11 @@ def occurring(codes: Array, groups: int, *, check: bool = True) -> Any:
     TypeError
         For other arrays.
     ValueError
-        For codes of no group.
+        For codes out of range.
 
     See Also
     --------
-    kernels.factorize : Codes of these alone, for each row.
+    kernels.factorize : The code of each row, without gaps.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def flags_at(rows: Array, length: int, *, check: bool = True) -> Any:
     TypeError
         For other arrays.
     ValueError
-        For a negative length, and for positions of no row.
+        For a negative length, and for positions out of range.
 
     See Also
     --------
@@ -151,7 +151,7 @@ def first_met(codes: Array, groups: int, *, check: bool = True) -> Any:
     TypeError
         For other arrays.
     ValueError
-        For codes of no group.
+        For codes out of range.
 
     See Also
     --------
@@ -174,7 +174,7 @@ def first_met(codes: Array, groups: int, *, check: bool = True) -> Any:
 def most_arranged(codes: Array) -> int:
     """Return the most groups that `arrange_by_code` takes for arrays like these codes; 0 for CuPy arrays.
 
-    More groups than these of NumPy arrays are never reduced in chunks of rows.
+    More groups of NumPy arrays are never reduced in chunks of rows.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def most_arranged(codes: Array) -> int:
 def arrange_by_code(
     codes: Array, groups: int, arrays: list[Any], *, check: bool = True
 ) -> tuple[Any, list[Any]]:
-    """Bring the rows of each group together, and leave them in their order within it.
+    """Bring the rows of each group together, in their order within the group.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def arrange_by_code(
     Raises
     ------
     TypeError, ValueError
-        For other arrays, too many groups, and codes of no group.
+        For other arrays, too many groups, and codes out of range.
 
     See Also
     --------
@@ -229,7 +229,7 @@ def arrange_by_code(
 def sort_by_code(
     codes: Array, groups: int, arrays: list[Any], *, check: bool = True
 ) -> tuple[Any, Any, list[Any]]:
-    """Return sorted codes, where their rows were, and arrays in the order of the codes.
+    """Return sorted codes, the old positions of their rows, and arrays in the order of the codes.
 
     Rows of a group stay in their order.
 
@@ -298,7 +298,7 @@ def value_range(values: Array) -> tuple[int, int]:
     Raises
     ------
     TypeError
-        For other arrays, CuPy's among them.
+        For other arrays, also those of CuPy.
 
     Examples
     --------

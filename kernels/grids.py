@@ -78,7 +78,7 @@ def summed_area_table(
 
 
 def _table(values: Any, axes: set[int], dtype: np.dtype, state: np.dtype) -> Any:
-    """Return the table; the last two axes are those whose elements are neighbours in memory."""
+    """Return the table; elements along the last two axes are neighbours in memory."""
     shape, last = values.shape, {values.ndim - 2, values.ndim - 1}
     if last <= axes:
         axes = axes - last
@@ -100,8 +100,8 @@ def window_sum(
     table : array
         The answer of `summed_area_table`.
     lows, highs : array of integers
-        Of shape (boxes, axes) and of the table's own library: the first element of each box along each axis, and the
-        one behind its last. They are within the table, which is not checked.
+        Of shape (boxes, axes) and of the table's own library: along each axis, the first element of each box and the
+        one after its last. They must be within the table, which is not checked.
     axes : int or sequence of int, optional
         Those of the table, in the order of the columns. By default all.
 
@@ -150,7 +150,7 @@ def window_sum(
 
 
 def box_ends(lows: Any, highs: Any) -> list[Any]:
-    """Return, for each axis, where a table has the sums before the ends of boxes, with an axis of two for each axis."""
+    """Return for each axis the positions of the sums before the ends of boxes, with an axis of two for each axis."""
     before: Any = np.stack([lows, highs], axis=-1).astype(np.int64) - 1
     axes = range(lows.shape[1])
     return [before[:, k].reshape(-1, *(2 if k == i else 1 for i in axes)) for k in axes]
@@ -164,7 +164,7 @@ def corner_differences(found: Any, count: int) -> Any:
 
 
 def added_as(given: np.dtype, state: np.dtype) -> np.dtype:
-    """Return the dtype in which values are added to sums: their own, where sums with such values keep their dtype."""
+    """Return the dtype in which values are added to sums: their own if the sums keep their dtype with it."""
     keeps = given != np.float16 and np.result_type(given, state) == state
     return given if keeps else state
 
@@ -224,9 +224,9 @@ def check_axes(axes: Any, ndim: int) -> tuple[int, ...]:
     Raises
     ------
     TypeError
-        If they are no integers.
+        If they are not integers.
     ValueError
-        If an axis is missing from the array, is named twice, or none is named.
+        If the array does not have an axis, or an axis is named twice, or none is named.
 
     Examples
     --------
@@ -270,7 +270,7 @@ def box_filter(
     radius : int or sequence of int
         Elements on either side along all axes, or along each: no more than the axis has, or `NEAR`.
     axes : int or sequence of int, optional
-        Those that a box extends along. By default all.
+        The axes along which a box extends. By default all.
     mode : {"reflect", "mirror", "nearest", "wrap", "constant"}
         Which elements continue lines beyond their ends, as in SciPy.
     cval : number
@@ -333,14 +333,14 @@ def box_filter(
 
 
 def check_radii(radius: Any, count: int) -> tuple[int, ...]:
-    """Return one radius an axis.
+    """Return one radius for each axis.
 
     Raises
     ------
     TypeError
-        If they are no integers.
+        If they are not integers.
     ValueError
-        If they are negative, or not as many as there are axes.
+        If they are negative, or not one for each axis.
     """
     given = list(radius) if is_listed(radius) else [radius] * count
     for each in given:
@@ -356,7 +356,7 @@ def check_radii(radius: Any, count: int) -> tuple[int, ...]:
 
 
 NEAR = 1024
-"""The reach of boxes that is accepted along any axis, however short it is."""
+"""The radius that is accepted along any axis, even if the axis is shorter."""
 
 
 def check_reach(radii: Mapping[int, int], shape: Sequence[int]) -> None:
@@ -370,7 +370,7 @@ def check_reach(radii: Mapping[int, int], shape: Sequence[int]) -> None:
 
 
 def _state(dtype: np.dtype, count: int) -> np.dtype:
-    """Return the dtype that sums of `count` values are kept in: for integers the faster float64, where it is exact."""
+    """Return the dtype of sums of `count` values: for integers float64, which is faster, if it is exact."""
     exact = dtype.kind in "biu" and 8 * dtype.itemsize + count.bit_length() <= FLOAT64_BITS
     return np.dtype(float if exact else STATES[dtype.kind])
 
@@ -385,12 +385,12 @@ def _fits(values: Any, outside: Any, count: int, state: np.dtype) -> bool:
 
 
 def _not_half(dtype: np.dtype) -> np.dtype:
-    """Return the dtype that kernels use for another: they take no float16."""
+    """Return the dtype that kernels use for a dtype: they do not take float16."""
     return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
 def _outside(cval: Any, dtype: np.dtype) -> Any:
-    """Return a constant as one of the values, which integers and bool must hold as it is."""
+    """Return a constant in the dtype of the values, which must hold it exactly if it is one of integers or bool."""
     if not isinstance(cval, Number):
         raise TypeError(f"cval must be a number, found {shown(cval)}")
     try:

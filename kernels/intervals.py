@@ -1,8 +1,8 @@
 """Intervals, runs of neighbouring items of an array given by counts: repeated, gathered, scattered or moved.
 
-All are one walk over the items, and a load-balancing search finds where each thread begins, however long intervals
-are. The search is merge path (Green, McColl, Bader, *GPU Merge Path*, ICS 2012), the functions are those of
-Baxter's *Modern GPU*.
+All are one walk over the items; a load-balancing search finds where each thread begins, for intervals of any length.
+The search is merge path (Green, McColl, Bader, *GPU Merge Path*, ICS 2012), the functions are those of Baxter's *Modern
+GPU*.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 
     arrays : sequence of arrays
         1-d, as long as `lengths`, of any fixed-width dtypes.
     beside : int, default 0
-        Bytes a row that the caller needs for its own results, for which there must be memory as well.
+        Bytes of each row that the caller needs for its own results; they must fit the memory, too.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 
     MemoryError
         If the answer is larger than the available memory, before any of it is made.
     TypeError
-        If lengths are no int64 array, or an array is not of a fixed width.
+        If lengths are not an int64 array, or an array is not of a fixed width.
     ValueError
         If a length is negative, or the arrays are not of one length.
 

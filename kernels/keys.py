@@ -1,4 +1,4 @@
-"""Keys as words of 8 bytes, and as texts: their numbers, their order, and texts by position."""
+"""Keys as words of 8 bytes or as texts: their codes, their order, and texts by position."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from .sort import check_offsets
 
 
 def hash_codes(words: Array) -> tuple[Any, int]:
-    """Return codes that are equal where words are, and a number above all of them.
+    """Return codes that are equal if words are equal, and a number above all codes.
 
     Parameters
     ----------
@@ -21,24 +21,24 @@ def hash_codes(words: Array) -> tuple[Any, int]:
     Returns
     -------
     codes : array of int32 or int64
-        There may be numbers without a row.
+        They may have gaps.
     groups : int
 
     Raises
     ------
     TypeError
-        For other arrays, CuPy's among them.
+        For other arrays, also those of CuPy.
 
     See Also
     --------
     kernels.factorize : Codes without gaps.
-    factorize_words : The same of words, for CuPy's arrays too.
-    hash_texts : The same of texts.
+    factorize_words : Codes without gaps, for CuPy's arrays, too.
+    hash_texts : The same for texts.
 
     Notes
     -----
-    Threads part the rows by the hashes of their words, and make a table of each part. Numbers depend on how many
-    threads there are, but not which rows have equal ones.
+    Threads partition the rows by the hashes of their words, and make a table of each part. Codes depend on the number
+    of threads, but which rows have equal codes does not.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def hash_codes(words: Array) -> tuple[Any, int]:
 
 
 def factorize_words(words: Array) -> tuple[Any, Any]:
-    """Return codes without gaps that are equal where words are, and the first row of each.
+    """Return codes without gaps that are equal if words are equal, and the first row of each.
 
     Parameters
     ----------
@@ -68,13 +68,13 @@ def factorize_words(words: Array) -> tuple[Any, Any]:
 
     See Also
     --------
-    kernels.factorize : The same of codes.
+    kernels.factorize : The same for codes.
     hash_codes : Codes that may have gaps.
 
     Notes
     -----
-    On CPUs numbers come from hash tables, in no order. On GPUs words are sorted, and numbered in their order: a hash
-    table of more words than fit into the cache waits for memory at each row.
+    On CPUs codes come from hash tables, in no order. On GPUs words are sorted and numbered in order: a hash table that
+    is larger than the cache would wait for memory at each row.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def factorize_words(words: Array) -> tuple[Any, Any]:
 
 
 def hash_texts(offsets: Array, data: Array) -> tuple[Any, int]:
-    """Return codes that are equal where texts are, and a number above all of them.
+    """Return codes that are equal if texts are equal, and a number above all of them.
 
     Parameters
     ----------
@@ -98,24 +98,24 @@ def hash_texts(offsets: Array, data: Array) -> tuple[Any, int]:
     Returns
     -------
     codes : array of int32 or int64, of n items
-        There may be numbers without a row.
+        They may have gaps.
     groups : int
 
     Raises
     ------
     TypeError
-        For other arrays, CuPy's among them.
+        For other arrays, also those of CuPy.
     ValueError
         For offsets that decrease or go beyond `data`, or without an item.
 
     See Also
     --------
-    hash_codes : The same of words.
+    hash_codes : The same for words.
 
     Notes
     -----
-    Hashes of 64 bits go through the tables of `hash_codes`, where the bytes of texts with equal ones are compared. They
-    begin with a number that each process chooses at random.
+    Hashes of 64 bits go through the tables of `hash_codes`, and the bytes of texts with equal hashes are compared. Each
+    process chooses a random seed for the hashes.
 
     Examples
     --------
@@ -137,8 +137,8 @@ class KeyTable:
 
     Notes
     -----
-    All threads look words up in one hash table. Those that are not known are numbered as in one array, and added by
-    one thread. A table takes 40 to 80 bytes a word, and the bytes of texts.
+    All threads look words up in one hash table. New words are numbered as in one array, and one thread adds them. A
+    table takes 40 to 80 bytes for each word, and the bytes of texts.
 
     Examples
     --------
@@ -166,14 +166,14 @@ class KeyTable:
         -------
         codes : array of int32
         first_rows : array of int64
-            The first row of each word that was not known, in the order of their numbers.
+            The first row of each new word, in the order of their numbers.
 
         Raises
         ------
         TypeError
-            For other arrays, CuPy's among them.
+            For other arrays, also those of CuPy.
         ValueError
-            If the table is of texts.
+            If the table has texts.
         """
         _check_words(words)
         self._check_kind("words")
@@ -195,7 +195,7 @@ class KeyTable:
         Raises
         ------
         TypeError, ValueError
-            As `hash_texts`; if the table is of words.
+            As `hash_texts`; if the table has words.
         """
         _check_texts(offsets, data)
         self._check_kind("texts")
@@ -223,7 +223,7 @@ def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -
     offsets : array of int64
         Where segments start, from 0 on and not decreasing; the last item is the end of the last one.
     missing : array of bool, optional
-        Which words are left out.
+        Which words are not counted.
 
     Returns
     -------
@@ -232,7 +232,7 @@ def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -
     Raises
     ------
     TypeError
-        For other arrays, CuPy's among them.
+        For other arrays, also those of CuPy.
     ValueError
         For offsets of other rows, and another number of flags than of words.
 
@@ -262,7 +262,7 @@ def text_words(offsets: Array, data: Array, count: int) -> Any:
     offsets, data : array
         As for `hash_texts`.
     count : int
-        How many words a text: the first ``8 * count`` bytes.
+        The number of words for each text: its first ``8 * count`` bytes.
 
     Returns
     -------
@@ -276,7 +276,7 @@ def text_words(offsets: Array, data: Array, count: int) -> Any:
 
     See Also
     --------
-    kernels.argsort : The order of several keys. With the lengths of texts behind their words, it is that of the texts.
+    kernels.argsort : The order of several keys. With the lengths of texts as the last key, it is the order of texts.
 
     Examples
     --------

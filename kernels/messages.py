@@ -1,4 +1,4 @@
-"""How messages to users show values and lists of names, and which known name is nearest to an unknown one."""
+"""Texts for messages to users: values, lists of names, and the known name nearest to an unknown one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def name_list(names: Collection[Hashable]) -> str:
 
 
 def hint(name: object, known: Collection[Hashable]) -> str:
-    """Return the end of a message about an unknown name: the known name that was meant, if there is one like it.
+    """Return the end of a message about an unknown name, which suggests a similar known name if there is one.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def not_among(
     kind: str = "a column",
     kinds: str = "columns",
 ) -> str:
-    """Return a message about an unknown name: the names that are known, and the one that was meant.
+    """Return a message about an unknown name, with the known names and the most similar one.
 
     Examples
     --------

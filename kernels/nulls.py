@@ -48,7 +48,7 @@ class Mask:
     Raises
     ------
     TypeError
-        For a buffer that is no array of uint8.
+        For a buffer that is not an array of uint8.
     ValueError
         For an offset that is negative, and for another shift or null.
     """
@@ -77,7 +77,7 @@ class Mask:
             )
 
     def check_length(self, name: str, length: int) -> None:
-        """Raise a ValueError if an array of a name has more elements than the mask from its offset on."""
+        """Raise a ValueError if the array called `name` has more elements than the mask after its offset."""
         there = (self.buffer.nbytes << self.shift) - self.offset
         if there < length:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""The options of primitives, each as one object that travels from the front doors to a kernel's launch."""
+"""The options of primitives: one object each, from the front doors to the launch of a kernel."""
 
 from collections.abc import Callable, Sequence
 from math import prod
@@ -27,7 +27,7 @@ class ScanOptions(NamedTuple):
     nulls : InBand, Mask or None
         Which elements are missing.
     axis : int, default -1
-        The axis that is walked along; by key and by code there is one.
+        The axis of the scan; arrays by key and by code have only one.
     exclusive : bool or tuple of bool, default False
         Write the state before each element rather than after it; a tuple says so of each output.
     reverse : bool, default False
@@ -39,7 +39,7 @@ class ScanOptions(NamedTuple):
 
     Notes
     -----
-    Options that differ in `nulls` alone are equal and have one hash: a mask is data, and no part of a cache's key.
+    Options that differ only in `nulls` are equal: a mask is data and not a part of a cache's key.
     """
 
     nulls: Nulls = None
@@ -52,7 +52,7 @@ class ScanOptions(NamedTuple):
     def __eq__(self, other: object) -> bool:
         return type(other) is ScanOptions and self[1:] == other[1:]
 
-    def __ne__(self, other: object) -> bool:  # that of tuples would look at nulls
+    def __ne__(self, other: object) -> bool:  # that of tuples would compare nulls
         return not self == other
 
     def __hash__(self) -> int:
@@ -109,7 +109,7 @@ class AsOfOptions:
         return WAYS[self.direction]
 
     def limit(self, dtype: np.dtype) -> Any:
-        """Return the tolerance as kernels compare it with a distance of values of a dtype; None without a tolerance."""
+        """Return the tolerance in the dtype of distances of values of a dtype; None without a tolerance."""
         if self.tolerance is None:
             return None
         if dtype.kind == "f":
@@ -122,12 +122,12 @@ INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 RANKS = {"average": (0.5, 0.5), "min": (1.0, 0.0), "max": (0.0, 1.0)}
-"""The ranks of equal values: the number of values before them, plus a number, plus a share of how many they are."""
+"""For each method (a, b): the rank of n equal values is the number of values before them plus a + b * n."""
 
 
 @dataclass(frozen=True)
 class Quantile:
-    """The value at a share of the way through the values in order.
+    """A quantile: the value at the fraction `q` of the sorted values.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class Quantile:
 
 @dataclass(frozen=True)
 class Rank:
-    """The place of the value of a window's last row in the order of the values, from 1 on; null if that row has none.
+    """The rank of the value of a window's last row among its values, from 1 on; null if that row has no value.
 
     Parameters
     ----------
@@ -211,17 +211,17 @@ QUANTILE, RANK, DISTINCT = range(3)
 
 
 def as_numbers(statistic: OrderStatistic) -> tuple[int, float, float, int, bool, bool]:
-    """Return an order statistic as kernels of short windows take it.
+    """Return an order statistic as the numbers that kernels of short windows take.
 
     Returns
     -------
     kind : int
     first, second : float
-        The share of the way of a quantile; for a rank, the item of `RANKS`.
+        For a quantile, `q` first; for a rank, the item of `RANKS`.
     way : int
-        Of a quantile.
+        The interpolation of a quantile.
     ascending, pct : bool
-        Of a rank.
+        Those of a rank.
 
     Examples
     --------
@@ -288,9 +288,9 @@ class Intervals(NamedTuple):
     scatter: Any
     """Offsets in the output, or None: items are written in their order."""
     starts: Any
-    """How many items come before each chunk of intervals."""
+    """The number of items before each chunk of intervals."""
     total: int
-    """How many items there are, `arrays.MOST` for any number above; -1 if a count or an offset is wrong."""
+    """The number of items, at most `arrays.MOST`; -1 if a count or an offset is wrong."""
 
 
 def _folded(at: np.ndarray, period: int) -> np.ndarray:
@@ -305,11 +305,11 @@ EDGES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "wrap": lambda at, length: at % length,
     "constant": lambda at, length: np.full_like(at, -1),
 }
-"""Which element continues a line beyond its ends, by the modes of SciPy; -1 for a constant."""
+"""For each mode of SciPy, a function of the elements that continue a line beyond its ends; -1 for a constant."""
 
 
 def edges_of(mode: str, radius: int, length: int) -> np.ndarray:
-    """Return which elements continue a line of this length before and behind it, in the order of their places.
+    """Return the elements that continue a line of this length before it and after it, in the order of their places.
 
     Examples
     --------
@@ -360,12 +360,12 @@ Positions = bool | Literal["narrow"]
 """Whether positions of rows are wanted as well, and in which dtype."""
 
 Kth = tuple[Any, Sequence[float]]
-"""How many values of each segment count, and the quantiles at whose places alone they must be in order."""
+"""The number of values of each segment that count, and quantiles: only at their places values must be in order."""
 
 
 @dataclass(frozen=True, eq=False)
 class SortKey:
-    """One key that rows are ordered by.
+    """A key to sort rows by.
 
     Parameters
     ----------

@@ -28,13 +28,13 @@ def order_statistics(
     windows : RowWindows or BoundWindows
         Which rows are in each window. Bounds live where the values live.
     least : int, default 1
-        How many values a window needs.
+        The number of values that a window needs.
 
     Returns
     -------
     array of float64
-        One answer a window; NaN where it has fewer than `least` values. For windows without values, ``Distinct()`` is 0
-        and all others are NaN.
+        An answer for each window, NaN if it has fewer than `least` values. For windows without values, ``Distinct()``
+        is 0 and all others are NaN.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def order_statistics(
         For other arguments.
     ValueError
         For values that are not 1-d or have 2**32 rows or more, and for bounds of NumPy arrays that decrease. Bounds
-        are cut to the rows that there are.
+        are clipped to the rows of the array.
 
     See Also
     --------
@@ -50,18 +50,18 @@ def order_statistics(
 
     Notes
     -----
-    The values of windows of at most 512 rows, on GPUs 32, are kept in order: from row to row one leaves and one
+    The values of windows of at most 512 rows, on GPUs 32, are kept in order: at each row one value leaves and one
     enters, in a pass without branches. For distinct values GPUs keep up to 256 rows in order.
 
-    For longer windows each value becomes its place among the distinct values, and the bits of these places become a
-    *wavelet matrix*: for each bit, from the highest on, one bit a row and how many rows before each word have a 0; then
-    the rows are parted by that bit for the next one. Any range of rows is followed down the bits to its k-th smallest
-    value, or to the number of values that are less than one: two look-ups a bit, and 2 bits of memory a row and bit. On
-    GPUs, windows of at most 2,560 rows use such a matrix of a tile of rows, made in shared memory. After Claude,
-    Navarro and Ordonez, *The wavelet matrix: an efficient wavelet tree for large alphabets* (Information Systems 47,
-    2015). Windows are answered in pieces that see little more than all rows together: the matrix of a piece is small
-    enough for a cache, and on CPUs each thread takes one at a time. Distinct values are counted as rows enter windows
-    and leave them.
+    For longer windows each value is replaced by its place among the distinct values, and the bits of the places make a
+    *wavelet matrix*: for each bit, from the highest on, it has one bit for each row, and the number of rows with a 0
+    before each word; then rows are partitioned by that bit for the next one. A range of rows is followed down the bits
+    to its k-th smallest value, or to the number of values that are less than one: this takes two look-ups for each bit,
+    and 2 bits of memory for each row and bit. On GPUs, windows of at most 2,560 rows use the matrix of a tile of rows
+    in shared memory. After Claude, Navarro and Ordonez, *The wavelet matrix: an efficient wavelet tree for large
+    alphabets* (Information Systems 47, 2015). Windows are answered in pieces of neighbouring windows: the matrix of a
+    piece fits a cache, and on CPUs each thread takes one piece at a time. Distinct values are counted as rows enter and
+    leave windows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rows by position: taken from where positions say, and put there."""
+"""Rows by position: `take` gathers them, and `put` scatters them."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .by_code import check_range
 from .messages import shown
 
 NARROW = tuple(map(np.dtype, ("int64", "uint32", "uint64")))
-"""The dtypes of positions of CuPy rows: the unsigned ones are those of sorted rows."""
+"""The dtypes of positions for CuPy arrays: unsigned positions come from sorts."""
 
 
 def take(array: Array, positions: Array, fill: Any = None, *, check: bool = True) -> Any:
@@ -20,12 +20,12 @@ def take(array: Array, positions: Array, fill: Any = None, *, check: bool = True
     ----------
     array : array
         1-d, of any fixed-width dtype.
-    positions : array of int64, or as `sort_pairs` gives them
+    positions : array of int64, or as `sort_pairs` returns them
         From 0 to ``len(array)`` - 1.
     fill : scalar, optional
-        The value for negative positions; by default there are none.
+        The value for negative positions; without it, there must be none.
     check : bool, default True
-        Raise for positions of no row, which waits for a GPU. Without, there must be none.
+        Raise for positions out of range, which waits for a GPU. If False, there must be none.
 
     Returns
     -------
@@ -34,9 +34,9 @@ def take(array: Array, positions: Array, fill: Any = None, *, check: bool = True
     Raises
     ------
     TypeError
-        For arrays that are no such arrays.
+        For other arrays.
     ValueError
-        For arrays that are not 1-d, for positions of no row, and for a fill that does not fit.
+        For arrays that are not 1-d, for positions out of range, and for a fill that does not fit.
 
     See Also
     --------
@@ -64,14 +64,14 @@ def take(array: Array, positions: Array, fill: Any = None, *, check: bool = True
 
 
 def put(rows: Array, positions: Array, *, check: bool = True) -> Any:
-    """Return an array that has each row at its position: ``put(take(x, p), p)`` is ``x`` for a permutation.
+    """Return an array with each row at its position: ``put(take(x, p), p)`` is ``x`` for a permutation ``p``.
 
     Parameters
     ----------
     rows : array
         1-d, of any fixed-width dtype.
-    positions : array of int64, or as `sort_pairs` gives them
-        Each number from 0 to ``len(rows)`` - 1 once. Places that no position names are not written.
+    positions : array of int64, or as `sort_pairs` returns them
+        Each number from 0 to ``len(rows)`` - 1 once. Rows of the answer without a position are undefined.
     check : bool, default True
         As for `take`.
 
@@ -82,9 +82,9 @@ def put(rows: Array, positions: Array, *, check: bool = True) -> Any:
     Raises
     ------
     TypeError
-        For arrays that are no such arrays.
+        For other arrays.
     ValueError
-        For arrays that are not 1-d, or not of one length, and for positions of no row.
+        For arrays that are not 1-d, or not of one length, and for positions out of range.
 
     See Also
     --------
@@ -92,8 +92,8 @@ def put(rows: Array, positions: Array, *, check: bool = True) -> Any:
 
     Notes
     -----
-    On a GPU many rows are first brought near to their places, by one digit of a radix sort: then neighbours are
-    written together, in a third of the time.
+    On a GPU many rows are first brought near their places by one digit of a radix sort, so that neighbours are written
+    together, in a third of the time.
 
     Examples
     --------

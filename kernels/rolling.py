@@ -1,4 +1,4 @@
-"""Rolling windows: the elements of each combined by any operator, at a cost that does not grow with the windows.
+"""Rolling windows: any operator combines the elements of each window, at a cost that does not grow with the window.
 
 `window_starts` finds the bounds of windows of time.
 """
@@ -44,21 +44,21 @@ def rolling(
     windows : RowWindows or BoundWindows
         Which rows are in each window. Bounds live where the values live.
     nulls : InBand, Mask or None
-        Which elements are missing; they leave the state as it is.
+        Which elements are missing; they do not change the state.
     dtype : dtype, optional
         As for `scan`.
 
     Returns
     -------
     out : array or tuple of arrays
-        One answer a window: the lowered state; for a window without elements, the lowered identity.
+        The lowered state of each window; for a window without elements, the lowered identity.
 
     Raises
     ------
     TypeError, ValueError
         For operators that cannot be compiled for these dtypes, arrays that do not fit, and bounds of NumPy arrays that
-        decrease or name rows that do not exist. Those of CuPy arrays are not checked, which would wait for the GPU:
-        windows are cut to the rows that exist, and where bounds decrease, have no rows before those of neighbours.
+        decrease or name rows that do not exist. Bounds of CuPy arrays are not checked, as this would wait for the GPU:
+        windows are clipped to the rows that exist, and where bounds decrease, have no rows before those of neighbours.
 
     See Also
     --------
@@ -66,16 +66,16 @@ def rolling(
 
     Notes
     -----
-    About three combinations a row, whatever the window: the suffix of one block of rows joins the prefix of the next.
-    Nothing is ever subtracted, so elements that have left a window leave no trace in it. The association depends on
-    lengths and windows alone: the same input gives the same bits with any number of threads. Algorithms: for windows of
+    About three combinations for each row, for any window: the suffix of one block of rows joins the prefix of the next.
+    Nothing is subtracted, so that elements that have left a window have no effect on it. The association depends only
+    on lengths and windows: the same input gives the same bits with any number of threads. Algorithms: for windows of
     one length, van Herk, *A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels*
     (Pattern Recognition Letters 13, 1992), and Gil and Werman, *Computing 2-D min, median, and max filters* (IEEE PAMI
     15, 1993); for others, a queue of two stacks (Tangwongsan, Hirzel and Schneider, *Low-Latency Sliding-Window
     Aggregation in Worst-Case Constant Time*, DEBS 2017, section 3). On a GPU, others are combined from suffixes of
-    short blocks, whole blocks, and single rows, and windows of many rows from a tree of them, at two combinations a
-    level. States of parts of a window are combined, so a product of floating-point numbers may overflow where one in
-    order would not.
+    short blocks, whole blocks, and single rows, and windows of many rows from a tree of these, with two combinations
+    for each level. States of parts of a window are combined, so that a product of floating-point numbers may overflow
+    although a product in order would not.
 
     Examples
     --------
@@ -117,12 +117,12 @@ def window_starts(values: Array, reach: int, *, starts: Array | None = None) -> 
     reach : int
         Not negative.
     starts : array of int64, optional
-        The first row of the group of each row, which is not behind it: not checked. By default all rows are one group.
+        The first row of the group of each row, not after the row itself: not checked. By default there is one group.
 
     Returns
     -------
     array of int64
-        Not behind the row itself.
+        Not after the row itself.
 
     Raises
     ------

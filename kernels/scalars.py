@@ -11,7 +11,7 @@ FLAG = (bool, np.bool_)
 
 
 def is_integer(given: Any) -> bool:
-    """Return whether an argument is an integer, of any library; a flag, a class and an array of several are none.
+    """Return whether an argument is an integer of any library; False for a flag, a class and an array of several.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def is_integer(given: Any) -> bool:
 
 
 def is_number(given: Any) -> bool:
-    """Return whether an argument is a real number; a flag, a duration and a class are none.
+    """Return whether an argument is a real number; False for a flag, a duration and a class.
 
     Examples
     --------

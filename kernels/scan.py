@@ -1,7 +1,7 @@
 """Scans and reductions of arrays, in one pass along an axis; and the states between pieces of a longer scan.
 
-A scan over pieces reduces each to a state, folds the states of earlier pieces and starts from the result. These are
-states of the scan's operator or, where they would overflow, of another one, a trait of the first (`built_in.Traits`).
+A scan over pieces reduces each piece to a state, folds the states of earlier pieces and starts from the result. These
+are states of the scan's operator or, if they would overflow, of its carry operator (`built_in.Traits`).
 """
 
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ def scan(
         As many as the operator has inputs, of one shape (..., n, ...). CuPy arrays of INT128 are taken by
         add, minimum, maximum, first and last.
     nulls : InBand, Mask or None
-        Which elements are missing; they leave the state as it is. A mask counts positions in C order.
+        Which elements are missing; they do not change the state. A mask counts positions in C order.
     axis : int, default -1
         The axis that is scanned.
     exclusive : bool or tuple of bool, default False
@@ -65,8 +65,8 @@ def scan(
     out : array or tuple of arrays
         Of the shape of the values.
     carry_out : state
-        State after the last element, on the host: for 1-d values NumPy scalars (integers for INT128), else
-        NumPy arrays with one item a line. None without `carry_out`.
+        State after the last element, on the host: for 1-d values NumPy scalars (integers for INT128), otherwise NumPy
+        arrays with an item for each line. None without `carry_out`.
 
     Raises
     ------
@@ -82,8 +82,8 @@ def scan(
 
     Notes
     -----
-    The association depends on the length alone: the same input gives the same bits on every run and
-    with any number of threads. Algorithm: Merrill and Garland, NVR-2016-002, section 4.
+    The association depends only on the length: the same input gives the same bits on every run and with any number of
+    threads. Algorithm: Merrill and Garland, NVR-2016-002, section 4.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def scan_by(
 
 
 class BoundScan:
-    """A scan by an operator with options that have been checked, to be called often.
+    """A scan by an operator with checked options, for many calls.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class BoundScan:
     def __call__(
         self, values: Array | tuple[Array, ...], carry_in: State | None, carry_out: bool
     ) -> tuple[Any, Any]:
-        """Return what `scan` does."""
+        """Scan arrays; see `scan`."""
         if self._is_plain and type(values) is np.ndarray and carry_in is None and not carry_out:
             scan_line = self._lines.get(values.dtype)
             if scan_line is None:
@@ -186,7 +186,7 @@ def _reducing(
     dtype: Any,
     carry_in: State | None = None,
 ) -> Callable[[], Any]:
-    """Begin to reduce; return a function that waits for the state."""
+    """Start a reduction; return a function that waits for the state."""
     backend, arrays = _begin(op, values, axis)
     if dtype is not None and not isinstance(dtype, np.dtype):
         dtype = numpy_dtype(dtype)
@@ -203,7 +203,7 @@ def _reducing(
 
 
 def check_carry(carry_in: Any, shape: tuple[int, ...], axis: int = -1) -> None:
-    """Check that a carry is one state, or for arrays of several axes has one for each of their lines."""
+    """Check that a carry is one state or, for arrays of several axes, has one state for each line."""
     for part in carry_in if isinstance(carry_in, tuple) else (carry_in,):
         given = np.shape(part) if isinstance(part, list) else getattr(part, "shape", ())
         if given:
@@ -263,10 +263,10 @@ def aggregating(
     Returns
     -------
     carry_operator : Operator
-        It combines such states (`fold`); another one than `op` where plain states would overflow.
+        It combines such states (`fold`); it differs from `op` if plain states would overflow.
     read : callable
-        Waits for the state of that operator and returns it: for `carry_in_from`, once it is combined with the earlier
-        ones.
+        Waits for the state of that operator and returns it: for `carry_in_from`, after it is combined with earlier
+        states.
 
     Examples
     --------
@@ -286,7 +286,7 @@ def aggregating(
 def fold(op: Operator, states: Sequence[Any]) -> Any:
     """Combine states in order into one.
 
-    States are small values on the host, wherever the data lives, so this always runs on the CPU.
+    It always runs on the CPU, as states are small values on the host.
 
     Raises
     ------
@@ -306,7 +306,7 @@ def fold(op: Operator, states: Sequence[Any]) -> Any:
 
 
 def carry_operator(op: Operator, dtype: np.dtype) -> Operator:
-    """Return the operator whose states are handed from piece to piece of a scan by `op` with answers of `dtype`.
+    """Return the operator of the states between pieces of a scan by `op` with answers of `dtype`.
 
     Examples
     --------
@@ -325,22 +325,22 @@ def carry_operator(op: Operator, dtype: np.dtype) -> Operator:
 def carry_inputs(
     op: Operator, values: Array | tuple[Array, ...], answer: np.dtype, dtype: np.dtype | None
 ) -> tuple[Operator, Any, np.dtype | None]:
-    """Return the arguments of a reduction to states of the carry operator of a scan by `op` with answers of a dtype.
+    """Return the arguments of a reduction by the carry operator of a scan by `op`, with answers of a dtype.
 
     Parameters
     ----------
     op : Operator
     values : array or tuple of arrays
     answer : dtype
-        Of the scan's answer.
+        The dtype of the scan's answer.
     dtype : dtype, optional
-        Of the states, if they are those of `op`.
+        The dtype of states of `op`.
 
     Returns
     -------
     carry_operator : Operator
     values : array or tuple of arrays
-        In `answer`, if the carry operator is another than `op`.
+        In the dtype `answer`, if the carry operator differs from `op`.
     dtype : dtype, optional
     """
     by = carry_operator(op, answer)
@@ -350,13 +350,13 @@ def carry_inputs(
 
 
 def carry_in_from(op: Operator, state: Any, dtype: np.dtype, initial: Any = None) -> Any:
-    """Return the carry-in of a scan by `op` for a state of its carry operator: the state of a walk in order.
+    """Return the carry-in of a scan by `op`, given a state of its carry operator: the state of a scan in order.
 
     Parameters
     ----------
     op : Operator
     state : state of ``carry_operator(op, dtype)``
-        All that comes before; scalars, or arrays of one item a line.
+        The state of all earlier elements: scalars, or arrays with an item for each line.
     dtype : dtype
         Of the scan's answer.
     initial : state of `op`, optional
@@ -383,12 +383,12 @@ def carry_in_from(op: Operator, state: Any, dtype: np.dtype, initial: Any = None
 
 
 def _with_dtypes_of(other: Any, state: Any) -> Any:
-    """Return a state of Python's numbers in the dtypes of another."""
+    """Return a state of Python numbers in the dtypes of another state."""
     return tuple(np.asarray(o).dtype.type(part) for part, o in zip(state, other, strict=True))
 
 
 def _repeated(state: Any, lines: Any) -> Any:
-    """Return one state repeated to as many lines as another has."""
+    """Return one state, repeated for each line of another."""
     if isinstance(lines, tuple):
         return tuple(_repeated(part, each) for part, each in zip(state, lines, strict=True))
     return np.broadcast_to(state, np.shape(lines))

@@ -1,6 +1,6 @@
-"""Which rows are selected: where a bool array or a fused predicate is true, or where runs start or end.
+"""Descriptions of selected rows: where a bool array or a fused predicate is true, or where runs start or end.
 
-These are descriptions; a backend finds the selected rows of a tile as it works on it, and writes no array of flags.
+A backend finds the selected rows of a tile while it works on the tile, and writes no array of flags.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ from .nulls import Mask, Nulls
 from .operators.operator import Operator
 
 SCALARS = (int, float, complex, np.generic)
-"""Types that are known to be no arrays without a look at their modules."""
+"""Types that are not arrays, which are checked before the modules of types."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,25 +36,24 @@ class Predicate:
     Parameters
     ----------
     function : callable or Operator
-        ``function(x, ...) -> bool``, a Python function of scalars, one parameter an input. It may use
-        what an operator's functions may (see `Operator`) and is frozen as they are. Or the `counter` of
-        another predicate, to evaluate the same function often.
+        ``function(x, ...) -> bool``, a Python function of scalars with one parameter for each input. It may use what an
+        operator's functions may use (see `Operator`), and is frozen like them. Or the `counter` of another predicate,
+        to evaluate the same function often.
     inputs : sequence of arrays and scalars
-        Its arguments: 1-d arrays of bool or numbers, of one length. A scalar is handed to every call.
+        Its arguments: 1-d arrays of bool or numbers, of one length. Each call gets the same scalars.
     nulls : sequence of InBand, Mask or None, optional
         Which elements of each input are missing; a row with a missing one is not kept.
 
     Raises
     ------
     TypeError
-        If the function is no Python function of as many parameters as there are inputs, or there is no
-        array among the inputs.
+        If the function is not a Python function with a parameter for each input, or no input is an array.
     ValueError
         If the inputs are not of one length.
 
     Notes
     -----
-    `token` is equal for equal functions, whatever the inputs.
+    `token` is equal for equal functions with any inputs.
 
     Examples
     --------
@@ -68,7 +67,7 @@ class Predicate:
     inputs: Sequence[Any]
     nulls: Sequence[Nulls] | None = None
     counter: Operator = field(init=False, repr=False)
-    """The operator that counts the rows that are kept; its lift says whether a row is."""
+    """The operator that counts the kept rows; its lift says whether a row is kept."""
     arrays: list[Array] = field(init=False, repr=False)
     """The inputs that are arrays."""
 
@@ -111,7 +110,7 @@ class Predicate:
 
     @property
     def token(self) -> str:
-        """Identifies the function."""
+        """An identifier of the function."""
         return self.counter.token
 
 
@@ -136,7 +135,7 @@ class Runs:
     ----------
     keys : tuple of arrays
     nulls : tuple of Nulls
-        One a key.
+        Those of each key.
     last : bool, default False
         Select the last row of each run rather than the first.
     continues : bool, default False
@@ -170,26 +169,26 @@ class Runs:
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """The first rows of segments, or the last ones: they replace keys where it is known where runs start.
+    """The first rows of segments, or the last ones; they replace keys if the starts of runs are known.
 
     Parameters
     ----------
     offsets : array of int32 or int64
-        Where segments start, from 0 on and not decreasing; the last item is the end of the last one. A segment without
-        rows is no run.
+        The starts of segments, from 0 on and not decreasing, and the end of the last one. A segment without rows is
+        not a run.
     length : int
-        Rows of all segments.
+        The number of rows of all segments.
     last : bool, default False
         Select the last row of each segment rather than the first.
     check : bool, default True
-        Raise for offsets that decrease or are of no row, which waits for a GPU. Without, there must be none.
+        Raise for offsets that decrease or are out of range, which waits for a GPU. If False, there must be none.
 
     Raises
     ------
     TypeError
-        For offsets that are no such array, and a length that is no integer.
+        For offsets of other types, and a length that is not an integer.
     ValueError
-        For no offsets, those that decrease, and those of no row.
+        For offsets that are empty, decrease, or are out of range.
 
     Examples
     --------
@@ -255,7 +254,7 @@ def run_ends(
     Raises
     ------
     TypeError, ValueError
-        As `runs`; if segments are to go on with a run before them.
+        As `runs`; also if segments should go on with an earlier run.
     """
     if not isinstance(keys, Segments):
         return runs(keys, nulls, last=last, continues=continues)
@@ -276,7 +275,7 @@ def runs(
     Raises
     ------
     TypeError, ValueError
-        If the keys are no 1-d arrays of one length, or the nulls not one a key, or a mask is too short.
+        If the keys are not 1-d arrays of one length, if there are not nulls for each key, or if a mask is too short.
     """
     single = not isinstance(keys, (list, tuple)) and is_array(keys)
     every: tuple[Any, ...] = (keys,) if single else tuple(keys)
@@ -297,11 +296,11 @@ def runs(
 
 
 LONG = "gG"
-"""Floating-point dtypes of more than 64 bits a number, which are moved but not compared."""
+"""Floating-point dtypes of more than 64 bits, which are moved but not compared."""
 
 
 def _are_columns(arrays: Sequence[Any]) -> bool:
-    """Return whether these are NumPy arrays that pass `check_columns`, which says what is wrong with others."""
+    """Return whether these are NumPy arrays that `check_columns` accepts; for others it raises the error."""
     lengths = set()
     for array in arrays:
         if (
@@ -326,7 +325,7 @@ def check_keep(keep: Selection, arrays: Sequence[Array]) -> list[Array]:
     Raises
     ------
     TypeError
-        If `keep` is neither a bool array nor a Predicate, or one of the arrays is no array.
+        If `keep` is neither a bool array nor a Predicate, or an array is of another type.
     ValueError
         If lengths differ.
     """

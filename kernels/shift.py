@@ -1,4 +1,4 @@
-"""Rows shifted along an array, and the changes since."""
+"""Shifted rows of an array, and differences from them."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ NUMBERS = "iufc"
 def shift(
     array: Array, periods: int, fill: np.generic, *, subtract: bool = False, exact: bool = False
 ) -> Any:
-    """Return each row's value `periods` rows before, or the change since; for negative `periods`, rows behind.
+    """Return for each row the value `periods` rows before it, or the difference from it; negative `periods` look ahead.
 
     Parameters
     ----------
@@ -24,18 +24,18 @@ def shift(
         1-d, of any fixed-width dtype; of numbers to `subtract`.
     periods : int
     fill : NumPy scalar
-        The value where there is no such row. The answer is of its dtype.
+        The value if there is no such row. The answer has its dtype.
     subtract : bool, default False
-        Return each row's value minus that of the other row: in the array's own dtype, where integers wrap around,
+        Return each row's value minus that of the other row: in the array's own dtype, in which integers wrap around,
         unless answers must be exact.
     exact : bool, default False
-        Whether each answer for NumPy's integers must be the same number in float64, the dtype of `fill` then; or
-        differences in float32, where integers have at most 16 bits.
+        Whether answers for NumPy's integers must be exact in the dtype of `fill`: float64, or float32 for differences
+        of integers of at most 16 bits.
 
     Returns
     -------
     array
-        None if it must be `exact` and is not.
+        None if it is not `exact` but must be.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def shift(
 
 
 def _holds(floats: np.dtype, integers: np.dtype, subtracts: bool) -> bool:
-    """Return whether exact answers for integers can be of a dtype."""
+    """Return whether a dtype of floats can have exact answers for integers."""
     return floats == np.float64 or (subtracts and floats == np.float32 and integers.itemsize <= 2)
 
 
@@ -90,7 +90,7 @@ def subtract(now: Array, earlier: Array, out: Array) -> bool:
     Raises
     ------
     TypeError, ValueError
-        For other arguments, CuPy's arrays among them.
+        For other arguments, also CuPy's arrays.
 
     See Also
     --------
@@ -130,7 +130,7 @@ def are_floats(integers: Array) -> bool:
     Raises
     ------
     TypeError, ValueError
-        For other arguments, CuPy's arrays among them.
+        For other arguments, also CuPy's arrays.
 
     See Also
     --------

@@ -1,7 +1,7 @@
-"""Sorting: keys as callers give them, the stable order of rows by one key or several, and arrays in it.
+"""Sorting: the stable order of rows by one or several keys, and arrays in this order.
 
-Keys become unsigned integers of the same order, and those are sorted by their digits (radix sort): floats, negative
-numbers, nulls, descending order and several keys are more bits, not more comparisons. After Merrill and Grimshaw,
+Keys become unsigned integers of the same order, which are sorted by their digits (radix sort): floats, negative
+numbers, nulls, descending order and several keys take more bits, but no more comparisons. After Merrill and Grimshaw,
 *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03).
 """
 
@@ -20,7 +20,7 @@ from .scalars import FLAG
 from .selection import runs
 
 SORTED_KINDS = "biufmM"
-"""The kinds of dtypes that have an order here, as have 128-bit integers."""
+"""The kinds of dtypes that can be sorted; 128-bit integers can be sorted, too."""
 
 
 def sort_keys(
@@ -55,7 +55,7 @@ def sort_keys(
 
 
 def check_sortable(key: Any) -> None:
-    """Check that an object is an array whose elements have an order here."""
+    """Check that an object is an array that can be sorted."""
     if not isinstance(key, np.ndarray) and not is_array(key):
         raise TypeError(
             f"keys must be arrays (numpy.ndarray, cupy.ndarray), found {type(key).__name__}"
@@ -99,13 +99,13 @@ def argsort(
         1-d, of one length, the most significant first: bool, integers, floats of 16 to 64 bits, `INT128`,
         datetime64 or timedelta64. -0.0 equals 0.0, and NaN equals NaN.
     nulls : sequence of InBand, Mask or None, optional
-        Which elements of each key are null; a null equals a null. NaN and NaT are found without it;
-        `InBand` makes the least number of int64 NaT.
+        Which elements of each key are null; a null equals a null. NaN and NaT are found without it; with `InBand`, the
+        least int64 is NaT.
     descending : bool or sequence of bool, default False
-        Of all keys, or one a key. Rows of equal keys keep their order in either case.
+        For all keys, or for each key. Rows of equal keys keep their order in either case.
     nulls_first : bool or sequence of bool, default False
-        Whether nulls, NaN and NaT come first rather than last, in either direction: of all keys, or one a key. NaN and
-        NaT are nearer to the values than nulls of a mask.
+        Whether nulls, NaN and NaT come first rather than last, in either direction: for all keys, or for each key. NaN
+        and NaT are nearer to the values than nulls of a mask.
 
     Returns
     -------
@@ -116,13 +116,13 @@ def argsort(
     TypeError
         For keys that are not such arrays, and options of other types.
     ValueError
-        If there is no key, keys are not 1-d or differ in length, or an option has not one entry a key.
+        If there is no key, keys are not 1-d or differ in length, or an option does not have an entry for each key.
 
     Notes
     -----
-    Codes take as many bits as the values between the least and the greatest need, and those of several keys lie
-    next to each other. A CPU sorts as many bits first as fit into 64 with the number of the row; only rows that are
-    equal in these are sorted further.
+    A code has as many bits as the range of the values needs, and the codes of several keys are joined. A CPU first
+    sorts as many bits as fit into 64 together with the number of the row; only rows that are equal in these are sorted
+    further.
 
     See Also
     --------
@@ -155,8 +155,8 @@ def sort(
     array : array
         As a key of `argsort`.
     nulls : InBand, Mask or None, optional
-        Which elements are null. The bits behind nulls of a mask are not kept; the answer has as many nulls as the
-        array, at the end or, with `nulls_first`, at the beginning.
+        Which elements are null. The values under nulls of a mask are lost; the answer has as many nulls as the array,
+        at the end or, with `nulls_first`, at the beginning.
     descending, nulls_first : bool, default False
     in_place : bool, default False
         Write over the array, and return it.
@@ -175,15 +175,15 @@ def sort(
 
     Notes
     -----
-    Digits of the least significance first; digits in which all keys agree are skipped. On a GPU a digit takes one
-    pass, which reads and writes each row once: its tiles look back for the counts of each digit before them. After
+    The least significant digit comes first; digits in which all keys agree are skipped. On a GPU a digit takes one
+    pass, which reads and writes each row once: its tiles look back for the counts of digits in earlier tiles. After
     Adinets and Merrill, *Onesweep: a faster least significant digit radix sort for GPUs* (arXiv 2206.01784). On a CPU
-    NumPy sorts a piece a core, and the pieces are merged.
+    NumPy sorts a piece on each core, and the pieces are merged.
 
     See Also
     --------
     argsort : The positions of elements in order.
-    sort_pairs : Several keys, other arrays too, and within segments.
+    sort_pairs : Several keys, together with other arrays, and within segments.
 
     Examples
     --------
@@ -224,26 +224,26 @@ def sort_pairs(
     positions : bool or "narrow", default False
         Return the positions of the rows as well: as int64, or in the dtype that costs least.
     offsets : array of int64, optional
-        Where segments start, from 0 on and not decreasing; the last item is the end of the last one. By default there
-        is one segment.
+        The starts of segments, from 0 on and not decreasing, and the end of the last one. By default there is one
+        segment.
     within : array or sequence of arrays, optional
         Instead of offsets, keys whose runs are the segments, as for `head_flags`.
     kth : pair of an array of int64 and a sequence of floats, optional
-        How many values of each segment count, and quantiles from 0 to 1. Only the places on both sides of these need to
-        be as in a sort, with nothing greater before and nothing less behind, as by `numpy.partition`; zeros of either
-        sign will do. Each segment must have a row.
+        The number of values of each segment that count, and quantiles from 0 to 1. Only the values at the places on
+        both sides of these must be as in a sort, with nothing greater before and nothing less after them, as in
+        `numpy.partition`; zeros may have either sign. Each segment must have a row.
     check : bool, default True
-        Check offsets, which waits for a GPU. Without, each segment must have a row.
+        Check offsets, which waits for a GPU. If False, each segment must have a row.
 
     Returns
     -------
     keys, values : list of arrays
-        With `positions`, these last among the values.
+        With `positions`, they are the last of the values.
 
     Raises
     ------
     TypeError, ValueError
-        As `argsort`; for both `offsets` and `within`, and for offsets that are no such array.
+        As `argsort`; if both `offsets` and `within` are given, and for offsets of another type.
 
     Examples
     --------
@@ -269,7 +269,7 @@ def sort_pairs(
 
 
 def check_values(keys: Sequence[SortKey], values: Any) -> list[Any]:
-    """Return arrays that are of fixed width and as long as the keys, which callers may give as one array."""
+    """Return values, one array or several, as a list; raise unless they are of fixed width and as long as the keys."""
     accepted = "an array or a sequence of arrays"
     arrays = [values] if is_array(values) else listed("values", accepted, values)
     for array in arrays:

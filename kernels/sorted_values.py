@@ -1,4 +1,4 @@
-"""Sorted values: their ranks and quantiles, where sorted needles belong among them, and whether values are sorted.
+"""Sorted values: their ranks and quantiles, a search for sorted needles, and whether values are sorted.
 
 Needles are merged with the values rather than searched one by one.
 """
@@ -20,13 +20,13 @@ def tied_ranks(keys: Array, method: str, groups: Array | None = None) -> Any:
     Parameters
     ----------
     keys : array
-        1-d, of integers, bool, or floats, in order or in descending order, which is not checked. Ranks of NaN are
+        1-d, of integers, bool, or floats, in ascending or descending order, which is not checked. Ranks of NaN are
         undefined.
     method : {"average", "min", "max"}
         The rank of equal keys: the average, the least or the greatest of their places.
     groups : array of integers, optional
-        The group of each key, in order, which is not checked: ranks are those in the group, and keys are sorted in
-        each. By default all are in one.
+        The group of each key, in order, which is not checked: keys are sorted and ranked within groups. By default
+        there is one group.
 
     Returns
     -------
@@ -78,11 +78,11 @@ def sorted_quantiles(
     values : array
         1-d, of integers, bool, or floats.
     starts, counts : array of int64
-        Where each segment starts, and how many of its values count from there on, which is not checked.
+        The start of each segment, and the number of its first values that count; not checked.
     q : float
         From 0 to 1.
     midpoint : bool, default False
-        Whether a quantile between two values is their mean; else it is as far from each as its place is.
+        Whether a quantile between two values is their mean; otherwise it is interpolated linearly.
 
     Returns
     -------
@@ -176,12 +176,12 @@ def searchsorted_sorted(needles: Array, haystack: Array, side: str = "left") -> 
         1-d, of one dtype that has an order. They do not decrease, which is not checked: for others the answer is
         undefined. NaN and NaT are the largest values, and equal to themselves.
     side : {"left", "right"}, default "left"
-        Before the first value that is equal to the needle, or behind the last one.
+        Before the first value that is equal to the needle, or after the last one.
 
     Returns
     -------
     array of int64
-        As long as `needles`: how many values of `haystack` are less than each or, on the right, not greater.
+        For each needle, the number of values of `haystack` that are less or, on the right, not greater.
 
     Raises
     ------
@@ -192,13 +192,13 @@ def searchsorted_sorted(needles: Array, haystack: Array, side: str = "left") -> 
 
     See Also
     --------
-    kernels.asof : The row that matches, in groups too.
-    kernels.interval_move : Take the values between two such places, for each pair of them.
+    kernels.asof : The row that matches, also in groups.
+    kernels.interval_move : The values between pairs of such positions.
 
     Notes
     -----
-    The time is that of reading both arrays, so for few needles `numpy.searchsorted` is faster. All threads merge parts
-    of one length. Algorithm: Green, McColl, Bader, *GPU Merge Path*, ICS 2012.
+    Both arrays are read once, so that `numpy.searchsorted` is faster for few needles. All threads merge parts of the
+    same length. Algorithm: Green, McColl, Bader, *GPU Merge Path*, ICS 2012.
 
     Examples
     --------

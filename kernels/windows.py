@@ -1,4 +1,4 @@
-"""Which rows the windows of a rolling computation hold: rows around each row, or rows between two bounds."""
+"""The windows of rolling computations: rows around each row, or rows between two bounds."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,28 +10,29 @@ from .arrays import brief, check_integer, check_one_length, is_array
 from .late_dataclass import dataclass
 
 FAR = 1 << 61
-"""More rows than there are."""
+"""A number larger than any number of rows."""
 
 
 @dataclass(frozen=True)
 class RowWindows:
     """Windows of a number of rows around each row.
 
-    The window of row i is rows i - `before` to i + `after`, both included, as far as the array has them.
+    The window of row i is rows i - `before` to i + `after`, both included, clipped to the array.
 
     Parameters
     ----------
     before, after : int
-        Rows before and behind. Negative ones leave rows out: ``RowWindows(3, -1)`` is the three rows before each.
+        The number of rows before and after each row. Negative numbers leave rows out: ``RowWindows(3, -1)`` is the
+        three rows before each row.
     first : int, default 0
         The first row that has a window.
     count : int, optional
-        How many rows have one; by default, all from `first` on. Other rows are only in windows.
+        The number of rows that have one; by default, all from `first` on. Other rows are only in windows.
 
     Raises
     ------
     TypeError
-        If a parameter is no integer.
+        If a parameter is not an integer.
 
     Examples
     --------
@@ -86,7 +87,7 @@ class RowWindows:
 
     @property
     def bounds(self) -> list[Any]:
-        """No arrays."""
+        """The arrays of bounds, of which there are none."""
         return []
 
     @property
@@ -102,7 +103,7 @@ class RowWindows:
         return int(self.first) - before, max(before + after + 1, 0)
 
     def limits(self, windows: Any, rows: int) -> tuple[Any, Any]:
-        """Return the first row of some windows, given by number, and the row behind the last, of `rows` rows.
+        """Return the first row of some windows, given by number, and the row after their last one, of `rows` rows.
 
         Examples
         --------
@@ -121,16 +122,16 @@ class BoundWindows:
     Parameters
     ----------
     starts, stops : arrays of int64
-        1-d and of one length; window j is rows ``starts[j]`` to ``stops[j] - 1``, and empty where there are none.
-        Neither decreases. `stops` may be None: then windows have all rows behind.
+        1-d and of one length; window j is rows ``starts[j]`` to ``stops[j] - 1``, and may be empty. Neither array
+        decreases. If `stops` is None, windows have all rows from their starts on.
     before, after : int, optional
-        Of these rows, window j has no more than rows j - `before` to j + `after`: where bounds are those of the group
-        of each row, or windows end with their row. By default it has all.
+        Window j has at most rows j - `before` to j + `after` of these: for bounds of the group of each row, or windows
+        that end with their row. By default it has all.
 
     Raises
     ------
     TypeError, ValueError
-        If they are no such arrays.
+        For other arrays.
 
     Examples
     --------
@@ -166,7 +167,7 @@ class BoundWindows:
 
     @property
     def bounds(self) -> list[Any]:
-        """The bounds that are there: starts, then stops unless there are none."""
+        """The arrays of bounds: starts, then stops unless they are None."""
         return [self.starts] if self.stops is None else [self.starts, self.stops]
 
     @property
@@ -199,7 +200,7 @@ class BoundWindows:
         return replace(self, before=before, after=after)
 
     def limits(self, windows: Any, rows: int) -> tuple[Any, Any]:
-        """Return the first row of some windows, given by number, and the row behind the last, of `rows` rows.
+        """Return the first row of some windows, given by number, and the row after their last one, of `rows` rows.
 
         Examples
         --------
@@ -219,12 +220,13 @@ Windows = RowWindows | BoundWindows
 def pieces(
     windows: Windows, rows: int, size: int, arange: Callable[..., Any]
 ) -> list[tuple[int, int, int, int]]:
-    """Cut windows into pieces of at least `size` that together see little more than all rows.
+    """Cut windows into pieces of at least `size` windows, such that the rows of pieces overlap little.
 
     Returns
     -------
     list of (first, last, low, high)
-        The first window of each piece and the one behind its last, the first row seen and the row behind the last.
+        The first window of each piece and the one after its last, and the first row of the piece and the one after its
+        last.
 
     Examples
     --------

@@ -21,9 +21,9 @@ def rows_before(codes: Array, groups: int, periods: int, *, check: bool = True) 
         The group of each row, from 0 to `groups` - 1.
     groups : int
     periods : int
-        Not 0; for a negative number, rows behind.
+        Not 0; negative numbers look ahead.
     check : bool, default True
-        Raise for codes out of range, which waits for a GPU. Without, a GPU takes any codes for groups.
+        Raise for codes out of range, which waits for a GPU. If False, a GPU takes any codes for groups.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def rows_before(codes: Array, groups: int, periods: int, *, check: bool = True) 
     TypeError
         For other arguments.
     ValueError
-        For codes of no group, and for no periods.
+        For codes out of range, and if `periods` is 0.
 
     See Also
     --------
@@ -44,8 +44,8 @@ def rows_before(codes: Array, groups: int, periods: int, *, check: bool = True) 
 
     Notes
     -----
-    On a CPU one pass with a ring of `periods` rows for each group. On a GPU the codes are sorted with the positions of
-    the rows, and the answers are put in the rows' order.
+    On a CPU this is one pass with a ring buffer of `periods` rows for each group. On a GPU the codes are sorted with
+    the positions of the rows, and the answers are put in the rows' order.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def finds_rows_before(codes: Array, groups: int, periods: int) -> bool:
     Returns
     -------
     bool
-        False for arrays of NumPy if the rings of all groups are large.
+        False for NumPy arrays if the ring buffers of all groups are large.
 
     Examples
     --------
@@ -108,8 +108,7 @@ def rolling_by_code(
         The group of each row, from 0 to `groups` - 1.
     groups : int
     windows : RowWindows
-        Rows before and behind are counted within the group of each row; `after` is 0, or -1 to leave the row itself
-        out.
+        Rows before and after are counted within the group of each row; `after` is 0, or -1 to leave the row itself out.
 
     Returns
     -------
@@ -119,7 +118,7 @@ def rolling_by_code(
     Raises
     ------
     TypeError, ValueError
-        As `rolling`; for codes of no group, for windows that end elsewhere, and for CuPy arrays.
+        As `rolling`; for codes out of range, for windows that end elsewhere, and for CuPy arrays.
 
     See Also
     --------
@@ -127,7 +126,7 @@ def rolling_by_code(
 
     Notes
     -----
-    One pass in the rows' order by one thread. For each group there is a ring of as many states as windows have rows.
+    One pass in the rows' order by one thread. Each group has a ring buffer of as many states as windows have rows.
 
     Examples
     --------

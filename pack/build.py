@@ -1,11 +1,11 @@
-"""Makes packs: machine code of the kernels of usual calls, for each level of a system's kind of processor.
+"""Makes packs: machine code of the kernels of usual calls, for each level of processors of a system.
 
     make pack                                        # for this system, in .venv/dist
     python pack/build.py --only cumsum --out /tmp/p  # some calls, with the packages that are here
     python pack/build.py --systems all               # for every system of systems.py, as a release has them
 
-Processes run the calls and record which kernels they ask for; others compile these for each system and level. The C
-compiler, which links them, is that of the package ziglang, on Linux or macOS.
+Processes run the calls and record the kernels that they need; others compile these for each system and level. The C
+compiler of the package ziglang links them, on Linux or macOS.
 """
 
 import argparse
@@ -32,13 +32,13 @@ from dask_gpuscan.kernels.compiler.forms import COMPILERS
 HERE, KERNELS = Path(__file__).parent, Path(pack.__file__).parents[1]
 X86 = ("x86_64", "amd64")
 USUAL_LEVELS = "x86-64-v3 x86-64-v2"
-"""Levels of a wheel for x86-64, which all three would make larger than 6 MB."""
+"""The levels of a wheel for x86-64: with all three it would be larger than 6 MB."""
 
 ZIG = (sys.executable, "-m", "ziglang")
 
 
 def run_all(jobs: int, commands: list[list[object]], **environment: str) -> None:
-    """Run scripts of this folder beside each other."""
+    """Run scripts of this folder in parallel."""
 
     def run(command: list[object]) -> None:
         line = [sys.executable, *map(str, command)]
@@ -48,7 +48,7 @@ def run_all(jobs: int, commands: list[list[object]], **environment: str) -> None
         list(pool.map(run, commands))
 
 
-# what is the same for all levels has no instructions of this processor
+# files for all levels have no instructions of this processor
 PLAIN = {
     "NUMBA_CPU_NAME": "x86-64" if platform.machine().lower() in X86 else "generic",
     "NUMBA_CPU_FEATURES": "",
@@ -56,7 +56,7 @@ PLAIN = {
 
 
 def record(names: list[str], jobs: int, work: Path) -> tuple[Path, Found]:
-    """Return what calls ask for, and a file of it."""
+    """Return what calls need, and the file with it."""
     parts = [work / f"{i}.asked" for i in range(jobs)]
     commands = [["record.py", part, *names[i::jobs]] for i, part in enumerate(parts)]
     run_all(jobs, commands, **PLAIN)
@@ -101,7 +101,7 @@ def link(system: str, levels: list[str], work: Path, out: Path) -> None:
 
 
 def _python_library(call: Path) -> Path:
-    """Return a library that says of what call.o imports that it is in Python's stable ABI on Windows."""
+    """Return a library that names Python's stable ABI on Windows as the source of call.o's imports."""
     names = sorted(set(re.findall(rb"__imp_(_?Py\w+)", call.read_bytes())))
     listed, made = call.with_name("python3.def"), call.with_name("python3.lib")
     listed.write_bytes(b"\n".join([b"LIBRARY python3.dll", b"EXPORTS", *names]))
@@ -111,7 +111,7 @@ def _python_library(call: Path) -> Path:
 
 
 def main() -> None:
-    """Make packs, and say how large they are."""
+    """Make packs, and print their sizes."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", help="a regular expression of calls")
     parser.add_argument("--systems", nargs="+", choices=[*SYSTEMS, "all"], default=[pack.system()])

@@ -1,4 +1,4 @@
-"""The calls whose kernels come with the package: every method, for every usual dtype, of few rows and of many."""
+"""The calls that the pack has kernels for: every method, for every usual dtype, of few rows and of many."""
 
 import sys
 from functools import lru_cache, partial
@@ -20,11 +20,11 @@ from support_calls import Call
 
 DTYPES = ("float64", "int64", "float32", "int32", "bool", "datetime64[ns]", "timedelta64[ns]")
 NULLABLE = {"int64": "Int64", "int32": "Int32", "bool": "boolean"}
-"""What holds nulls of a dtype that has none."""
+"""The nullable dtypes of dtypes without nulls."""
 
 ROWS = (7, 5000, 40_000, 300_000, 1_000_000)
-"""Few rows take other ways than many, and many are counted, sorted and shared out in others still. Of the most rows
-nearly all values differ."""
+"""Few rows take other kernels than many, and more rows are counted, sorted and shared among threads in other ways. In
+the largest frame, nearly all values differ."""
 
 MANY, MANY_ON_GPU = ROWS[-1], 1 << 22
 
@@ -54,7 +54,7 @@ OWN = (
         lower=lambda s: s[1], identity=(1.0, 0.0), name="decayed",
     ),
 )  # fmt: skip
-"""Operators that are not the package's, as one in the table of methods: their engines come with it."""
+"""Operators of users, as one in the table of methods: their engines come with the package."""
 
 
 FURTHER: dict[str, Call] = {
@@ -95,7 +95,7 @@ FURTHER: dict[str, Call] = {
 
 @lru_cache(maxsize=4)
 def frame(dtype: str, rows: int, keys: str) -> Any:
-    """Return rows in the order of time, as `support_calls.frame` does, of any dtype."""
+    """Return rows in the order of time, like `support_calls.frame`, of any dtype."""
     draw = np.random.default_rng(0)
     key = np.arange(rows) // 5 if keys == "adjacent" else draw.integers(0, 100, rows)
     if rows < MANY:
@@ -130,7 +130,7 @@ def _frame_on_gpu(*of: Any) -> Any:
 
 
 def call(method: Call, dtype: str, rows: int, keys: str, on_gpu: bool = False) -> None:
-    """Call a method of a frame, and of few rows in partitions too."""
+    """Call a method of a frame; for few rows, also of partitions."""
     given = (_frame_on_gpu if on_gpu else frame)(dtype, rows, keys)
     method(given)
     if rows == ROWS[0]:
@@ -140,7 +140,7 @@ def call(method: Call, dtype: str, rows: int, keys: str, on_gpu: bool = False) -
 
 
 Calls = dict[str, tuple[Call, str, int, str]]
-"""What `call` takes for each call, by name."""
+"""The arguments of `call` for each call, by name."""
 
 
 WITH_NULLS = (*DTYPES, *(f"{dtype}?" for dtype in DTYPES))

@@ -1,10 +1,10 @@
-"""Makes the wheel of cubins: machine code of the kernels that usual calls take on GPUs. It takes a GPU itself.
+"""Makes the wheel of cubins: machine code of the kernels that usual calls need on GPUs. This script needs a GPU.
 
     make cubins                                                  # in .venv/gpu
     python pack/cubins.py --only cumsum --architectures sm_90 --out /tmp/c
 
-Processes run the calls on cuDF frames, and record which passes they launch over how many rows: that tells which
-kernels every architecture takes. Others compile these.
+Processes run the calls on cuDF frames, and record the passes that they launch and their numbers of rows: from these
+follow the kernels of each architecture. Others compile them.
 """
 
 import argparse
@@ -36,7 +36,7 @@ Kernels = dict[str, tuple[Any, str]]
 
 
 def record(names: list[str], architectures: list[str]) -> bytes:
-    """Run calls, and return the kernels that they take on each architecture, pickled."""
+    """Run calls, and return the kernels that they need on each architecture, pickled."""
     found: dict[str, Kernels] = {each: {} for each in architectures}
     known, of_device = set(), launch.space
 
@@ -106,7 +106,7 @@ package-data = {{"{package}" = ["*{ending}"]}}
 
 
 def wheel(folder: Path, out: Path) -> None:
-    """Make the wheel of a folder in which the package is."""
+    """Make the wheel of a folder that has the package."""
     text = PROJECT.format(
         name=packed.PACKAGE.replace("_", "-"), version=dask_gpuscan.__version__,
         package=packed.PACKAGE, ending=packed.ENDING,
@@ -117,7 +117,7 @@ def wheel(folder: Path, out: Path) -> None:
 
 
 def main() -> None:
-    """Make the wheel, and say how large each archive is."""
+    """Make the wheel, and print the size of each archive."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", help="a regular expression of calls")
     parser.add_argument("--architectures", default=ARCHITECTURES)

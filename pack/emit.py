@@ -1,8 +1,7 @@
 """Makes object files of recorded kernels: ``python emit.py FOLDER RECORD SHARE SHARES SYSTEM/LEVEL ...``.
 
-Numba writes a kernel's LLVM code once, for no processor in particular. For each level of each system it is optimised by
-Numba's own passes, so that its answers have the same bits. Around it comes an entry of the C calling convention, as
-`call.c` calls it.
+Numba writes a kernel's LLVM code once, for any processor. For each level of each system it is optimised by Numba's own
+passes, so that answers have the same bits. An entry with the C calling convention is added, which `call.c` calls.
 """
 
 import copy
@@ -31,7 +30,7 @@ OUTSIDE = frozenset(
     "sqrt fma fmaf floor ceil trunc fmod ldexp numba_frexp numba_frexpf "
     "NRT_MemInfo_alloc_aligned NRT_MemInfo_call_dtor".split()
 )
-"""What libraries may ask of the system, and of runtime.c: nothing that systems round differently, as they do `exp`."""
+"""Symbols that libraries may need of the system and runtime.c: none that systems round differently, such as `exp`."""
 
 
 class Unfit(Exception):
@@ -39,7 +38,7 @@ class Unfit(Exception):
 
 
 class _Library(jit._EntryLibrary):
-    """LLVM code of a kernel and its entry, of which nothing but the entry is seen from outside."""
+    """LLVM code of a kernel and its entry; only the entry is visible from outside."""
 
     def _optimize_final_module(self) -> None:
         seen = {each.name for each in self.seen(self._final_module)}
@@ -48,7 +47,7 @@ class _Library(jit._EntryLibrary):
                 each.linkage = "internal"
 
     def seen(self, module: Any) -> list[Any]:
-        """Return what is seen from outside."""
+        """Return the functions that are visible from outside."""
         return [module.get_function(self.name), module.get_global_variable(f"{self.name}_form")]
 
     def _finalize_final_module(self) -> None:
@@ -162,7 +161,7 @@ def _entry(context: Any, code: Any, name: str, fndesc: Any, signature: Any) -> s
 class _Words:
     """Code that reads values of Numba's types from words, one after another, and writes them.
 
-    `form` says how they lie there, as call.c reads it: numbers by their letters of NumPy.
+    `form` is their format for call.c: numbers by their NumPy letters.
     """
 
     def __init__(self, context: Any, builder: Any, start: Any) -> None:
@@ -243,7 +242,7 @@ def _letter(kind: Any) -> str:
 
 
 def emit(asked: Any, levels: list[Level]) -> None:
-    """Add kernels to levels; say on the standard error which are left out."""
+    """Add kernels to levels; print on the standard error which are left out."""
     for name, (module, qualname, arguments) in asked.items():
         try:
             library = library_of(name, function_of(module, qualname), to_numba(arguments))

@@ -1,4 +1,4 @@
-"""Records which kernels some calls ask for: ``python record.py FILE NAME ...``."""
+"""Records the kernels that calls need: ``python record.py FILE NAME ...``."""
 
 import sys
 import warnings
@@ -15,20 +15,20 @@ from dask_gpuscan.kernels.operators import inference
 
 
 class Found(NamedTuple):
-    """What calls ask for, by names in the pack."""
+    """The kernels, answers and engines that calls need, by names in the pack."""
 
     asked: dict[str, tuple[str, str, tuple[Any, ...]]]
     """Kernels: the module and the name of a function, and the types of its arguments."""
 
     answers: dict[str, str]
-    """The format of the answer of a function that is asked for its type alone."""
+    """The formats of answers, for functions of which only the type of the answer is needed."""
 
     engines: dict[str, bytes]
-    """Engines of kernels that no pack has, as they are kept."""
+    """The engines of kernels that no pack has."""
 
 
 def record(names: Iterable[str]) -> Found:
-    """Run calls, and return what they ask for."""
+    """Run calls, and return what they need."""
     found = Found({}, {}, {})
     foreign = False
 
@@ -53,7 +53,7 @@ def record(names: Iterable[str]) -> Found:
         return kept
 
     def load_overload(*given: Any) -> Any:
-        """Find no kernel of others in the cache: they are linked, so that their engines are asked for."""
+        """Find no kernel of users' operators in the cache, so that they are linked, which needs their engines."""
         return None if foreign else of_cache(*given)
 
     of_forms, of_cache = forms.kept_engine, jit._KernelCache.load_overload

@@ -1,4 +1,4 @@
-"""The systems that packs are made for: what LLVM, the C compiler and pip call each."""
+"""The systems that packs are made for, with their names in LLVM, the C compiler and pip."""
 
 from typing import NamedTuple
 
@@ -22,4 +22,4 @@ SYSTEMS = {
     "darwin x86_64": System("x86_64-apple-macosx11.0.0", "x86_64-macos.11.0", "macosx_11_0_x86_64"),
     "win32 amd64": System("x86_64-pc-windows-gnu", "x86_64-windows-gnu", "win_amd64"),
 }
-"""By what `pack.system()` says there."""
+"""The systems, by the answer of `pack.system()` there."""

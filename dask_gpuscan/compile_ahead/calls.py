@@ -1,6 +1,6 @@
-"""The calls that compile ahead: each method on few rows and on many, of a frame and of a Dask collection.
+"""The calls that compile ahead: each method is called on few and on many rows of a frame and of a Dask collection.
 
-What a method compiles is found by calling it: no list of kernels is kept beside the methods.
+Calling a method compiles all that it needs, so that nobody must keep a list of kernels.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from ..kernels import Operator
 FEW = 1000
 
 SCATTERED = (FEW, 1_000_000)
-"""Of so many rows, keys are in no order and values are far apart; of others, keys are adjacent and values few."""
+"""The numbers of rows with unordered keys and widely spread values; others have adjacent keys and few values."""
 
 BACKENDS: dict[str, tuple[int, ...]] = {
     "cpu": (8, 40_000, 300_000, *SCATTERED),
     "cuda": (8, 1 << 22),
 }
-"""Where kernels run, and on how many rows each method is called: many rows take other kernels than few."""
+"""For each backend, the numbers of rows on which a method is called: many rows need other kernels than few."""
 
 PARTITIONS = 3
-"""Partitions of the Dask collections: one of them has another before it and another after it."""
+"""The number of partitions of Dask collections: the middle one has others before it and after it."""
 
 COMMON = (
     "cumsum", "cummax", "cummin", "ffill", "bfill", "filter", "shift", "diff", "rle", "sort_values",
@@ -40,7 +40,7 @@ COMMON = (
     "groupby.cumsum", "groupby.ffill", "groupby.sum", "groupby.mean", "groupby.min", "groupby.max",
     "groupby.count", "groupby.size", "groupby.first", "groupby.last",
 )  # fmt: skip
-"""What "common" stands for among methods."""
+"""The methods that "common" stands for."""
 
 ARGUMENTS: dict[str, tuple[Mapping[str, Any], ...]] = {
     "ewm": ({"com": 1},),
@@ -54,23 +54,23 @@ ARGUMENTS: dict[str, tuple[Mapping[str, Any], ...]] = {
     "sessionize": ({"time": "time", "gap": "1h"}, {"time": "time", "gap": "1h", "by": "key"}),
     "sessions": ({"time": "time", "gap": "1h"}, {"time": "time", "gap": "1h", "by": "key"}),
 }
-"""What methods are called with, in one way after another; without arguments if they are not here."""
+"""The arguments of methods, for one call each; methods that are not here are called without arguments."""
 
 OF_FRAMES = ("groupby", "sessionize", "sessions")
-"""Methods of a frame; others are called of its column ``x``."""
+"""Methods that are called on a frame; others are called on its column ``x``."""
 
 OF_LISTS = ("explode", "list")
-"""Methods of a column of lists: those of the values of ``x`` by key."""
+"""Methods that are called on a column of lists: the values of ``x`` of each key."""
 
 NAMELESS = ("agg", "aggregate", "apply", "pipe", "reduce", "scan", "transform")
-"""Methods that do as their argument says."""
+"""Methods that compute what their argument says."""
 
 WAITING = ("ewm", "expanding", "groupby", "list", "resample", "rolling")
 """Methods that compute nothing by themselves."""
 
 
 class Request(NamedTuple):
-    """What is compiled by one call: a method for a dtype, or an operator's scans."""
+    """A method, or an operator whose scans are meant, to compile for a dtype and a backend."""
 
     method: str | Operator
     dtype: str
@@ -78,18 +78,18 @@ class Request(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What it is called on the log."""
+        """Its name in the log."""
         method = self.method if isinstance(self.method, str) else f"scan by {self.method.name}"
         return f"{method} of {self.dtype} for the {'GPU' if self.backend == 'cuda' else 'CPU'}"
 
 
 def check_method(method: Any) -> None:
-    """Check that something can be compiled ahead.
+    """Check that a method can be compiled ahead.
 
     Raises
     ------
     TypeError, ValueError
-        If it is neither an operator of one input nor the name of a method, which is then said.
+        If it is neither an operator of one input nor the name of a method; the message names it.
     """
     if isinstance(method, Operator):
         if method.inputs != 1:
@@ -119,7 +119,7 @@ def check_method(method: Any) -> None:
 
 
 def lists_of(frame: Any) -> Any:
-    """Return a column of lists: the values of ``x`` of each key."""
+    """Return a column of lists with the values of ``x`` of each key."""
     return frame.gpuscan.groupby("key", clustered=True).agg(x=("x", "list"))["x"]
 
 
@@ -133,9 +133,9 @@ def _check_name(found: Any, name: str, method: str) -> None:
 
 
 def call(request: Request) -> None:
-    """Call a method on few rows and on many, with nulls and without, of a frame and of a Dask collection.
+    """Call a method on few and on many rows, with and without nulls, of a frame and of a Dask collection.
 
-    What it refuses of few rows is raised. Of more, numbers may be too large for the dtype or for the method.
+    Errors are raised for few rows only: in many rows, numbers may be too large for the dtype or the method.
     """
     first, *more = BACKENDS[request.backend]
     _call(request, first)
@@ -154,9 +154,9 @@ def _call(request: Request, rows: int) -> None:
 
 
 def _frame(request: Request, rows: int, nulls: bool) -> Any:
-    """Return a frame with a column of the dtype, or None if nulls are asked for and that has none.
+    """Return a frame with a column of the dtype, or None if the dtype cannot hold the nulls that are asked for.
 
-    Nor is there one of many texts or objects for the CPU: the lengths of their sums grow with the square of the rows.
+    Return None for many texts or objects on the CPU, too: the lengths of their sums grow with the square of the rows.
     """
     plain = pd.api.types.pandas_dtype(request.dtype).kind != "O"
     if rows > FEW and request.backend == "cpu" and not plain:
@@ -180,7 +180,7 @@ def _frame(request: Request, rows: int, nulls: bool) -> Any:
 
 
 def _collection(frame: Any) -> Any:
-    """Return a frame in partitions; Dask's own functions look for their ends for seconds."""
+    """Return a frame in partitions; Dask's own functions take seconds to find the divisions."""
     rows = len(frame)
     cuts = [rows * part // PARTITIONS for part in range(PARTITIONS + 1)]
     parts = [frame.iloc[begin:end] for begin, end in pairwise(cuts)]
@@ -193,7 +193,7 @@ def _as_it_is(part: Any) -> Any:
 
 
 def _answers(obj: Any, method: str | Operator) -> Iterator[Any]:
-    """Yield the answers of all ways of calling a method of a frame, or of scanning it by an operator."""
+    """Yield the answers of all ways to call a method, or to scan by an operator."""
     if isinstance(method, Operator):
         yield obj["x"].gpuscan.scan(method)
         for given in ARGUMENTS["groupby"]:

@@ -1,4 +1,4 @@
-"""Compiling ahead on a cluster: each worker does it when it starts, or as soon as it is told to."""
+"""A plugin with which each worker of a cluster compiles ahead, when it starts or when the plugin is registered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .processes import compile_all
 
 
 class PrecompilePlugin(WorkerPlugin):  # type: ignore[misc]
-    """Compiles what is requested, on every worker.
+    """Compiles requests on every worker.
 
     Parameters
     ----------
@@ -28,6 +28,6 @@ class PrecompilePlugin(WorkerPlugin):  # type: ignore[misc]
         self._requests = requests
 
     async def setup(self, worker: Any) -> None:
-        """Compile in an order of this worker's own, so that workers that share a cache share the work."""
+        """Compile in a random order of this worker, so that workers with a common cache share the work."""
         order = Random(worker.address).sample(self._requests, len(self._requests))
         await asyncio.to_thread(lambda: list(compile_all(order, 0)))

@@ -1,4 +1,4 @@
-"""Compiling ahead: what fills the cache of kernels before there is data, by several processes."""
+"""Fills the cache of kernels before there is data, with several processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .plugin import PrecompilePlugin
 
 WIDTH = 40
-"""Characters of the progress bar."""
+"""The width of the progress bar in characters."""
 
 
 def precompile(
@@ -35,46 +35,45 @@ def precompile(
 ) -> pd.DataFrame:
     """Compile kernels ahead of their first use, and keep them in the cache on disk.
 
-    Each method is called on rows that are made up, eight to a million, of a frame and of a Dask collection, with nulls
-    and without; on a thousand texts at most. Kernels that are in the cache already are left as they are. Use it when a
-    container is built, as the user that it runs as, or before a cluster's first job: entries are found by content, so
-    the folder may be copied to other machines with the same versions of the packages and, of GPUs, the same compute
-    capability.
+    Each method is called on a frame and on a Dask collection of made-up rows, from eight to a million (at most a
+    thousand texts), with and without nulls. Kernels in the cache are not compiled again. Use it when a container is
+    built, as the user that the container runs as, or before the first job of a cluster. The cache may be copied to
+    other machines with the same versions of the packages and, for GPUs, the same compute capability.
 
     Parameters
     ----------
     methods : "common", or list of str and Operator
-        Methods of ``.gpuscan``, such as ``"cumsum"``, ``"rolling.mean"``, ``"groupby.sum"``, and operators, whose scans
-        are compiled, of groups too. ``"common"`` stands for the most usual methods.
+        Methods of ``.gpuscan``, such as ``"cumsum"``, ``"rolling.mean"``, ``"groupby.sum"``, and operators for scans,
+        also of groups. ``"common"`` stands for the most usual methods.
     dtypes : dtype or list of dtypes
-        Of the column that methods are called of. Keys of groups are int64.
+        The dtypes of the column that methods are called on. Keys of groups are int64.
     backends : list of "cpu" and "cuda", optional
-        Whether kernels of pandas are compiled or those of cuDF, for the current GPU. By default both where cuDF is
-        installed, else those of pandas.
+        Whether to compile kernels for pandas, or for cuDF on the current GPU. By default both if cuDF is installed,
+        otherwise those for pandas.
     processes : int, optional
-        How many processes compile, by default one a core and 16 at most; with 0, the caller's own.
+        The number of processes that compile; by default one for each core, at most 16; 0 for this process.
     progress : bool
-        Whether a bar is drawn on a terminal.
+        Whether to draw a progress bar on a terminal.
 
     Returns
     -------
     pandas.DataFrame
-        One row a method, dtype and backend: how many ``kernels`` were compiled, the ``seconds`` it took, and what was
-        said if the method was ``refused``, as ``rolling.mean`` is of strings.
+        A row for each method, dtype and backend: the number of ``kernels`` that were compiled, the ``seconds`` it took,
+        and the error if the method was ``refused``, such as ``rolling.mean`` of strings.
 
     Raises
     ------
     TypeError
-        If a method is neither a name nor an operator, or a dtype is none.
+        If a method is neither a name nor an operator, or a dtype is not a dtype.
     ValueError
-        If there is no such method or backend; for operators of several inputs.
+        If there is no such method or backend, or if an operator has several inputs.
     ImportError
         If ``"cuda"`` is asked for and cuDF is missing.
 
     See Also
     --------
     precompile_plugin : the same on every worker of a cluster.
-    ProgressBar : says what is compiled while a computation runs.
+    ProgressBar : shows what is being compiled while a computation runs.
 
     Examples
     --------
@@ -83,7 +82,7 @@ def precompile(
     >>> done[["method", "dtype", "backend", "refused"]].to_dict("records")
     [{'method': 'cumsum', 'dtype': 'float64', 'backend': 'cpu', 'refused': ''}]
 
-    When a container is built, one line does it: ``RUN python -c "import dask_gpuscan; dask_gpuscan.precompile()"``.
+    One line for building a container: ``RUN python -c "import dask_gpuscan; dask_gpuscan.precompile()"``.
     """
     check_flags(progress=progress)
     has_cudf = find_spec("cudf") is not None
@@ -101,34 +100,34 @@ def precompile_plugin(
     dtypes: str | Sequence[Any] = ("float64", "int64"),
     backends: str | Sequence[str] = "cpu",
 ) -> PrecompilePlugin:
-    """Return a plugin that compiles kernels ahead on each worker of a Dask cluster, those that come later too.
+    """Return a plugin that compiles kernels ahead on each worker of a Dask cluster, also on those that start later.
 
-    Workers take the requests each in an order of its own and find what others have compiled: those that share a cache
-    share the work. A worker runs tasks when it has compiled everything.
+    Each worker compiles in another order, so that workers with a common cache share the work. A worker runs tasks after
+    it has compiled everything.
 
     Parameters
     ----------
     methods, dtypes
-        As of `precompile`.
+        As for `precompile`.
     backends : list of "cpu" and "cuda"
-        Whether kernels of pandas are compiled or those of cuDF, for each worker's GPU.
+        Whether to compile kernels for pandas, or for cuDF on each worker's GPU.
 
     Returns
     -------
     distributed.WorkerPlugin
-        To be handed to ``client.register_plugin``, which waits for the workers that are there.
+        A plugin for ``client.register_plugin``, which waits for the present workers.
 
     Raises
     ------
     TypeError, ValueError
-        As `precompile`.
+        As for `precompile`.
     ImportError
         If ``distributed`` is missing.
 
     See Also
     --------
     precompile : the same on one machine.
-    cluster_options : what a cluster of GPUs is started with.
+    cluster_options : options to start a cluster of GPUs with.
 
     Examples
     --------
@@ -143,7 +142,7 @@ def precompile_plugin(
 
 
 def requests_for(methods: Any, dtypes: Any, backends: list[Any]) -> list[Request]:
-    """Return one request for each method, dtype and backend; raises as `precompile`."""
+    """Return a request for each method, dtype and backend; raises the errors of `precompile`."""
     asked = COMMON if isinstance(methods, str) and methods == "common" else _listed(methods)
     for method in asked:
         check_method(method)
@@ -153,7 +152,7 @@ def requests_for(methods: Any, dtypes: Any, backends: list[Any]) -> list[Request
             raise ValueError(f"{name} must name one at least, found none")
     for backend in backends:
         check_choice("backends", backend, list(BACKENDS))
-    # neighbours are worked on at the same time, and different methods share the fewest kernels
+    # neighbours are compiled at the same time, and different methods share the fewest kernels
     return [Request(m, d, b) for b, d, m in product(backends, names, asked)]
 
 
@@ -165,7 +164,7 @@ def _listed(given: Any) -> list[Any]:
 
 def _dtype_name(dtype: Any) -> str:
     try:
-        if dtype is not None:  # which NumPy takes for float64
+        if dtype is not None:  # NumPy takes None for float64
             return str(pd.api.types.pandas_dtype(dtype))
     except (TypeError, ValueError):
         pass
@@ -173,7 +172,7 @@ def _dtype_name(dtype: Any) -> str:
 
 
 MOST = 16
-"""Processes that compile by default at most: on a GPU each of them takes memory."""
+"""The largest default number of processes: on a GPU, each of them takes memory."""
 
 
 def _count(processes: Any) -> int:
@@ -192,7 +191,7 @@ def _named(request: Request) -> tuple[str, str, str]:
 def _drawn(
     outcomes: Iterable[tuple[int, Outcome]], requests: Sequence[Request], draws: bool
 ) -> Iterator[tuple[int, Outcome]]:
-    """Hand on what is done, and draw how much of all it is."""
+    """Yield the outcomes, and draw a progress bar."""
     draws = draws and sys.stderr.isatty()
     for number, (i, outcome) in enumerate(outcomes, 1):
         if draws:

@@ -1,6 +1,6 @@
-"""Processes that compile: each takes one request after another, until there are no more.
+"""Processes that compile requests, one after another.
 
-They are processes because compilers do not run beside each other in one: Numba and nvJitLink each hold a lock.
+Threads would not help, as Numba and nvJitLink each hold a lock while they compile.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this on
 from dask_gpuscan.compile_ahead.processes import serve
 serve()
 """
-"""What such a process runs."""
+"""The program of such a process."""
 
 POOL = 1 << 28
-"""Bytes of a GPU that each of them takes at first."""
+"""The initial size of a process's pool of GPU memory, in bytes."""
 
 
 class Outcome(NamedTuple):
-    """What came of a request."""
+    """The outcome of a request."""
 
     kernels: int
     seconds: float
@@ -44,14 +44,14 @@ class Outcome(NamedTuple):
 
 
 def compile_all(requests: Sequence[Request], processes: int) -> Iterator[tuple[int, Outcome]]:
-    """Yield the place and the outcome of each request as it is done, by so many processes or, with 0, by this one.
+    """Yield the position and the outcome of each request when it is done.
 
-    A process that dies of a request is replaced, and the request made again.
+    `processes` processes compile; with 0, this one does. If a process dies, another one repeats its request.
 
     Raises
     ------
     RuntimeError
-        If the second process dies of it, too.
+        If the second process dies, too.
     """
     if processes == 0:
         for i, request in enumerate(requests):
@@ -85,7 +85,7 @@ def compile_all(requests: Sequence[Request], processes: int) -> Iterator[tuple[i
         places = {pool.submit(ask, request): i for i, request in enumerate(requests)}
         for future in as_completed(places):
             yield places[future], future.result()
-    finally:  # if the caller has given up, nobody waits for what is not done
+    finally:  # if the caller gives up, the rest is cancelled
         with starting:
             ended.set()
         for process in started:
@@ -96,22 +96,22 @@ def compile_all(requests: Sequence[Request], processes: int) -> Iterator[tuple[i
 
 
 def compile_one(request: Request) -> Outcome:
-    """Compile in this process what a request needs."""
+    """Compile a request in this process."""
     compiled: list[str] = []
     begin, refused = time.perf_counter(), ""
     with listening(compiled.append):
         try:
             call(request)
-        except Exception as error:  # whatever a method does not take is told, and the rest goes on
+        except Exception as error:  # the row of the request has the error, and the others go on
             refused = str(error).partition("\n")[0] or type(error).__name__
     return Outcome(len(compiled), round(time.perf_counter() - begin, 3), refused)
 
 
 def serve() -> None:
-    """Compile what is read from the standard input, and write the outcomes to the standard output."""
-    faulthandler.enable()  # a compiler that crashes says where
+    """Compile requests from the standard input, and write their outcomes to the standard output."""
+    faulthandler.enable()  # shows where a compiler crashes
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever else is printed goes elsewhere
+    os.dup2(2, 1)  # other output goes to the standard error
     while True:
         try:
             request = pickle.load(sys.stdin.buffer)
@@ -125,7 +125,7 @@ def serve() -> None:
 
 @lru_cache(maxsize=1)
 def _take_pool() -> None:
-    """Take memory of the GPU from a small pool: with none, all these processes wait for the driver at every call."""
+    """Take GPU memory from a small pool: without it, the processes wait for the driver at each call."""
     with importing:
         import rmm
 
@@ -133,9 +133,9 @@ def _take_pool() -> None:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    """Start a process that serves."""
+    """Start a process that runs `serve`."""
     paths = [path for path in sys.path if path]
-    if "" in sys.path:  # the working directory, behind all others: its modules hide none of theirs
+    if "" in sys.path:  # the working directory comes last, so that its modules hide no others
         paths.append(os.getcwd())
     return subprocess.Popen(
         [sys.executable, "-P", "-c", SERVE],

@@ -1,4 +1,4 @@
-"""Dask's progress bar, beside which stands what is being compiled, or how far a stream was read."""
+"""Dask's progress bar, followed by what is being compiled, or how far a stream was read."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from dask.diagnostics import ProgressBar as DaskProgressBar
 from ..kernels.compiler.listening import listening
 
 SHOWN = 70
-"""Characters of that which are shown at most."""
+"""The largest number of characters after the bar."""
 
 
 class ProgressBar(DaskProgressBar):  # type: ignore[misc]
-    """A progress bar of Dask that says when a kernel is compiled, which takes a second or so, once a machine.
+    """Dask's progress bar, which also shows when a kernel is compiled: about a second, once on each machine.
 
-    Of a stream it shows how many rows and bytes were read, and of how many if that is known: of files and of lists.
+    For a stream it shows how many rows and bytes were read; for files and lists, also how many there are.
 
-    It takes the arguments of :class:`dask.diagnostics.ProgressBar` and is used in its place, with Dask's schedulers of
-    one process. Of a cluster's workers, ``client.forward_logging("dask_gpuscan", level="INFO")`` shows the same lines.
+    Use it instead of :class:`dask.diagnostics.ProgressBar`, with the same arguments and Dask's schedulers of one
+    process. On a cluster, ``client.forward_logging("dask_gpuscan", level="INFO")`` shows the same lines of workers.
 
     See Also
     --------

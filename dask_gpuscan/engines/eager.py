@@ -1,4 +1,4 @@
-"""The engine of one frame in memory: an operation takes all rows at once, and is done when the call returns."""
+"""The engine of one frame in memory: an operation takes all rows at once and returns its answer."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ IN_PARTS = False
 
 
 def look_back(obj: Any, carry: DataFrameCarry) -> Any:
-    """Return a carry over all rows, before which there are no others."""
+    """Apply a carry to all rows."""
     return carry.whole(obj)
 
 
 def map_overlap(obj: Any, carry: OverlapCarry) -> Any:
-    """Return a carry over all rows, which have no others around them."""
+    """Apply a carry that looks both ways to all rows."""
     return carry.whole(obj)
 
 
 def tree_reduce(obj: Any, reduction: TreeReduction) -> Any:
-    """Return a reduction of all rows."""
+    """Reduce all rows."""
     return reduction.whole(obj)
 
 
@@ -49,7 +49,7 @@ def rank(obj: Any, ranking: Ranking) -> Any:
 
 
 def move_labels(obj: Any, move: ShiftLabels) -> Any:
-    """Return all rows with labels that are moved."""
+    """Shift the labels of all rows."""
     move.check(obj)
     return move.apply(obj)
 
@@ -61,14 +61,14 @@ def map_partitions(
     keeps_divisions: bool = True,
     typed_by_rows: bool = False,
 ) -> Any:
-    """Return the result of a function for all rows."""
+    """Apply a function to all rows."""
     return function(obj, *given)
 
 
 def broadcast(
     label: str, obj: Any, reduced: Callable[[], Any], function: Callable[..., Any], *given: Any
 ) -> Any:
-    """Return the result of a function for all rows and a reduction of them."""
+    """Apply a function to all rows and a reduction of them."""
     return function(obj, reduced(), *given)
 
 
@@ -85,7 +85,7 @@ def merge_asof(left: Any, right: Any, question: AsOf) -> Any:
 def align_columns(
     obj: Any, others: Sequence[Any], names: Sequence[Hashable], what: str, by_label: bool
 ) -> Any:
-    """Return a frame of the columns of a frame and of others."""
+    """Join the columns of frames and series."""
     return join_columns(obj, names, what, by_label, *others)
 
 
@@ -98,12 +98,12 @@ def meta(obj: Any) -> Any:
 
 
 def accepted(obj: Any) -> Any:
-    """Return a frame in dtypes that are computed on; raises a ValueError for a label that cannot name a column."""
+    """Return a frame in dtypes that operations take; raises a ValueError for a label that cannot name a column."""
     return library_of(obj).native(obj)
 
 
 def check_mask(obj: Any, mask: Any) -> None:
-    """Check that a mask is a series or an array in memory; raises a TypeError for anything else."""
+    """Raise a TypeError unless a mask is a series or an array in memory."""
     if hasattr(mask, "__dask_graph__"):
         raise TypeError("predicate is a Dask collection and the frame is not; compute it first")
     if getattr(mask, "ndim", 0) != 1 or not hasattr(mask, "dtype"):
@@ -111,7 +111,7 @@ def check_mask(obj: Any, mask: Any) -> None:
 
 
 def check_predicate(obj: Any, predicate: Any) -> None:
-    """Check nothing: rows are chosen at once, which raises the errors."""
+    """Do nothing: rows are filtered at once, which raises the errors."""
 
 
 def is_sorted_by_index(obj: Any) -> bool:
@@ -119,7 +119,7 @@ def is_sorted_by_index(obj: Any) -> bool:
     return False
 
 
-# --- frames as others ----------------------------------------------------------------------------------
+# --- rows, columns and joins ---------------------------------------------------------------------------
 
 
 def collection(side: Any, keeps_index: bool) -> Any:
@@ -138,7 +138,7 @@ def renumber(obj: Any) -> Any:
 
 
 def select(obj: Any, flags: Sequence[bool]) -> Any:
-    """Return a frame with the columns that are flagged."""
+    """Return the columns whose flag is true."""
     return library_of(obj).select(obj, list(flags))
 
 
@@ -148,7 +148,7 @@ def narrow(obj: Any, names: Iterable[Hashable]) -> Any:
 
 
 def is_column(obj: Any, name: Hashable, series: Any) -> bool:
-    """Return whether a series is the column of this name: it has equal values, and the library agrees."""
+    """Return whether a series is the column of this name: values are equal, and the library says so, too."""
     return bool(obj[name].equals(series) and library_of(obj).is_column(obj, series))
 
 

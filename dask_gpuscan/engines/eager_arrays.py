@@ -1,4 +1,4 @@
-"""The engine of arrays in memory: an implementation of `run.ArrayEngine`, which computes at once."""
+"""The engine of arrays in memory: it implements `run.ArrayEngine` and computes at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["box_filter", "kind", "meta", "positions", "scan", "summed_area_table
 
 
 def kind(obj: Any) -> type | None:
-    """Return the class of an array of NumPy or CuPy; None for anything else."""
+    """Return the class of a NumPy or CuPy array; None for anything else."""
     return type(obj) if is_array(obj) else None
 
 
@@ -29,7 +29,7 @@ def positions(array: Any) -> Any:
 
 
 def scan(arrays: Sequence[Any], carry: ArrayScan | GroupedArrayScan, codes: Any = None) -> Any:
-    """Return a carry over whole arrays."""
+    """Apply a carry to whole arrays."""
     if codes is None:
         return carry.apply(arrays, None)
     carry.answer(arrays)  # raises an error for arrays that do not fit

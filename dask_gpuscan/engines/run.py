@@ -1,7 +1,7 @@
-"""Chooses the engine that runs an operation; nothing above looks at the kind of an object.
+"""Chooses the engine that runs an operation, so that nothing in `api/` looks at the type of an object.
 
-The engines of streams and of Dask are imported when one of their objects is met; there is none before its class has
-been imported.
+The engines of streams and of Dask are imported with their first object; an object exists only after its class was
+imported.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from . import eager, eager_arrays
 
 
 class Engine(Protocol):
-    """An engine for one kind of frames and series: a module that has these functions.
+    """An engine for one kind of frames and series: a module with these functions.
 
-    The first four are kinds of operations, which `run` takes.
+    The first four are the kinds of operations that `run` takes.
     """
 
     def look_back(self, obj: Any, carry: Any) -> Any:
-        """Return a carry over the rows, which sees those before each part."""
+        """Apply a carry that depends on the rows before each part."""
 
     def map_overlap(self, obj: Any, carry: Any) -> Any:
-        """Return a carry over the rows, which sees those around each part."""
+        """Apply a carry that depends on the rows around each part."""
 
     def tree_reduce(self, obj: Any, reduction: Any) -> Any:
-        """Return a reduction of all rows."""
+        """Reduce all rows."""
 
     def rank(self, obj: Any, ranking: Any) -> Any:
         """Return the ranks of rows."""
 
     def sort(self, obj: Any, order: Any, ignore_index: bool, /) -> Any:
-        """Return the rows in order; with `ignore_index`, under a default index."""
+        """Sort the rows; with `ignore_index`, they get a default index."""
 
     def move_labels(self, obj: Any, move: Any) -> Any:
-        """Return the rows with moved labels."""
+        """Shift the labels of rows."""
 
     def map_partitions(
         self,
@@ -47,14 +47,15 @@ class Engine(Protocol):
         keeps_divisions: bool = True,
         typed_by_rows: bool = False,
     ) -> Any:
-        """Return the results of a function for each part, which gets the further arguments too.
+        """Apply a function to each part, with more arguments.
 
         Parameters
         ----------
         obj : frame or series
         function : callable
-            Looks at each row by itself.
+            A function that treats each row independently of the others.
         *given
+            More arguments of the function.
         keeps_divisions : bool, default True
             Whether the answer has the labels of the index.
         typed_by_rows : bool, default False
@@ -69,18 +70,19 @@ class Engine(Protocol):
         function: Callable[..., Any],
         *given: Any,
     ) -> Any:
-        """Return the results of a function for each part and a reduction of all rows, with the further arguments.
+        """Apply a function to each part and a reduction of all rows, with more arguments.
 
         Parameters
         ----------
         label : str
-            For messages.
+            The name of the operation in messages.
         obj : frame or series
         reduced : callable
-            Makes the reduction, of the same engine and in one part.
+            Returns the reduction, which has one part.
         function : callable
-            Keeps rows.
+            A function that returns the same rows.
         *given
+            More arguments of the function.
         """
 
     def filter(self, obj: Any, predicate: Any, /) -> Any:
@@ -90,26 +92,27 @@ class Engine(Protocol):
         """Return the rows that a predicate keeps, and the others."""
 
     def append_mask(self, obj: Any, mask: Any, name: str, /) -> Any:
-        """Return a frame with one more column: where a series or an array is true."""
+        """Append a column that says where a series or an array is true."""
 
     def with_column(self, obj: Any, column: Any, name: str, /) -> Any:
-        """Return a frame with one more column, which has its rows."""
+        """Append a column of the same rows."""
 
     def align_columns(
         self, obj: Any, others: Sequence[Any], names: Sequence[Hashable], what: str, by_label: bool
     ) -> Any:
-        """Return a frame of the columns of a frame or series and of others, row by row, by these names.
+        """Join the columns of a frame or series and of others, row by row, under new names.
 
         Parameters
         ----------
         obj : frame or series
         others : sequence of series
-            With as many rows, and in the same parts.
+            Series with as many rows, in the same parts.
         names : sequence
+            The names of all columns.
         what : str
             The name of the others in messages.
         by_label : bool
-            Whether labels of rows must be the same; else rows are matched by position.
+            Whether labels of rows must be equal; otherwise rows are matched by position.
 
         Raises
         ------
@@ -125,45 +128,45 @@ class Engine(Protocol):
         """Whether rows come in parts: answers of parts are combined, and a part may be empty."""
 
     def meta(self, obj: Any) -> Any:
-        """Return a frame or series with the columns and the index of this one, which may have no rows."""
+        """Return a frame or series with the same columns and index, with or without rows."""
 
     def accepted(self, obj: Any) -> Any:
-        """Return a frame or series of the dtypes that its parts have, if these are computed on.
+        """Return a frame or series in dtypes that operations take.
 
         Raises
         ------
         ValueError
-            For a label that cannot name a column.
+            If a label cannot name a column.
         TypeError
-            For a column whose dtype cannot be cast to one that is computed on.
+            If a column cannot be cast to a dtype that operations take.
         """
 
     def check_mask(self, obj: Any, mask: Any) -> None:
-        """Check that a mask may keep rows of a frame; raises a TypeError if it cannot."""
+        """Raise a TypeError if a mask cannot filter the rows of a frame."""
 
     def check_predicate(self, obj: Any, predicate: Any) -> None:
-        """Raise the errors of a predicate, if rows are chosen later."""
+        """Raise the errors of a predicate, if rows are filtered later."""
 
     def is_sorted_by_index(self, obj: Any) -> bool:
         """Return whether equal labels of the index are known to be in one part."""
 
     def collection(self, side: Any, keeps_index: bool) -> Any:
-        """Return a frame of any engine as one of this engine; unless `keeps_index`, its index may change."""
+        """Return a side of a join, of any engine, for this engine; unless `keeps_index`, its index may change."""
 
     def rebalance(self, obj: Any) -> Any:
-        """Return the rows spread evenly over parts."""
+        """Spread the rows evenly over parts."""
 
     def renumber(self, obj: Any) -> Any:
-        """Return rows, numbered from 0 in each part, under one default index."""
+        """Number the rows, which are numbered from 0 in each part, over all parts."""
 
     def select(self, obj: Any, flags: Sequence[bool]) -> Any:
-        """Return a frame with the columns that are flagged."""
+        """Return the columns whose flag is true."""
 
     def narrow(self, obj: Any, names: Iterable[Hashable]) -> Any:
-        """Return a frame with these columns, and with others if they are there anyway."""
+        """Return at least the columns of these names; others may stay if they cost nothing."""
 
     def choose(self, obj: Any, names: Iterable[Hashable]) -> Any:
-        """Return a frame with these columns and no others; a series as it is."""
+        """Return the columns of these names only; a series is returned unchanged."""
 
     def is_column(self, obj: Any, name: Hashable, series: Any) -> bool:
         """Return whether a series is known to be the column of this name of a frame."""
@@ -180,7 +183,7 @@ CLASSES = (
     (OF_DASK, "dask.dataframe", "DataFrame"),
     (ARRAY_OF_DASK, "dask.array", "Array"),
 )
-"""Kinds of objects that are not in memory, and their classes by module and name."""
+"""The kinds of objects that are not in memory, with their classes by module and name."""
 
 
 @cache
@@ -194,12 +197,12 @@ def _kind_of(cls: type) -> int | None:
 
 def is_stream(obj: Any) -> bool:
     """Return whether an object is a stream."""
-    cls: Any = type(obj)  # mypy takes a class for unhashable
+    cls: Any = type(obj)  # mypy does not know that classes are hashable
     return _kind_of(cls) == STREAM
 
 
 def engine_of(*objs: Any) -> Engine:
-    """Return the engine of one or several frames or series: of streams if one is a stream, else of Dask if one is."""
+    """Return the engine of frames or series: of streams if one is a stream, or else of Dask if one is a collection."""
     classes: Iterable[Any] = map(type, objs)
     kinds = set(map(_kind_of, classes))
     if STREAM in kinds:
@@ -221,40 +224,40 @@ def _engine(kind: int) -> Engine:
 
 
 def run(obj: Any, operation: Any) -> Any:
-    """Return an operation on a frame or series: computed at once, or lazily for a Dask collection."""
+    """Run an operation on a frame or series: at once, or lazily for a Dask collection or a stream."""
     return getattr(engine_of(obj), operation.kind)(obj, operation)
 
 
 def methods_of(obj: Any) -> Any:
-    """Return the methods of ``.gpuscan``, whose answers are frames also for streams of tables."""
+    """Return the methods of ``.gpuscan`` that answer with frames, also for streams of tables."""
     return obj._frame_methods if is_stream(obj) else obj.gpuscan
 
 
 def meta_of(obj: Any) -> Any:
-    """Return a frame or series with the columns and the index of this one, which may have no rows."""
+    """Return a frame or series with the same columns and index, with or without rows."""
     return engine_of(obj).meta(obj)
 
 
 class ArrayEngine(Protocol):
-    """An engine for one kind of arrays: a module that has these functions."""
+    """An engine for one kind of arrays: a module with these functions."""
 
     def kind(self, obj: Any) -> type | None:
         """Return the class that arrays must share to be scanned together; None for arrays of other engines."""
 
     def meta(self, array: Any) -> Any:
-        """Return an array of NumPy or CuPy with the dtype and the number of dimensions, which may be empty."""
+        """Return a NumPy or CuPy array with the same dtype and number of dimensions; it may be empty."""
 
     def positions(self, array: Any) -> Any:
-        """Return an array of the library whose arrays positions in the array must be."""
+        """Return an array of the library that positions in the array must have."""
 
     def scan(self, arrays: Sequence[Any], carry: Any, codes: Any = None) -> Any:
-        """Return a carry over arrays along its axis; with `codes`, the group of each place along the axis."""
+        """Apply a carry to arrays along its axis; `codes` are the groups of the places along the axis."""
 
     def summed_area_table(self, x: Any, axes: Any = None, *, dtype: Any = None) -> Any:
         """Return the sum of all elements up to each one along some axes."""
 
     def window_sum(self, table: Any, lows: Any, highs: Any, axes: Any) -> Any:
-        """Return the sums of boxes between corners, from a table."""
+        """Return the sums of boxes, given by their corners, from a table."""
 
     def box_filter(
         self,
@@ -270,7 +273,7 @@ class ArrayEngine(Protocol):
 
 
 def array_engine_of(*arrays: Any) -> ArrayEngine:
-    """Return the engine of an array, or of several together."""
+    """Return the engine of arrays: that of Dask if one is a Dask array."""
     classes: Iterable[Any] = map(type, arrays)
     if ARRAY_OF_DASK in map(_kind_of, classes):
         with importing:
@@ -281,7 +284,7 @@ def array_engine_of(*arrays: Any) -> ArrayEngine:
 
 
 def check_in_memory(name: str, obj: Any, hint: str) -> None:
-    """Check that an argument is computed; raises a TypeError with a hint if it is lazy."""
+    """Raise a TypeError with a hint if an argument is a Dask collection."""
     dask = sys.modules.get("dask.base")
     if dask is not None and dask.is_dask_collection(obj):
         raise TypeError(f"{name} is a Dask collection; {hint}")

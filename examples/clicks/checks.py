@@ -12,7 +12,7 @@ import pandas as pd
 from .questions import FAILED, IDLE, RECENT, TOP
 
 USERS = 50
-"""Users whose sessions are compared."""
+"""The number of users with compared sessions."""
 
 
 def compare(output: Path, answers: dict[str, pd.DataFrame], partitions: int) -> None:
@@ -52,7 +52,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def begins(name: str, folder: Path, expected: pd.DataFrame) -> None:
-    """Compare the first rows of files, of which there may be fewer than of the log: Dask reads small ones together."""
+    """Compare the first rows of files; there may be fewer files than of the log, as Dask reads small ones together."""
     found, count = [], 0
     for file in files(folder):
         if count >= len(expected):

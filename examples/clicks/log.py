@@ -45,7 +45,7 @@ def partition(number: int, rows: int, users: int, seed: int) -> pd.DataFrame:
 
 
 def clicks(rows: int, partitions: int, seed: int) -> dd.DataFrame:
-    """Return a log of so many rows, which is made when it is computed."""
+    """Return a log of this many rows, which is made when it is computed."""
     cuts = np.linspace(0, rows, partitions + 1).astype(int)
     users = max(1, rows // CLICKS_A_USER)
     return dd.from_map(

@@ -1,4 +1,4 @@
-"""A file of flights a month, and a directory of running totals that follows them, also after a correction.
+"""One file of flights for each month, and a directory of running totals, which follows them even after a correction.
 
 Months come one by one. When December is in, July is written again: some flights had been left out. The directory
 computes again what came from July on, and DuckDB reads it and sums the last totals of the carriers.
@@ -35,7 +35,7 @@ def run(flights: pd.DataFrame, output: Path) -> None:
     by_month = dict(list(flights.groupby(flights.date.dt.month, sort=True)))
     for month, rows in by_month.items():
         known = rows[LEFT_OUT:] if month == CORRECTED else rows
-        known.to_parquet(months / f"{month}.parquet", index=False)  # 10 comes behind 9
+        known.to_parquet(months / f"{month}.parquet", index=False)  # 10 comes after 9
         totals(months).to_parquet(directory, state=True)
     print(f"{len(by_month)} months, one after another -> {directory}")
 

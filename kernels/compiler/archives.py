@@ -1,4 +1,4 @@
-"""Archives of compiled code: entries have the names of kernels, and the comment says what they were made of."""
+"""Archives of compiled code: entries have the names of kernels, and the comment identifies their sources."""
 
 from io import BytesIO
 from pathlib import Path
@@ -17,7 +17,7 @@ def write(path: Path, entries: dict[str, bytes], made_of: str) -> None:
 
 def opened(path: Path) -> ZipFile:
     """Return an archive, read into memory: forked processes would share a position in its file."""
-    import_late("lzma")  # which not every Python has
+    import_late("lzma")  # not every Python has it
     return ZipFile(BytesIO(path.read_bytes()))
 
 

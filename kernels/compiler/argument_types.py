@@ -42,7 +42,7 @@ class Nothing(Type):
 
 @dataclass(frozen=True)
 class Number(Type):
-    """The type of numbers, or of flags, of a dtype of NumPy's."""
+    """The type of numbers, or flags, of a NumPy dtype."""
 
     dtype: np.dtype
 
@@ -115,7 +115,7 @@ boolean, int64, uint32, uint64, float64 = (
 
 
 def record_type(kind: type, **fields: Type) -> Tuple:
-    """Return the type of a named tuple whose fields have these types."""
+    """Return the type of a named tuple with fields of these types."""
     return Tuple(tuple([fields[name] for name in kind._fields]), kind)  # type: ignore[attr-defined]
 
 
@@ -132,7 +132,7 @@ def to_numba(types: Iterable[Type]) -> tuple[Any, ...]:
 
 
 def from_numba(made: Any) -> Type:
-    """Return the type that stands for one of Numba's."""
+    """Return the type for one of Numba's types."""
     made = numba.types.unliteral(made)
     if isinstance(made, numba.types.BaseTuple):
         return Tuple(tuple(map(from_numba, made)), getattr(made, "instance_class", None))

@@ -26,7 +26,7 @@ _OURS = re.compile(rf"{re.escape(_NEW)}|[0-9a-f]{{64}}\.[a-z]+$")
 
 
 def folder() -> Path | None:
-    """Return the folder of the entries; None if it would be in a home folder and there is none."""
+    """Return the folder of the entries; None if it would be in the home folder and there is no home folder."""
     chosen = os.environ.get("DASK_GPUSCAN_CACHE")
     if chosen:
         chosen = os.path.expanduser(chosen)
@@ -38,12 +38,12 @@ def folder() -> Path | None:
 
 
 def read(key: str) -> bytes | None:
-    """Return the entry under `key`, or None without a whole one.
+    """Return the entry under `key`; None if there is no complete entry.
 
     Parameters
     ----------
     key : str
-        64 hexadecimal digits, a dot and what kind of entry it is: the name of the file.
+        The name of the file: 64 hexadecimal digits, a dot and the kind of the entry.
     """
     place = folder()
     try:
@@ -74,7 +74,7 @@ def write(key: str, content: bytes) -> None:
 
 
 def fate() -> str:
-    """Say whether an entry is kept now, and where, or why not."""
+    """Return a text that says whether entries are kept, and where, or why not."""
     try:
         place = _made()
         with tempfile.TemporaryFile(dir=place, prefix=_NEW):
@@ -89,7 +89,7 @@ def _not_kept(why: str) -> str:
 
 
 def _made() -> Path:
-    """Return the folder, which is made if need be; an OSError says why it cannot be used."""
+    """Return the folder, which is created if needed; an OSError says why it cannot be used."""
     place = folder()
     if place is None:
         raise FileNotFoundError(errno.ENOENT, "there is no home folder")
@@ -120,7 +120,7 @@ def _read_own(path: Path) -> bytes:
 
 
 def _digest(key: str, content: bytes) -> bytes:
-    """The digest holds the key, so the entry of another key is not valid."""
+    """Return the digest of an entry; it covers the key, so that the entry of another key is not valid."""
     return hashlib.sha256(key.encode() + b"\0" + content).digest()
 
 
@@ -140,7 +140,7 @@ def _warn(of: str) -> None:
 
 
 def _replace(path: Path, entry: bytes) -> None:
-    """Write a file, for its user only, under another name, and then give it its own."""
+    """Write a file that only its user may read, under another name, and then rename it."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=_NEW)
     try:
         with os.fdopen(handle, "wb") as file:

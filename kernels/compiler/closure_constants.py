@@ -1,8 +1,8 @@
-"""Numbers that a function captures, as its first parameters: one compiled function then serves all their values.
+"""Turns the numbers that a function captures into parameters, so that one compiled function serves all values.
 
-A number that decides which code there is stays a constant, as do all in a function that takes any number of arguments
-or keyword-only ones, has defaults that are no numbers, or calls itself. The text that is executed here contains names
-of a user's variables, and nothing else from users.
+A number that decides which code is compiled stays a constant. So do all numbers of a function with any number of
+arguments or keyword-only ones, with defaults that are not numbers, or that calls itself. The text that is executed here
+contains names of a user's variables, and nothing else from users.
 """
 
 import dis
@@ -21,7 +21,7 @@ from .late import analysis, compiler, numba, numba_ir
 
 @dataclass(frozen=True, eq=False)
 class Extracted:
-    """A function whose first parameters are numbers, and these numbers.
+    """A function with numbers as first parameters, and these numbers.
 
     ``function(*values, *elements)`` equals the original function of the elements that this one requires.
     """
@@ -116,7 +116,7 @@ def _template(
     numbers: tuple[str, ...],
     helpers: dict[str, Extracted],
 ) -> Function:
-    """Return a function whose first parameters are those of helpers, the numbers and the defaults."""
+    """Return a function with the parameters of helpers, the numbers and the defaults as first parameters."""
     form = tuple((n, len(h.values), held[n].__code__.co_argcount) for n, h in helpers.items())
     code = _template_code(function.__code__, numbers, form, len(function.__defaults__ or ()))
     kept = [value for name, value in held.items() if name not in (*numbers, *helpers)]
@@ -206,7 +206,7 @@ def _chooses(function: Function, template: Function) -> bool:
             _choosing.clear()
         try:
             _choosing[token] = _pruned(function) != _pruned(template)
-        except Exception:  # code that cannot be read is compiled, or refused, as it is
+        except Exception:  # code that cannot be read is left to the compiler
             _choosing[token] = True
     return _choosing.get(token, True)
 

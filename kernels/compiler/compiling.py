@@ -1,9 +1,9 @@
 """The lock of all compilations (Numba's own), and their reports: log, progress bar or terminal.
 
-A fork waits for the compilation under way, ours or its user's (`forks`). It is one lock, which a thread may take again:
-with two, a thread that forks while it compiles could wait for one that compiles and waits for it.
+A fork waits for a running compilation, ours or a user's (`forks`). There is one reentrant lock: with two locks, a
+thread that forks while it compiles could deadlock with another one that compiles.
 
-A kernel is compiled once a machine, as it is found in the cache from then on.
+A kernel is compiled once on each machine: later it is found in the cache.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ _waits: list[threading.Timer] = []
 def compiling() -> Iterator[None]:
     """Hold the lock while a kernel is looked up or compiled; then cancel messages that are not yet printed.
 
-    No garbage is collected: a compiler makes millions of objects, and a tenth of its time is spent looking.
+    Garbage collection is off: a compiler makes millions of objects, and would spend a tenth of its time on it.
     """
     with compile_lock:
         enabled = gc.isenabled()
@@ -55,10 +55,10 @@ def compiling() -> Iterator[None]:
 
 
 def say_compiling(what: str, target: str) -> None:
-    """Say that a kernel is about to be compiled, as it is not in the cache: within `compiling`.
+    """Report, within `compiling`, that a kernel will be compiled, as it is not in the cache.
 
     Listeners and the log get the message at once. Without listeners, a user at a terminal or in a notebook sees a line
-    if it takes long.
+    if the compilation takes long.
     """
     message = f"compiling {what} for {target}, once"
     logging.getLogger("dask_gpuscan").info(message)
@@ -76,14 +76,14 @@ def _is_watched() -> bool:
     if os.environ.get("DASK_GPUSCAN_QUIET") or multiprocessing.parent_process() is not None:
         return False
     notebook = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    with contextlib.suppress(AttributeError, ValueError):  # it is none, closed, or a stand-in
+    with contextlib.suppress(AttributeError, ValueError):  # None, closed, or a substitute
         return notebook is not None or sys.stderr.isatty()
     return False
 
 
 @lru_cache(maxsize=1024)
 def _tell(what: str, target: str) -> None:
-    """Print the line once, for however many kernels."""
+    """Print the line once for all kernels."""
     text = f"dask-gpuscan: compiling {what} for {target}; it is {cache.fate()}"
-    with contextlib.suppress(OSError, ValueError):  # of a standard error that is closed
+    with contextlib.suppress(OSError, ValueError):  # the standard error is closed
         print(text, file=sys.stderr, flush=True)

@@ -1,10 +1,10 @@
 """Linked kernels: an engine, compiled once for all operators of a form, and the functions of one operator.
 
 Most of a kernel's compile time goes into the walk, which is the same for all operators with as many fields in their
-states and answers, whatever numbers these are. So a kernel is compiled with a *form* in the place of each operator,
-whose functions are undefined symbols, and with *elements* in the place of its numbers (`symbols`); that is kept as LLVM
-code, simplified but not vectorised. For another operator only its functions are compiled: they are linked into the
-engine and inlined, and all is optimised, as if it had been compiled at once.
+states and answers, of any types. So a kernel is compiled with a *form* instead of each operator: its functions are
+undefined symbols, and its numbers are *elements* (`symbols`). The result is kept as LLVM code, simplified but not
+vectorised. For an operator only its functions are compiled: they are linked into the engine and inlined, and all is
+optimised, as if it had been compiled at once.
 """
 
 import hashlib
@@ -92,12 +92,12 @@ def operators_of(kinds: tuple[Any, ...]) -> list[Linkable]:
 
 
 class _Formed:
-    """Types of a kernel's arguments with elements in the place of operators' numbers, and forms in that of operators.
+    """The types of a kernel's arguments, with elements instead of operators' numbers, and forms instead of operators.
 
     Parameters
     ----------
     operators
-        Those among the types.
+        The operators among the types.
     """
 
     def __init__(self, operators: list[Linkable]) -> None:
@@ -162,7 +162,7 @@ class _Formed:
 
 
 def _replaced(kind: Any, forms: dict[Any, Form]) -> Any:
-    """Return a type with forms in the place of operators."""
+    """Return a type with forms instead of operators."""
     if isinstance(kind, types.BaseTuple) and len(kind):
         inner = [_replaced(each, forms) for each in kind]
         return types.BaseTuple.from_types(inner, getattr(kind, "instance_class", None))
@@ -170,7 +170,7 @@ def _replaced(kind: Any, forms: dict[Any, Form]) -> Any:
 
 
 def _engine_of(function: Any, arguments: tuple[Any, ...]) -> bytes:
-    """Compile an engine; return it as it is kept.
+    """Compile an engine; return its bytes.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _engine_of(function: Any, arguments: tuple[Any, ...]) -> bytes:
     simplify = partial(optimize, loop_vectorize=False, slp_vectorize=False, opt=2, cost="cheap")
     simplify(made.library.codegen, module)
     moving = [f.name for f in module.functions if has_elements_in_memory(str(f))]
-    # only now: loops of functions that are inlined before they are simplified are slower
+    # only now, as loops of functions that are inlined before they are simplified are slower
     if moving := [name for name in moving if name not in names]:
         module = llvm.parse_assembly(inlined(str(module), moving))
         simplify(made.library.codegen, module)
@@ -207,7 +207,7 @@ def _engine_of(function: Any, arguments: tuple[Any, ...]) -> bytes:
         raise Unlinkable("it has numbers of the operator's in memory")
     for function in module.functions:
         for block in function.blocks:
-            block.name = ""  # which may be hundreds of characters
+            block.name = ""  # it may have hundreds of characters
     asked = [SYMBOLS[f.name] for f in module.functions if f.is_declaration and f.name in SYMBOLS]
     held = (
         fndesc,
@@ -225,7 +225,7 @@ COMPILERS = f"{numba.__version__} {llvmlite.__version__}"
 
 
 def kept_engine(function: Any, arguments: tuple[Any, ...], key_of: Any) -> bytes:
-    """Return an engine as it is kept: in the pack, on disk, or from now on."""
+    """Return the bytes of an engine from the pack or from disk, or compile and keep it."""
     kept = pack.engine(engine_name(function, arguments), COMPILERS)
     if kept is None:
         key = key_of(arguments, "engine")
@@ -264,7 +264,7 @@ def linked(
     engine
         The dispatcher of the kernel without machine code.
     operators
-        Those among the arguments.
+        The operators among the arguments.
     arguments
         The types of the kernel's arguments.
     key_of : callable
@@ -272,7 +272,7 @@ def linked(
     context
         Numba's target.
     library
-        An empty one, for the kernel.
+        An empty library for the kernel.
     """
     formed = _Formed(operators)
     kinds, numbers = formed.formed(engine.py_func, arguments), tuple(formed.numbers)

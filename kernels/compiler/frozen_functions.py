@@ -13,22 +13,22 @@ import numpy as np
 from .function_fingerprint import Function, codes, global_names, names, operations
 
 FROZEN = "<frozen>"
-"""The module of frozen functions: none that can be imported, so that cloudpickle writes the functions themselves.
+"""The module of frozen functions. It cannot be imported, so that cloudpickle writes the functions themselves.
 
-For a function without a module, it looks up the name in all loaded modules, some of which then load others.
+For a function without a module, cloudpickle looks for its name in all loaded modules, and some then load others.
 """
 
 
 def freeze(function: Function) -> Function:
     """Return a copy of a function that keeps what its globals, closure and defaults hold now, at any depth.
 
-    Arrays are copied and functions that are compiled already are taken as they were written. The content of
-    modules is not copied; its changes show in the fingerprint.
+    Arrays are copied, and compiled functions are replaced by their Python functions. The content of modules is not
+    copied; its changes show in the fingerprint.
 
     Raises
     ------
     TypeError
-        If it uses something that may change and cannot be copied for a compiler: a list, a CuPy array.
+        If it uses something that may change and cannot be copied for a compiler, such as a list or a CuPy array.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def _own(function: Function, name: str, value: Any) -> Any:
 
 
 _REFUSED = (list, set, dict, bytearray, memoryview, functools.partial, types.MethodType)
-"""Types that a function might use, but compilers cannot use, or not with the content of now."""
+"""Types that a function might use, but that compilers cannot use, or not with their present content."""
 
 
 def rebuild(function: Function, compile_: Callable[[Function], Any]) -> Any:
@@ -111,7 +111,7 @@ def _rebuild(
     keep: Callable[[Function, str, Any], Any],
     done: dict[Any, Any],
 ) -> Any:
-    """Copy a function and compile the copy; `keep` returns what it uses in place of values that are no functions."""
+    """Copy a function and compile the copy; `keep` returns replacements of values that are not functions."""
     if function in done:
         return done[function]
     for name in _LOCKING & set(names(function.__code__)):
@@ -149,11 +149,11 @@ def _rebuild(
 
 
 _LOCKING = {"print", "objmode"}
-"""Names that take Python's lock in compiled code, which the thread that started it may hold."""
+"""Names that take Python's lock in compiled code, although the thread that called it may hold the lock."""
 
 
 def _written(value: Any) -> Any:
-    """The function that its user has written, where it is compiled already."""
+    """The Python function of a compiled function."""
     return getattr(value, "py_func", value)
 
 

@@ -1,8 +1,7 @@
 """Python functions as content: a fingerprint that follows their code and everything that it uses.
 
-Two functions with the same code, constants, defaults, closure and helpers have the same fingerprint
-wherever and whenever they were defined, which is what graph names and kernel caches need. Comments, docstrings and
-line numbers are no content.
+Two functions with the same code, constants, defaults, closure and helpers have the same fingerprint, wherever and
+whenever they were defined: graph names and kernel caches need this. Comments, docstrings and line numbers do not count.
 """
 
 import dis
@@ -44,7 +43,7 @@ def fingerprint(*parts: Any) -> str:
 
 
 class Registry(dict[Any, Any]):
-    """Values by names that stand for their content; it grows, so functions that look there do not depend on it."""
+    """Values by names that identify their content, so that functions that look there need not depend on it."""
 
 
 OVERLOAD = "compiled_as"
@@ -54,7 +53,7 @@ _LIBRARIES = frozenset(
     "abc builtins cmath collections contextlib dataclasses dis functools itertools llvmlite logging math numba numpy "
     "operator re scipy threading typing".split()
 )
-"""Packages whose code is known by name, as a kernel's key has their versions."""
+"""Packages that are identified by name, as a kernel's key has their versions."""
 
 
 class _Walk:
@@ -96,7 +95,7 @@ class _Walk:
         elif hasattr(value, "__wrapped__"):  # an intrinsic, a cache
             yield from self._all("wrapper", kind, value.__wrapped__)
         elif isinstance(value, type):
-            getattr(value, "__dataclass_fields__", None)  # which has its methods written
+            getattr(value, "__dataclass_fields__", None)  # generates late methods
             content = {k: v for k, v in vars(value).items() if _says_what_it_does(k, v)}
             yield from self._all("class", value.__qualname__, value.__bases__, content)
         elif isinstance(value, (tuple, list)):
@@ -142,7 +141,7 @@ class _Walk:
         yield from map(self.digest, [vars(function).get(OVERLOAD)])
 
     def _used(self, value: Any, code: types.CodeType) -> Iterator[str]:
-        """Yield the content of a value that code uses; of a module, of what the code may take from it, at any depth."""
+        """Yield the content of a value that code uses; for a module, of the attributes that the code may use."""
         value = _known(value)
         yield self.digest(value)
         if type(value) is types.ModuleType and value.__name__.split(".")[0] not in _LIBRARIES:
@@ -170,7 +169,7 @@ def _is_library(value: Any) -> bool:
 
 
 def _says_what_it_does(name: str, value: Any) -> bool:
-    """Whether an attribute of a class is its author's; others come and go, as Python keeps some for itself."""
+    """Whether an attribute of a class was written by its author; Python adds and removes others."""
     return not name.startswith("__") or isinstance(value, (types.FunctionType, classmethod))
 
 

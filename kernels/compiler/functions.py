@@ -1,6 +1,6 @@
-"""Functions of the engine, which are compiled when a kernel is asked for that no pack has.
+"""Functions of the engine, which are compiled when a kernel is needed that no pack has.
 
-Kernels and what they call are Python functions. Numba sees each when it compiles one that calls it.
+Kernels and the functions that they call are Python functions. Numba compiles each with its first caller.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ class Function(LateFunction):
 
     @property
     def made(self) -> Any:
-        """The dispatcher or the intrinsic that Numba has made of it."""
+        """Numba's dispatcher or intrinsic of the function."""
         if self._made is None:
             with compiling.compile_lock:  # one for all threads
                 self._made = self._made or getattr(jit, self._make)(self.py_func, *self._how)
@@ -67,15 +67,15 @@ class External:
 INPUTS, STATES, ANSWERS = "inputs", "states", "answers"
 
 ROLES: dict[Any, dict[str, Any]] = Registry()
-"""Which numbers of an operator the fields of a record, or arguments of a kernel, hold: its inputs, states or answers.
+"""The numbers of an operator that fields of a record, or arguments of a kernel, hold: its inputs, states or answers.
 
-The operator is the last one before them, reading arguments from first to last. The role of an operator itself is the
-type of its states, if nothing holds any.
+The operator is the last one before them among the arguments. If nothing holds states, the role of the operator itself
+is the type of its states.
 """
 
 
 def njit(function: Any, options: dict[str, Any] = OPTIONS) -> Any:
-    """Let a function be compiled where compiled code calls it."""
+    """Mark a function for compilation when compiled code calls it."""
     return Function(function, "dispatcher", options)
 
 
@@ -91,7 +91,7 @@ def cached_njit(
 
 
 def intrinsic(function: Any, prefer_literal: bool = False) -> Any:
-    """Let a function write LLVM code where compiled code calls it; with `prefer_literal` it gets constants as such."""
+    """Mark a function that writes LLVM code where compiled code calls it; with `prefer_literal` it gets constants."""
     return Function(function, "made_intrinsic", prefer_literal)
 
 
@@ -100,7 +100,7 @@ overloads: dict[Any, Any] = Registry()
 
 
 def overloaded(function: Any) -> Any:
-    """Compile in place of `function` what the decorated function returns for the types of its arguments."""
+    """Compile, instead of `function`, the function that the decorated one returns for the types of arguments."""
 
     def register(choose: Any) -> Any:
         setattr(function, OVERLOAD, choose)
@@ -117,7 +117,7 @@ def load_kernel(function: Function, arguments: tuple[Type, ...]) -> pack.Kernel:
 
 
 def answer_of(function: Function, arguments: tuple[Type, ...], ask: Callable[[], Any]) -> Type:
-    """Return the type that a kernel answers with, without its machine code: from the pack, from disk, or by `ask`."""
+    """Return the type of a kernel's answer without loading its machine code: from the pack, from disk, or by `ask`."""
     found = pack.answer(function, arguments)
     if found is not None:
         return found

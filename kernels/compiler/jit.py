@@ -1,7 +1,7 @@
 """Numba's compiler for the engine, and its machine code on disk.
 
-Numba's own cache loads whatever its files hold, and an index and its files can be mixed up. So `cache` keeps
-each kernel as an entry of its own, which is checked before anything is made of it.
+Numba's own cache does not check its files, and its index may not fit them. So `cache` keeps each kernel as one entry,
+which is checked before it is used.
 """
 
 import contextlib
@@ -67,7 +67,7 @@ WRAPPER = "_ZN7cpython"
 
 
 class _EntryLibrary(JITCodeLibrary):
-    """LLVM code that is optimised once, when all that it calls is linked into it."""
+    """LLVM code that is optimised once, after all called functions were linked into it."""
 
     def add_ir_module(self, ir_module: Any) -> None:
         """Add LLVM code; functions that unpack arguments are not optimised, which saves a fifth of the time."""
@@ -96,7 +96,7 @@ class _FormedLibrary(_EntryLibrary):
 
 
 class _LinkedLibrary(_EntryLibrary):
-    """LLVM code that is linked into that of its callers, optimised there, and has no machine code of its own."""
+    """LLVM code that is linked into its callers and optimised there, without machine code of its own."""
 
     def _optimize_final_module(self) -> None: ...
 
@@ -142,14 +142,14 @@ IDLE: frozenset[Any] = frozenset({
     FindLiterallyCalls, InlineClosureLikes, InlineInlinables, InlineOverloads, IRLegalization,
     LiteralPropagationSubPipelinePass, LiteralUnroll, MakeFunctionToJitFunction, NopythonRewrites, WithLifting,
 })  # fmt: skip
-"""Numba's passes that do nothing in functions that make no arrays, yet take a tenth of the time: they are for functions
-within functions, comprehensions, expressions of arrays, and code to inline or unroll."""
+"""Numba's passes that do nothing in functions that make no arrays, but take a tenth of the time: they are for functions
+within functions, comprehensions, array expressions, and code to inline or unroll."""
 
 
 class _EntryCompiler(Compiler):
     """Numba's compiler for functions that are called by Python or by address.
 
-    Its own optimises each function alone as well, and again in each of its callers.
+    Unlike Numba's own, it does not optimise each function separately before it is optimised in its callers.
     """
 
     lowering: type[NativeLowering] = _EntryLowering
@@ -169,7 +169,7 @@ class _EntryCompiler(Compiler):
 class _LinkedCompiler(_EntryCompiler):
     """Numba's compiler for functions that only compiled code calls.
 
-    Its own makes machine code of each function as soon as it is compiled, though callers hold a copy of what they call.
+    Unlike Numba's own, it makes no machine code of such functions, as callers have copies of their LLVM code.
     """
 
     lowering = _LinkedLowering
@@ -187,7 +187,7 @@ def dispatcher(function: Any, options: dict[str, Any]) -> Any:
 
 
 def cached_dispatcher(function: Any, options: dict[str, Any], linked: bool) -> Any:
-    """Return the dispatcher of a function whose machine code is kept on disk."""
+    """Return a dispatcher that keeps the machine code of its function on disk."""
     compiled = dispatcher(function, options)
     compiled._cache = _KernelCache(compiled)
     if linked:
@@ -235,7 +235,7 @@ def load(function: Any, arguments: tuple[Any, ...]) -> Kernel:
 
 
 def answer(function: Any, arguments: tuple[Any, ...], ask: Callable[[], Any]) -> Any:
-    """Return the type that a kernel answers with, without its machine code: from disk, or by `ask`."""
+    """Return the type of a kernel's answer without loading its machine code: from disk, or by `ask`."""
     known = function._cache.answers
     if arguments not in known:
         with compiling():
@@ -245,9 +245,9 @@ def answer(function: Any, arguments: tuple[Any, ...], ask: Callable[[], Any]) ->
 
 
 def _give_environments(kernel: Any) -> None:
-    """Let functions linked into a kernel raise errors with values in their text, for which Numba needs environments.
+    """Give environments to the functions of a kernel, which Numba needs for errors with values in their messages.
 
-    Numba gives one to functions with machine code of their own, and not to those of a kernel that is found on disk.
+    Numba gives them only to functions with their own machine code, and not to those of a kernel from disk.
     """
     library, codegen = kernel.library, kernel.library.codegen
     for module in (library._final_module, library._shared_module):
@@ -295,7 +295,7 @@ class _KernelCache(_Cache):
             kernel_cache.write(self.key(sig), dumps(compiled._reduce()))
 
     def answer(self, arguments: Any, ask: Callable[[], Any]) -> Any:
-        """Return the type of the answer, which is kept."""
+        """Return the type of the answer, and keep it on disk."""
         key = self.key(arguments, "type")
         content = kernel_cache.read(key)
         with contextlib.suppress(Exception):  # whole, and not a type
@@ -306,7 +306,7 @@ class _KernelCache(_Cache):
         return answer
 
     def key(self, sig: Any, kind: str = "cpu") -> str:
-        """Return the key of the entry, which differs between kernels of different machine code."""
+        """Return the key of an entry: kernels with different machine code have different keys."""
         reached = fingerprint(self._function, *_reached_by_types(sig))
         content = repr((_environment(), self._function.__module__, self._name, reached))
         return f"{hashlib.sha256(content.encode()).hexdigest()}.{kind}"
@@ -333,7 +333,7 @@ class _LinkingCompiler(_FunctionCompiler):
             library.enable_object_caching()
             try:
                 return linked(self._engine, operators, args, self._kept.key, context, library)
-            except Exception as error:  # compiling the whole reports what is wrong with an operator
+            except Exception as error:  # compiling the whole kernel reports errors of an operator
                 logging.getLogger(__name__).info("%s is compiled as a whole: %r", name, error)
         return super()._compile_core(args, return_type)
 
@@ -358,7 +358,7 @@ def _leaves(kinds: Any) -> Iterator[Any]:
 
 
 def _reached_by_types(kinds: Any) -> Iterator[Any]:
-    """Yield the names of types, which hold the content of operators, and what compiled code finds by a type."""
+    """Yield the names of types, which identify operators, and what compiled code looks up by a type."""
     for kind in kinds:
         yield kind.name
         if isinstance(kind, types.BaseTuple):

@@ -1,4 +1,4 @@
-"""Numba and LLVM, imported when something is compiled: a kernel that came as machine code needs neither."""
+"""Imports Numba and LLVM when something is compiled: a kernel in a pack needs neither."""
 
 from types import ModuleType
 from typing import Any

@@ -1,4 +1,4 @@
-"""Listeners of compilations, such as progress bars; to listen imports no compiler."""
+"""Listeners of compilations, such as progress bars; this module imports no compiler."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -31,12 +31,12 @@ def struct_value(struct: Any) -> Any:
 
 
 def status_of(context: Any, builder: Any, code: Any, error: Any) -> Any:
-    """Return the status of a call that ended with this code and, if it raised, this error."""
+    """Return the status of a call, given its code and, if it raised, its error."""
     return context.call_conv._get_return_status(builder, code, error)
 
 
 def optimize(codegen: Any, module: Any, **options: Any) -> None:
-    """Run Numba's passes over LLVM code; those of Numba before 0.62 need no builder."""
+    """Run Numba's passes on LLVM code; before Numba 0.62 they need no builder."""
     made = codegen._module_pass_manager(**options)
     passes, builder = made if isinstance(made, tuple) else (made, None)
     passes.run(module, *([builder] if builder else []))

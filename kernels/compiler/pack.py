@@ -1,8 +1,8 @@
 """Kernels that came with the package as machine code: a *pack*, one library for each level of processors.
 
-`make pack` writes it, and each kernel has a name there that is the same under every version of Python and Numba: of
-its function, and of the types of its arguments. An operator's functions are identified by their place in the package
-and by what they capture; users' own operators have no such name. A pack serves only the sources that it was made of.
+`make pack` writes it. The name of a kernel, made of its function and the types of its arguments, is the same in every
+version of Python and Numba. An operator's functions are identified by their place in the package and by what they
+capture; users' operators have no such name. A pack is used only with the sources that it was made from.
 """
 
 import ctypes
@@ -29,16 +29,16 @@ from . import argument_types as types
 from .frozen_functions import named_globals
 
 FOLDER = Path(__file__).with_name("packed")
-"""Where the pack is, if there is one."""
+"""The folder of the pack, if there is one."""
 
 INDEX = "pack.json"
-"""The file that says what the pack is of: its system, the digest of its sources, and the digest of each other file."""
+"""The file with the pack's system, the digest of its sources, and the digest of each other file."""
 
 ANSWERS = "answers.json"
-"""The file with the types that functions answer with: a format for the name of each."""
+"""The file with the types of functions' answers: a format for each name."""
 
 ENGINES = "engines.zip"
-"""The archive of engines, into which operators are linked (forms.py): only for the Numba that it was made by."""
+"""The archive of engines, into which operators are linked (forms.py); only for the Numba version that made it."""
 
 CALL = "call.abi3.so"
 """The module that calls kernels (call.c); Windows takes any ending."""
@@ -46,7 +46,7 @@ CALL = "call.abi3.so"
 KINDS: dict[str, types.Type] = {"N": types.none} | {
     letter: types.Number(np.dtype(np.dtype(letter).name)) for letter in "?bhiqBHIQfd"
 }
-"""The letters of formats: C's types that have as many bits on all systems, as NumPy's own dtypes."""
+"""The letters of formats: C types with the same number of bits on all systems, and their NumPy dtypes."""
 
 LETTERS = {kind.name: letter for letter, kind in KINDS.items()}
 
@@ -63,7 +63,7 @@ LEVELS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Kernel:
-    """A compiled function: its caller, the type of its answer, and where it is, if it is called by address."""
+    """A compiled function: its caller, the type of its answer, and its address, if it is called by address."""
 
     entry_point: Any
     answer: types.Type
@@ -89,21 +89,21 @@ def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
 
 
 def answer(function: Any, arguments: tuple[Any, ...]) -> types.Type | None:
-    """Return the type that a function answers with, if the pack knows it: it need not have machine code for that."""
+    """Return the type of a function's answer, if the pack knows it, which it may even without machine code."""
     asked = _asked(function, arguments)
     form = None if asked is None else asked[3][ANSWERS].get(asked[0])
     return None if form is None else _type_of(form)
 
 
 def engine(name: str, compilers: str) -> bytes | None:
-    """Return an engine of the pack, if it has it and these are the compilers that it was made by."""
+    """Return an engine of the pack, if the pack has it and was made by these compilers."""
     archive = _engines()
     made_by = "" if archive is None else archive.comment.decode()
     return archives.entry(archive, name) if made_by == compilers else None
 
 
 def _asked(function: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Return the name of a kernel, and the answer of `_opened`; None without a pack, or where it has no name there."""
+    """Return the name of a kernel and the answer of `_opened`; None without a pack, or if it has no name in packs."""
     opened = _opened()
     name = None if opened is None else name_of(function, arguments)
     return None if name is None else (name, *opened)
@@ -186,7 +186,7 @@ def _open(index: Any) -> Any:
 
 
 def _checked(name: str, files: dict[str, str]) -> Path:
-    """Return the path of a file that is whole."""
+    """Return the path of a file, after a check of its digest."""
     if digest((FOLDER / name).read_bytes()) != files[name]:
         raise ValueError(f"{name} is damaged")
     return FOLDER / name
@@ -200,7 +200,7 @@ def _call_module(files: dict[str, str]) -> Any:
 
 
 def _level(files: dict[str, str], best: int) -> str:
-    """Return the library for the best level up to this one of x86-64, or for others than x86-64."""
+    """Return the library for the best level of x86-64 up to this one, or for another architecture."""
     for level in LEVELS:
         number = int(level[-1]) if level[0] == "x" else 0
         if library_of(level) in files and number <= best:
@@ -210,11 +210,11 @@ def _level(files: dict[str, str], best: int) -> str:
 
 def library_of(level: str) -> str:
     """Return the name of the library for a level of processors."""
-    return f"{level}.so"  # Windows takes a name without an ending for another one
+    return f"{level}.so"  # on Windows, names need an ending
 
 
 def sources(folder: Path) -> str:
-    """Return a digest of all modules that kernels of the CPU may be made of, but for operators that `ops` has."""
+    """Return a digest of all modules that CPU kernels may be made from, except operators in `ops`."""
     found = hashlib.sha256()
     rooms = ("*.py", "compiler/*.py", "operators/*.py", "cpu/**/*.py")
     for path in sorted(path for room in rooms for path in folder.glob(room)):
@@ -230,7 +230,7 @@ class Foreign(Exception):
 
 
 def name_of(function: Any, arguments: tuple[Any, ...]) -> str | None:
-    """Return the name of a kernel in packs; None if it uses functions that are not the package's."""
+    """Return the name of a kernel in packs; None if it uses functions of other packages or users."""
     plain = function.py_func
     try:
         content = plain.__module__, plain.__qualname__, [kind.name for kind in arguments]
@@ -240,7 +240,7 @@ def name_of(function: Any, arguments: tuple[Any, ...]) -> str | None:
 
 
 def is_of_package(function: Any) -> bool:
-    """Return whether a function is the package's: tests ensure that no number alone chooses a branch in these."""
+    """Return whether a function belongs to the package: tests ensure that no number alone chooses a branch in it."""
     try:
         return bool(_file(function.__code__.co_filename))
     except Foreign:
@@ -248,12 +248,12 @@ def is_of_package(function: Any) -> bool:
 
 
 def content_name(*content: Any) -> str:
-    """Return a name of functions of the package, and of what they capture.
+    """Return a name for functions of the package and the values that they capture.
 
     Raises
     ------
     Foreign
-        If one of them is a user's, or captures what has no such name.
+        If a function is a user's, or captures a value without such a name.
     """
     return digest("\0".join(_content(content, ())).encode())
 
@@ -288,7 +288,7 @@ _WRITTEN = "<dask_gpuscan wrote "
 
 
 def written(text: str, mode: str = "eval") -> CodeType:
-    """Compile Python that the package has written: its functions are known by the text."""
+    """Compile Python code that the package has generated: its functions are identified by the text."""
     return compile(text, f"{_WRITTEN}{text}>", mode)
 
 
@@ -315,6 +315,6 @@ def _file(name: str) -> str:
         if path.is_relative_to(root):
             try:
                 return f"{path.relative_to(root).as_posix()} {digest(path.read_bytes())}"
-            except OSError:  # of a package without sources, or in an archive
+            except OSError:  # the package has no sources, or is in an archive
                 break
     raise Foreign(name)

@@ -1,10 +1,10 @@
 """Symbols of an engine: functions that it calls, and that are generated when operators are linked into it.
 
-The numbers of an operator's inputs, states and answers are *elements* in an engine, whatever their types are. Each is
-an integer in LLVM, of a width that no number has: the engine only moves it and hands it to symbols. When operators are
-linked, the types of their numbers replace those integers in the engine's LLVM code, which then is the same code as if
-all had been compiled at once. Only where functions answer with elements in memory, these lie as far apart as the
-integers do: offsets are known when the engine is made, and numbers are no larger.
+The numbers of an operator's inputs, states and answers are *elements* in an engine, of any type. In LLVM each is an
+integer of a width that no number has: the engine only moves it and passes it to symbols. When operators are linked, the
+types of their numbers replace these integers in the LLVM code, which is then the same as if all had been compiled at
+once. Only elements that functions return in memory lie as far apart as the integers, as offsets are known when the
+engine is made, and numbers are smaller.
 """
 
 import hashlib
@@ -29,10 +29,10 @@ IDENTITY = "identity"
 """The name of the function that returns an operator's identity."""
 
 WIDTH, STEP = 1024, 128
-"""The bits of the first element, and by how many each other one is wider: there is no padding between elements."""
+"""The bits of the first element, and the bits by which each next one is wider: there is no padding between elements."""
 
 MOST = 70
-"""How many elements an engine can have."""
+"""The largest number of elements of an engine."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Symbol:
 
     @property
     def may_raise(self) -> bool:
-        """Whether it is a function of an operator's, which answers with a status as well."""
+        """Whether it is a function of an operator, which also returns a status."""
         return self.place is not None and self.name != IDENTITY
 
     def __str__(self) -> str:
@@ -57,14 +57,14 @@ class Symbol:
 
 
 SYMBOLS = Registry()
-"""Symbols by name; as many as there are forms of states."""
+"""Symbols by name."""
 
 Numbers = tuple[Any, ...]
 """The types of an engine's elements."""
 
 
 class Element(types.Type):
-    """The type of a number in an engine that is made for numbers of any type."""
+    """The type of a number of any type in an engine."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -100,7 +100,7 @@ class Elements(types.Array):
 
 
 def call(symbol: Symbol, context: Any, builder: Any, values: Any) -> Any:
-    """Generate a call of a symbol, which is known from now on."""
+    """Generate a call of a symbol, and register the symbol."""
     SYMBOLS.setdefault(str(symbol), symbol)
     return builder.call(_declared(symbol, None, context, builder.module), values)
 
@@ -115,7 +115,7 @@ def call_or_raise(symbol: Symbol, context: Any, builder: Any, values: Any) -> An
 
 
 def _declared(symbol: Symbol, numbers: Numbers | None, context: Any, module: Any) -> Any:
-    """Return the function of a symbol: with `numbers`, as it is linked into an engine that is made for these."""
+    """Return the function of a symbol; with `numbers`, as it is linked into an engine for these types."""
     answer, *taken = [_type(each, numbers, context) for each in (symbol.answer, *symbol.kinds)]
     if symbol.may_raise:
         status = ir.IntType(32), excinfo_t.as_pointer()
@@ -126,7 +126,7 @@ def _declared(symbol: Symbol, numbers: Numbers | None, context: Any, module: Any
 def _type(kind: Any, numbers: Numbers | None, context: Any) -> Any:
     """Return the LLVM type of an argument or the answer of a symbol.
 
-    Numba has an array for a tuple of numbers of one type. An engine does not know whether they are, and has a struct.
+    Numba has an array for a tuple of numbers of one type. An engine has a struct, as it does not know the types.
     """
     if numbers is None:
         return context.get_value_type(kind)
@@ -143,7 +143,7 @@ def _type(kind: Any, numbers: Numbers | None, context: Any) -> Any:
 
 
 def of_numbers(kind: Any, numbers: Numbers) -> Any:
-    """Return a type with those of the numbers in the place of elements."""
+    """Return a type with the types of numbers instead of elements."""
     if isinstance(kind, types.BaseTuple):
         return types.BaseTuple.from_types([of_numbers(each, numbers) for each in kind])
     if isinstance(kind, types.CPointer):
@@ -163,7 +163,7 @@ _MOVED = re.compile(
 
 
 def has_elements_in_memory(code: str) -> bool:
-    """Return whether LLVM code moves elements in memory in another way than one by one."""
+    """Return whether LLVM code moves elements in memory other than one by one."""
     return _MOVED.search(code) is not None
 
 
@@ -177,8 +177,8 @@ def inlined(code: str, names: list[str]) -> str:
 def cut(code: str, wrapper: str) -> list[str]:
     """Return LLVM code in pieces; every second one is an element's type.
 
-    In memory elements lie as far from one another as their own types do: where it is laid out, these stay. Only in the
-    wrapper, which is not optimised, it is laid out for the numbers.
+    Elements lie in memory as far apart as their own types do, which therefore stay in layouts of memory. Only in the
+    wrapper, which is not optimised, memory is laid out for the numbers.
     """
     code = _PHI.sub(lambda phi: phi[0].replace("[ 0,", "[ zeroinitializer,"), code)
     pieces, stays = [""], False
@@ -192,7 +192,7 @@ def cut(code: str, wrapper: str) -> list[str]:
 
 
 def with_numbers(pieces: list[str], numbers: Numbers, context: Any) -> str:
-    """Return LLVM code that was cut, with the types of numbers in the place of elements'."""
+    """Return LLVM code that was cut, with the types of numbers instead of elements."""
     names = {
         f"i{WIDTH + STEP * k}": str(context.get_value_type(kind)) for k, kind in enumerate(numbers)
     }

@@ -1,7 +1,7 @@
 """The default backend (`backends.Backend`): the primitives as Numba functions on NumPy arrays.
 
-What primitives share is in ``core/``, to be read first; each other folder has one theme. It must never import Dask,
-pandas or CuPy.
+Read ``core/`` first, which all primitives share; each other folder has one theme. It must not import Dask, pandas or
+CuPy.
 """
 
 from .asof import asof

@@ -1,7 +1,7 @@
 """As-of matches of NumPy arrays: each thread walks a part of both sides in their order.
 
-With codes, a table has the last row of each code. Each part starts from the table of what comes before it: the largest
-row of each code in any part before.
+With codes, a table has the last row of each code. Each part starts from the table of the rows before it: the largest
+row of each code in any earlier part.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -22,16 +22,17 @@ from .core.memory import borrow, take_ticket
 from .sort.sorted_values import is_sorted
 
 WORK = 4
-"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+"""The work of a row in elements of a scan, which decides how many rows are worth a thread."""
 
 SLICE = 1 << 14
-"""Rows that a thread takes at once, where there are no codes."""
+"""Rows that a thread takes at once, if there are no codes."""
 
 SIMILAR = 3
 """The greatest ratio of the sides' rows at which they are merged without branches.
 
-Beyond it most comparisons can be predicted. Milliseconds of 10**7 rows on two cores, with branches and without: as many
-on the right, in no pattern, 71, 34; a twentieth 18, 22. Of 10**6 rows, a half 4.7, 2.7; a quarter 3.2, 3.4.
+Beyond it most comparisons are predictable. Milliseconds for 10**7 left rows on two cores, with and without branches:
+for as many right rows in random order 71, 34; for a twentieth 18, 22. For 10**6 left rows: half as many 4.7, 2.7; a
+quarter 3.2, 3.4.
 """
 
 ROWS = array_type(WORD)
@@ -43,7 +44,7 @@ def asof(
     """Return the row of the right side for each of the left; see `kernels.asof`."""
     if not is_sorted(right, None):
         raise Unsorted("right must not decrease")
-    if not len(left):  # an empty frame, which stands for others, needs no kernel
+    if not len(left):  # an empty frame needs no kernel
         return np.empty(0, WORD)
     rows, *other = [
         _one_way(left, right, codes, groups, options.exact, forward) for forward in options.ways
@@ -59,7 +60,7 @@ def asof(
 def _one_way(
     left: np.ndarray, right: np.ndarray, codes: Any, groups: int, exact: bool, forward: bool
 ) -> np.ndarray:
-    """Return the nearest row of the right side on one side of each row of the left, -1 where none is."""
+    """Return the nearest right row before (or after) each left row; -1 if there is none."""
     rows = empty(len(left), WORD)
     step = -1 if forward else 1
     sides = [a[::step] for a in (left, right, *(codes or ()))]
@@ -84,7 +85,7 @@ def _one_way(
 
 @njit
 def _comes(row, of, exact, forward):
-    """Return whether a row of the right side comes before a row of the left, in the order in which they are walked."""
+    """Return whether a right row comes before a left row, in the order of the walk."""
     if forward:
         return row >= of if exact else row > of
     return row <= of if exact else row < of
@@ -105,7 +106,7 @@ def _before(right, of, exact, forward):
 
 @cached_njit
 def fill_tables(left, right, codes, tables, length, exact, forward, control):
-    """Write the last row of each code among those that a part walks to the table of the next part."""
+    """Write the last row of each code in a part to the table of the next part."""
     left, right, codes = borrow(left), borrow(right), borrow(codes)
     tables, control = borrow(tables), borrow(control)
     while True:
@@ -121,7 +122,7 @@ def fill_tables(left, right, codes, tables, length, exact, forward, control):
 def _is_ordered(left, start, end, forward):
     """Return whether rows of the left side are in order, with the one before them."""
     before, wrong = left[max(start - 1, 0)], 0
-    if not _comes(before, left[start], True, forward):  # NaN is in no order, not even alone
+    if not _comes(before, left[start], True, forward):  # false for NaN, even alone
         return False
     if forward:  # two loops, for vector instructions
         for i in range(start + 1, end):
@@ -136,7 +137,7 @@ def _is_ordered(left, start, end, forward):
 def _merge_part(left, right, rows, start, end, exact, forward):
     """Write the last row of the right side that comes before each row of a part of the left.
 
-    Both sides are merged from both their ends at once: neither chain of comparisons waits for the other.
+    Both sides are merged from both ends at once, so that neither chain of comparisons waits for the other.
     """
     first, last = start, end
     low, high = (
@@ -145,7 +146,7 @@ def _merge_part(left, right, rows, start, end, exact, forward):
     )
     both = min(last - first, high - low) // 2
     while 2 * both * SIMILAR > max(last - first, high - low):
-        for _ in range(both):  # no branch: comparisons come in no order that could be predicted
+        for _ in range(both):  # no branch, as comparisons cannot be predicted
             comes = np.intp(_comes(right[np.uintp(low)], left[np.uintp(first)], exact, forward))
             rows[np.uintp(first)] = (
                 low - 1
@@ -190,7 +191,7 @@ def _answer_part(left, right, codes, right_codes, tables, rows, part, start, end
 def walk(left, right, left_codes, right_codes, tables, rows, length, exact, forward, control):
     """Write the last row of the right side that comes before each row of the left, of its code if there are codes.
 
-    Notes in the control array if the left side is in no order.
+    The control array says if the left side is not in order.
     """
     left, right, rows, control = borrow(left), borrow(right), borrow(rows), borrow(control)
     left_codes, right_codes, tables = borrow(left_codes), borrow(right_codes), borrow(tables)
@@ -213,7 +214,7 @@ def walk(left, right, left_codes, right_codes, tables, rows, length, exact, forw
 
 
 def _distance(high, low):
-    """Return how far two values are apart; of integers as one without a sign, so that it always fits."""
+    """Return the distance of two values; for integers unsigned, so that it always fits."""
     raise NotImplementedError  # Numba would unify the types of two branches, and round integers
 
 
@@ -226,7 +227,7 @@ def _distance_of(high, low):
 
 @njit
 def _nearer(of, right, row, others, i):
-    """Return the nearer of a row before and one behind, if that is looked for; the former if both are as near."""
+    """Return the nearer of a row before and a row after, if both are wanted; the former if they are equally near."""
     if others is None:
         return row
     other = others[i]
@@ -239,7 +240,7 @@ def _nearer(of, right, row, others, i):
 
 @cached_njit
 def choose(left, right, rows, others, limited, limit, control):
-    """Choose the nearer of two rows, the first if both are as near; -1 where it is farther away than the limit."""
+    """Choose the nearer of two rows, the first if they are equally near; -1 if it is farther away than the limit."""
     left, right, rows, control = borrow(left), borrow(right), borrow(rows), borrow(control)
     others = borrow(others)
     while True:

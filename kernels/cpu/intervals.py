@@ -1,7 +1,7 @@
-"""Intervals of NumPy arrays: threads share the items, whatever intervals these are in.
+"""Intervals of NumPy arrays: threads share the items evenly, for intervals of any lengths.
 
-Counts are added up by chunks. Chunks and items are merged into one path, which is cut into parts of one length:
-this bounds the items and the intervals of a part, and a binary search finds its beginning.
+Counts are added up in chunks. Chunks and items are merged into one path, which is cut into parts of one length: this
+bounds the items and the intervals of a part, and a binary search finds its beginning.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -22,7 +22,7 @@ from .core.memory import borrow, copy_bytes, elements, read, take_ticket, write
 from .core.shared import OF_WIDTH, address, call, shared_njit, zero
 
 CHUNK = 1024
-"""Intervals whose counts are added up to one number."""
+"""Intervals of a chunk: their counts are added up to one number."""
 
 CHUNKS = 64
 """Chunks that a thread adds up at once."""
@@ -79,7 +79,7 @@ def copy_intervals(
 def add_up(counts, bounds, sums, control):
     """Write the sum of the counts of each chunk, at most MOST; -1 if a count is negative or an interval out of bounds.
 
-    A row of `bounds` is the address of offsets, and how many items there are.
+    A row of `bounds` is the address of offsets and the number of items.
     """
     counts, bounds, sums, control = borrow(counts), borrow(bounds), borrow(sums), borrow(control)
     while True:
@@ -106,7 +106,7 @@ def add_up(counts, bounds, sums, control):
 
 @njit
 def _find(starts, total, step):
-    """Return the chunk that a step of the path of chunks and items is in, and the item that comes next there."""
+    """Return the chunk at a step of the path of chunks and items, and the next item there."""
     low, high = 0, len(starts)
     while high - low > 1:
         middle = (low + high) // 2
@@ -137,7 +137,7 @@ def walk(starts, total, copy, counts, source, gather, target, scatter, width, re
 def copy_items(
     kind, counts, source, gather, target, scatter, width, repeats, interval, start, item, stop
 ):
-    """Copy items from one to another, given an interval before them and how many items come before it.
+    """Copy items from one to another, given an earlier interval and the number of items before that.
 
     Arguments are addresses; items are as wide as a kind of numbers.
     """

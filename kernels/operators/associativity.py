@@ -1,4 +1,4 @@
-"""Whether operators obey the laws that scans rely on, as far as counter-examples among samples show."""
+"""Checks the laws that scans rely on, by a search for counter-examples among samples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def counter_example(
     states: Sequence[Any],
     same: Callable[[Any, Any], bool],
 ) -> str | None:
-    """Return a message about the first three states that combine to another state in another order, or None."""
+    """Return a message about the first three states that are not associative; None if there are none."""
     for a, b, c in product(states, repeat=3):
         one, other = combine(combine(a, b), c), combine(a, combine(b, c))
         if not same(one, other):
@@ -32,7 +32,7 @@ def counter_example(
 
 
 def bare(state: Any) -> Any:
-    """Return a state as numbers of Python."""
+    """Return a state as Python numbers."""
     if isinstance(state, tuple):
         return tuple(map(bare, state))
     return state.item() if isinstance(state, np.generic) else state

@@ -1,4 +1,4 @@
-"""The built-in operators, and further traits of some of them: one row an operator."""
+"""The built-in operators, and further traits of some of them."""
 
 # Numba reads the operators' functions.
 # mypy: disable-error-code="no-untyped-def"
@@ -101,7 +101,7 @@ def _welford(a, b):
     n = a[0] + b[0]
     weight = share(b[0], n)
     delta = b[1] - a[1]
-    # an infinite element has no distance from the mean, however the elements are brought together
+    # an infinite element has no distance from the mean, in whatever order elements are combined
     spread = a[2] + b[2] + delta * delta * a[0] * weight + (delta - delta)
     return (n, a[1] + delta * weight, spread)
 
@@ -111,7 +111,7 @@ def _observed(x):
 
 
 def observed_if_finite(x):
-    """Bring an element to a state of `welford`; infinite ones and NaN are passed over."""
+    """Lift an element to a state of `welford`; infinite elements and NaN are skipped."""
     seen = x - x == 0.0
     return (1.0 if seen else 0.0, x if seen else 0.0, 0.0)
 
@@ -136,7 +136,7 @@ logical_all = Operator(_bitwise_and, True, lift=_truth, name="logical_all")
 first = Operator(_first, _unseen, _seen, _value, name="first", null_identity=True)
 last = Operator(_last, _unseen, _seen, _value, name="last", null_identity=True)
 LAST_NUMBER = Operator(lambda a, b: a if b != b else b, np.nan, name="last-number", inputs=1)
-"""`last` of floats: NaN is the identity, so the state is one number, which is moved faster."""
+"""`last` of floats: NaN is the identity, so that the state is one number, which is faster."""
 LAST_TIME = Operator(lambda a, b: a if b == NAT else b, NAT, name="last-time", inputs=1)
 """`last` of times, likewise: NaT is the identity."""
 affine = Operator(_affine, (1, 0), lower=_offset, name="affine")
@@ -173,22 +173,22 @@ class Traits:
     ----------
     carry_operator : callable, optional
         ``carry_operator(dtype)`` combines the states between pieces of a scan with floating-point answers of this
-        dtype, where states of `op` itself would overflow; only where `op` is `in_order`. By default they are the
-        operator's own states.
+        dtype, if states of `op` itself would overflow; only if `op` is `in_order`. By default they are the operator's
+        own states.
     carry_answer : callable, optional
-        ``carry_answer(state, dtype)`` is the operator's state for one of `carry_operator`.
+        ``carry_answer(state, dtype)`` returns the operator's state for a state of `carry_operator`.
     exact : str, default ""
-        Kinds of dtypes of states that have the same bits however elements are combined.
+        Kinds of dtypes of states that have the same bits in any order of combination.
     is_product : bool, default False
         Whether (the last field of) its state is a product of the elements.
     int128_identity : int or tuple, optional
         The identity over 128-bit integers (`INT128`). Without one, it does not take them.
     adds_digits : bool, default False
-        Whether its states are sums of digits (`reproducible`), which may follow a count of what was combined.
+        Whether its states are sums of digits (`reproducible`), perhaps after a count of elements.
     skips_infinite : bool, default False
-        Whether infinite numbers and NaN leave such states as they are.
+        Whether infinite numbers and NaN do not change such states.
     as_bits : str, default ""
-        Kinds of dtypes whose bits its functions treat as they treat unsigned integers.
+        Kinds of dtypes that its functions treat as unsigned integers of the same bits.
     """
 
     carry_operator: Callable[[np.dtype], Operator] | None = None
@@ -203,7 +203,7 @@ class Traits:
 
 INTEGERS, NUMBERS = "iu", "iuf"
 WHOLE, ANY = "iub", "iubfc"
-"""Kinds of dtypes whose sums are exact, and all."""
+"""The kinds of dtypes with exact sums, and all kinds."""
 
 TRAITS: dict[Operator, Traits] = {
     add: Traits(exact=WHOLE, int128_identity=0, as_bits=INTEGERS),
@@ -228,7 +228,7 @@ _NONE = Traits()
 
 
 def traits_of(op: Operator) -> Traits:
-    """Return the traits of an operator; one that is equal to a built-in one has its traits.
+    """Return the traits of an operator; an operator that equals a built-in one has the same traits.
 
     Examples
     --------
@@ -240,9 +240,9 @@ def traits_of(op: Operator) -> Traits:
 
 @lru_cache(maxsize=256)
 def commutes(op: Operator) -> bool:
-    """Return whether states may be combined in any order, as those of sums that carry what rounding lost.
+    """Return whether states may be combined in any order, so that lanes of rows can lie side by side.
 
-    Lanes of rows can lie side by side then.
+    Compensated sums are an example.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def _commuting() -> list[str]:
 
 @lru_cache(maxsize=256)
 def has_moments(op: Operator) -> bool:
-    """Return whether states are made and combined as those of `welford`: counts, means, sums of squared distances.
+    """Return whether states are lifted and combined like those of `welford`: counts, means, sums of squared distances.
 
     Examples
     --------

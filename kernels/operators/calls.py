@@ -1,8 +1,8 @@
 """Calls of an operator's functions in compiled code; Numba resolves them from the operator's type.
 
-An operator travels into compiled code as an argument of a type that carries its content token, so that compiled
-kernels can be kept on disk and found again. The helpers for tuples generate code at once (intrinsics): functions that
-call themselves for the rest of a tuple would take most of a kernel's compile time.
+An operator is an argument of compiled code; its type has its content token, so that compiled kernels can be found on
+disk. The helpers for tuples generate code directly (intrinsics): recursive functions over a tuple would take most of a
+kernel's compile time.
 """
 
 # Numba reads the parameters of intrinsics.
@@ -27,7 +27,7 @@ compiled_type = Late(f"{__package__}.compiled_type")
 known = Registry()
 """The code of operators, by its token."""
 _constant: set[str] = set()
-"""The tokens of code that is compiled with its numbers as constants, because it cannot be otherwise."""
+"""The tokens of code that can be compiled only with its numbers as constants."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def operator_type(op: Operator) -> OperatorType:
 
 
 def is_own(op: Operator) -> bool:
-    """Return whether all parts of an operator are the package's."""
+    """Return whether all functions of an operator belong to this package."""
     try:
         return bool(operator_type(op).name)
     except Foreign:
@@ -88,7 +88,7 @@ def make_constant(op: Operator, constant: bool = True) -> bool:
 
 
 def as_constant_as(op: Operator, other: Operator) -> Operator:
-    """Return `other`, which is made of functions of `op`: its numbers are constants if those of `op` are."""
+    """Return `other`, made of functions of `op`, with its numbers as constants if those of `op` are."""
     if code_of(op) is not op.code:
         make_constant(other)
     return other
@@ -96,7 +96,7 @@ def as_constant_as(op: Operator, other: Operator) -> Operator:
 
 @lru_cache(maxsize=4096)
 def _pack_name(kind: OperatorType) -> str:
-    """Return the name of an operator in packs of kernels; raises `Foreign` for one with functions of a user's."""
+    """Return the name of an operator in packs of kernels; raises `Foreign` if it has a user's functions."""
     functions = [kind.code.functions[role] for role in ROLES]
     return content_name(*functions, *map(_names, kind.code.values), repr(kind.identity))
 
@@ -196,7 +196,7 @@ def lower(typing_context, op, state):
 
 @intrinsic
 def identity_of(typing_context, op, identity):
-    """The identity, which is given; as constants, if it is known when this is compiled."""
+    """The given identity; as constants, if it is known when this is compiled."""
     answer = numba.types.unliteral(identity)
     generate = None
     if isinstance(op, forms.Form):
@@ -213,7 +213,7 @@ def identity_of(typing_context, op, identity):
 
 @intrinsic
 def _selected(typing_context, flags, yes, no):
-    """Of each part of two tuples one, as a tuple of flags says."""
+    """For each flag of a tuple, the item of one of two tuples."""
 
     def codegen(context, builder, signature, args):
         each = zip(*(cgutils.unpack_tuple(builder, a, len(yes)) for a in args), strict=True)
@@ -224,7 +224,7 @@ def _selected(typing_context, flags, yes, no):
 
 
 def answer(op, exclusive, before, after):
-    """Element that a scan writes, given the states before and after it; a tuple of flags says which of each output."""
+    """Element that a scan writes, given the states before and after it; flags select one of them for each output."""
     raise NotImplementedError
 
 

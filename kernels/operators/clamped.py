@@ -1,13 +1,13 @@
-"""The operator of running sums that are clamped at each step: no sum is below one bound, or above another.
+"""The operator of running sums that are clamped at each step between two bounds.
 
-To add an element and clamp the sum is a function of the sum before, and such functions combine to functions of the
-same kind: constant, then rising as fast as their argument, then constant. States are these functions.
+Adding an element and clamping is a function of the sum before, and such functions combine to functions of the same
+kind: constant, then rising with slope 1, then constant. States are these functions.
 
-Of integers a state is ``(start, low, high)``: up to `start` the function is `low`, from there on it rises to `high`.
-All three are integers of the type, so nothing leaves it. A bound that is not given is that of the type.
+For integers a state is ``(start, low, high)``: up to `start` the function is `low`, and from there on it rises to
+`high`. All three are integers of the type, so that nothing overflows. A missing bound is that of the type.
 
-Of floating-point numbers a state is ``(shift, low, high)``: what was added, between the two. An infinite shift stays
-as it is, and a sum of infinity and -infinity is NaN and stays NaN, as in a walk over the elements.
+For floating-point numbers a state is ``(shift, low, high)``: the sum of the elements, and both bounds. An infinite
+shift does not change, and a sum of infinity and -infinity is NaN and stays NaN, as in a scan in order.
 """
 
 # Numba reads the operators' functions.
@@ -29,16 +29,16 @@ def clamped_add(dtype: np.dtype, lower: Any = None, upper: Any = None) -> Operat
     Parameters
     ----------
     dtype : dtype
-        Of the answers: integers or real floating-point numbers.
+        The dtype of the answers: integers or real floating-point numbers.
     lower, upper : number, optional
         The bounds; by default those of `dtype`.
 
     Raises
     ------
     TypeError
-        For another dtype, and for a bound that is no number of it.
+        For another dtype, and for a bound that the dtype cannot hold.
     ValueError
-        For a lower bound that is greater than the upper one.
+        If the lower bound is greater than the upper one.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _between(y, low, high):
         return low
     if y > high:
         return high
-    return y if (y >= low) & (y <= high) else y + low + high  # which is NaN, as one of them is
+    return y if (y >= low) & (y <= high) else y + low + high  # NaN, as one of them is NaN
 
 
 def _value(f, x):

@@ -1,9 +1,9 @@
-"""Sums of floating-point numbers that carry what rounding lost, and are corrected by it at the end.
+"""Compensated sums of floating-point numbers: they carry the rounding errors, and are corrected by them at the end.
 
-A state has the rounded sum, and the sum of what its additions lost; each loss is a floating-point number itself
-(two-sum: Knuth, The Art of Computer Programming 2, 4.2.2). The answer is as good as one that is computed with
-twice the digits and then rounded, in whatever order states are combined (Ogita, Rump and Oishi, *Accurate sum and dot
-product*, SIAM Journal on Scientific Computing 26, 2005, algorithm 4.4).
+A state is the rounded sum, and the sum of the rounding errors of its additions; each error is a floating-point number
+itself (two-sum: Knuth, The Art of Computer Programming 2, 4.2.2). In any order of combination, the answer is as good as
+one that is computed with twice the digits and then rounded (Ogita, Rump and Oishi, *Accurate sum and dot product*, SIAM
+Journal on Scientific Computing 26, 2005, algorithm 4.4).
 """
 
 # Numba reads the operators' functions.
@@ -17,19 +17,19 @@ from .numerics import quotient
 from .operator import Operator
 
 NOTHING_LOST = -0.0
-"""The loss of a single number: to add it changes no number, so that compilers leave it out."""
+"""The rounding error of a single number: adding it changes no number, so that compilers drop the addition."""
 
 
 def lost(a: Any, b: Any, total: Any) -> Any:
-    """Return what rounding took from the sum of `a` and `b`, which is `total`; NaN of one that is infinite."""
+    """Return the rounding error of `total`, the sum of `a` and `b`; NaN if it is infinite."""
     part = total - a
     return (a - (total - part)) + (b - part)
 
 
 def corrected(total, error):
-    """Return a sum with what it has lost; one without a loss keeps its sign, and an infinite one has none."""
+    """Return a sum plus its rounding error; without an error, zero keeps its sign, and infinity stays."""
     found = total + error
-    # one comparison, which NaN fails: a choice by two would be a branch
+    # one comparison, which is false for NaN: two comparisons would be a branch
     return found if abs(found - total) > 0.0 else total
 
 
@@ -86,23 +86,23 @@ SUM = Operator(_combine, (0.0, NOTHING_LOST), _lift, _lower, name="add")
 """The sum."""
 
 WIDE_SUM = Operator(_add, 0.0, _wide, name="add")
-"""The sum for answers of float32: in float64, which needs no correction for these."""
+"""The sum for answers of float32: in float64, which needs no correction."""
 
 SUMS = SUM, WIDE_SUM
-"""Those for answers of float64 and of float32."""
+"""The sums for answers of float64 and of float32."""
 
 MEAN = Operator(_combine_counted, (0.0, 0.0, NOTHING_LOST), _lift_counted, name="mean")
-"""The number of numbers and their sum; state: the number, then that of the sum."""
+"""The mean; state: the count, then the state of the sum."""
 
 FINITE_SUM = Operator(
     _combine_counted, (0.0, -0.0, NOTHING_LOST), _lift_counted_finite, _lower_sum, name="sum"
 )
-"""The sum of finite numbers, which leaves out others; it begins with -0.0, and is 0.0 of none."""
+"""The sum of finite numbers, which skips others; it begins with -0.0, and is 0.0 if there are none."""
 
 UNCOUNTED_SUM = Operator(_combine, (-0.0, NOTHING_LOST), _lift_finite, _lower, name="sum")
-"""The same without the number of numbers, which is faster: -0.0 of none."""
+"""The same without a count, which is faster: -0.0 if there are none."""
 
 FINITE_MEAN = Operator(
     _combine_counted, (0.0, -0.0, NOTHING_LOST), _lift_counted_finite, _lower_mean, name="mean"
 )
-"""The mean of finite numbers, which leaves out others."""
+"""The mean of finite numbers, which skips others."""

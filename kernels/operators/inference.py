@@ -1,7 +1,6 @@
-"""The types that Numba infers for the answers of an operator's functions, or why it cannot compile them.
+"""The types that Numba infers for the answers of an operator's functions, or the reason why it cannot compile them.
 
-A state must always have one type, so the type is the smallest that holds a lifted element and the combination of two
-states.
+All states have one type: the smallest that holds a lifted element and the combination of two states.
 """
 
 # Numba reads the parameters of compiled functions.
@@ -94,7 +93,7 @@ def probe_lower(op, state):
 _PROBES = {"lift": probe_lift, "combine": probe_combine, "lower": probe_lower}
 
 PATIENCE = 10.0
-"""Seconds after which a function is taken not to end for one element."""
+"""Seconds after which a function of one element is assumed not to end."""
 
 
 class Endless(ValueError):
@@ -102,11 +101,11 @@ class Endless(ValueError):
 
 
 _endless: set[tuple[str, str]] = set()
-"""Tokens and functions of operators that did not end: each would leave one more thread that runs on."""
+"""Tokens and functions of operators that did not end: each further call would leave another thread running."""
 
 
 def compiled(op: Operator, role: str, *arguments: Any) -> Any:
-    """Return a function of the operator, which also takes it first, for arguments of the types of these."""
+    """Compile a function of the operator for the types of some arguments; it takes the operator first."""
     wanted = (operator_type(op), *map(types.type_of, arguments))
     return load_kernel(_PROBES[role], wanted).entry_point
 
@@ -114,8 +113,8 @@ def compiled(op: Operator, role: str, *arguments: Any) -> Any:
 def run(op: Operator, role: str, *arguments: Any) -> Any:
     """Compile a function of the operator and call it; only the time of the call is limited.
 
-    It runs in a thread of its own, as compiled code cannot be interrupted: if it never ends, the thread does not
-    either, but neither holds a lock nor keeps the process from ending.
+    It runs in its own thread, as compiled code cannot be interrupted. If it never ends, the thread runs on, but holds
+    no lock and does not keep the process from ending.
     """
     message = f"{op.name}: {role} did not end within {PATIENCE:g} seconds for small numbers; it runs on in a thread"
     if (op.token, role) in _endless:
@@ -137,14 +136,14 @@ def run(op: Operator, role: str, *arguments: Any) -> Any:
         if time.monotonic() > until:
             _endless.add((op.token, role))
             raise Endless(message)
-        thread.join(0.1)  # no longer, so that an interrupt is heard
+        thread.join(0.1)  # short, so that interrupts are handled
     if failures:
         raise failures[0]
     return found[0]
 
 
 def _unify(a: types.Type, b: types.Type) -> types.Type | None:
-    """The smallest type that holds values of both, None where one is a tuple and the other none."""
+    """The smallest type that holds values of both; None if only one of them is a tuple."""
     if isinstance(a, types.Tuple) and isinstance(b, types.Tuple) and len(a) == len(b):
         fields = [_unify(x, y) for x, y in zip(a, b, strict=True)]
         known = [each for each in fields if each is not None]
@@ -157,7 +156,7 @@ def _unify(a: types.Type, b: types.Type) -> types.Type | None:
 def _ask(op: Operator, role: str, *arguments: types.Type) -> types.Type:
     """Return the type of `role` of `op` for arguments of these types.
 
-    If it cannot be compiled with the numbers that it captures as arguments, they are made constants, for all threads.
+    If it cannot be compiled with its captured numbers as arguments, they become constants, for all threads.
     """
     kind = operator_type(op)
     try:
@@ -182,12 +181,12 @@ def _ask(op: Operator, role: str, *arguments: types.Type) -> types.Type:
 
 
 def undefined(op: Operator, arguments: Sequence[Any]) -> str:
-    """Return the message about a built-in operator that does not take some types."""
+    """Return the message for types that a built-in operator does not take."""
     return f"{op.name} is not defined for {' and '.join(dict.fromkeys(map(str, arguments)))}"
 
 
 def reason_of(error: Exception) -> str:
-    """Return the one line of Numba's long message that says what it could not do."""
+    """Return the line of Numba's long message that has the reason."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # without colours
     lines = [line.strip(" >") for line in plain.splitlines()] or [type(error).__name__]
     for start in (
@@ -209,7 +208,7 @@ def dtypes_of(op: Operator, role: str, answer: types.Type) -> Form:
     Raises
     ------
     TypeError
-        If these are no numbers.
+        If these are not numbers.
     """
     fields = tuple(answer) if isinstance(answer, types.Tuple) else (answer,)
     dtypes = tuple([each.dtype for each in fields if isinstance(each, types.Number)])

@@ -1,4 +1,4 @@
-"""Steps of operators that CPUs and GPUs take in different ways: CPUs as written here, GPUs as in `cuda.core.link`."""
+"""Steps of operators that differ between CPUs (as written here) and GPUs (as in `cuda.core.link`)."""
 
 import math
 from typing import Any
@@ -8,13 +8,13 @@ import numpy as np
 NORMAL = float(np.finfo(np.float64).tiny)
 
 LEAST = 1e-300
-"""Added to a number of at least one, changes nothing."""
+"""A number that does not change a number of at least one if it is added."""
 
 
 def flushed(number: Any) -> Any:
-    """Return what has decayed; zero if it is subnormal, as CPUs take a hundred times as long to multiply such.
+    """Return a decaying number; zero if it is subnormal, as CPUs multiply subnormal numbers a hundred times slower.
 
-    Rounding would keep it there: 0.8 times the smallest number is that number. GPUs take no longer, and keep it.
+    Rounding would keep it subnormal: 0.8 times the smallest number is that number. GPUs are not slower, and keep it.
     """
     return number if abs(number) >= NORMAL else 0.0
 
@@ -22,27 +22,27 @@ def flushed(number: Any) -> Any:
 def quotient(number: Any, weight: Any) -> Any:
     """Return ``number / weight`` in float64, for a finite weight of at least one.
 
-    A GPU then does without the rare cases of a division, for which its threads would take turns. For a weight of zero
-    any number may be returned.
+    A GPU then skips the rare cases of a division, for which threads would diverge. For a weight of zero any number may
+    be returned.
     """
     return number / weight
 
 
 def share(part: Any, whole: Any) -> Any:
-    """Return ``part / whole``, of a whole that is at least one, or zero as its part is: then zero."""
+    """Return ``part / whole`` for a whole of at least one; zero if both are zero."""
     return quotient(part, whole + LEAST)
 
 
 def root(number: Any) -> Any:
-    """Return the square root of a float64; NaN of one that is negative.
+    """Return the square root of a float64; NaN if it is negative.
 
-    A GPU then takes no branch for rare numbers: with one, the roots of a thread could not overlap.
+    A GPU then takes no branch for rare numbers, so that the roots of a thread overlap.
     """
     return math.sqrt(number) if number >= 0.0 else math.nan
 
 
 def bits_of(number: Any) -> Any:
-    """Return the bits of a number as float64, as an integer."""
+    """Return the bits of a float64 as an integer."""
     return np.float64(number).view(np.int64)
 
 

@@ -1,6 +1,6 @@
 """The operator: an associative combination with identity over a small state.
 
-An operator is plain Python functions and constants: every backend compiles the same ones.
+An operator consists of plain Python functions and constants, which every backend compiles.
 """
 
 # Numba reads the operators' functions.
@@ -39,9 +39,9 @@ ROLES = ("combine", "lift", "lower")
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """The compiled parts of an operator: functions, which may be None, and the numbers that they take first.
+    """The compiled parts of an operator: functions, which may be None, and the numbers that are their first arguments.
 
-    `token` identifies it; it is the same for all values of the numbers.
+    `token` identifies the functions and does not depend on the numbers.
     """
 
     token: str
@@ -71,8 +71,8 @@ class Operator:
         The state with ``combine(identity, s) == s == combine(s, identity)``; or a function that
         returns it for the dtypes of the inputs.
     lift : callable, optional
-        ``lift(element, ...) -> state``, one parameter an input array. By default the element itself
-        is the state.
+        ``lift(element, ...) -> state``, with a parameter for each input array. By default the element itself is the
+        state.
     lower : callable, optional
         ``lower(state) -> element``, what a scan writes. By default the state itself.
     name : str, optional
@@ -83,18 +83,17 @@ class Operator:
     null_identity : bool, default False
         Whether the answer for no elements should be a null rather than the identity, as for a minimum.
     in_order : bool, default False
-        Whether floating-point states must be combined element by element, because states of many
-        elements overflow where such a walk does not, as products do.
+        Whether floating-point states must be combined element by element, because states of many elements may overflow
+        when a scan in order does not, such as products.
     check : bool, default False
-        Whether counter-examples to associativity are looked for; see `operator`.
+        Whether to look for counter-examples to associativity; see `operator`.
 
     Notes
     -----
     Functions are compiled by Numba: they may use arithmetic, comparisons, conditionals, ``math`` and
-    helper functions of the same kind. They keep the values that they use now. The token depends on their
-    content alone, so that equal operators get equal graph names; those that differ in no more than the
-    numbers that their functions capture share one compiled kernel (`code`; in `constant` they are
-    constants).
+    helper functions of the same kind. They keep the values that they use now. The token depends only on their content,
+    so that equal operators get equal graph names. Operators that differ only in the numbers that their functions
+    capture share one compiled kernel (`code`; in `constant` the numbers are constants).
 
     Examples
     --------
@@ -140,7 +139,7 @@ class Operator:
         return self._kept("_constant", Extracted) if any(self.code.values) else self.code
 
     def _kept(self, name: str, extract: Callable[[Any], Extracted]) -> Code:
-        # `cached_property` has a lock, which a fork would not wait for
+        # not `cached_property`, as a fork would not wait for its lock
         kept: dict[str, Any] = vars(self)
         if name not in kept:
             functions = [getattr(self, role) for role in ROLES]
@@ -244,12 +243,12 @@ def operator(
     name : str, optional
         Default: the name of `combine`.
     check : bool, default True
-        Whether a scan by this operator, when it is built, combines the elements 1, 2 and 3 in every order and grouping,
-        and refuses an operator that is not associative on them; elements that the identity changes are left out. It is
-        also tried on up to 200 elements of the data, from left to right, from right to left and by halves, for the
-        first 32 samples of a dtype and for those out of their range: a difference beyond rounding is a ValueError that
-        shows the three answers, and so is an element that the identity changes. False for an operator that is
-        associative on the data that it is used on.
+        Whether a scan checks the operator. When the scan is built, the elements 1, 2 and 3 are combined in every order
+        and grouping, except those that the identity changes; a difference is an error. Then up to 200 elements of the
+        data are combined from left to right, from right to left and by halves, for the first 32 samples of a dtype and
+        for samples out of their range: a difference beyond rounding is a ValueError that shows the three answers, and
+        so is an element that the identity changes. Use False for an operator that is associative only on the data that
+        it is used on.
 
     Returns
     -------
@@ -264,7 +263,7 @@ def operator(
 
     See Also
     --------
-    check_associative : The same on samples of one's own.
+    check_associative : The same on given samples.
 
     Examples
     --------

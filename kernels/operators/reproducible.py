@@ -1,4 +1,4 @@
-"""The operator of sums of floating-point numbers whose bits depend on the numbers alone, not on how they are combined.
+"""The operator of reproducible sums of floating-point numbers: their bits do not depend on the order of combination.
 
 The exponents of float64 are cut into bins, and a number into digits: integers; the first counts units of the number's
 own bin and each further one units of the next bin below. A state holds the sums of the digits in a few neighbouring
@@ -6,8 +6,8 @@ bins, from the bin of the largest number downwards; digits of lower bins are lef
 the largest number, and integers add exactly. So neither the order of the numbers nor that of the combinations changes a
 state.
 
-After Demmel and Nguyen, *Parallel Reproducible Summation* (IEEE Transactions on Computers 64, 2015), sections 3 and 4,
-whose sums of digits are floating-point numbers.
+After Demmel and Nguyen, *Parallel Reproducible Summation* (IEEE Transactions on Computers 64, 2015), sections 3 and 4;
+there, the sums of digits are floating-point numbers.
 """
 
 # Numba reads the operator's functions.
@@ -27,13 +27,13 @@ ORIGIN = 16
 one bin, as states of one bin are combined fastest."""
 
 EMPTY, NEGATIVE_ZERO, ZERO, BEYOND = -3, -2, -1, 80
-"""Values of a state in the place of a bin: if nothing was added; only -0.0; only zeros; and if a number was infinite or
+"""Values of a state instead of a bin: for no numbers, for only -0.0, for only zeros, and if a number was infinite or
 NaN. Then the digits count infinity, -infinity and NaN. Between the highest bin, 76, and BEYOND are more bins than a
 state has."""
 
 LOWEST, HIGHEST = 5, 74
-"""The bins of states whose digits are cut off by adding normal numbers: others are those of numbers near the ends of
-float64. No subnormal number reaches the last digit of `LOWEST`, and no mean of such digits is subnormal."""
+"""The bins of states with digits that are split by adding normal numbers; other bins are near the ends of float64. No
+subnormal number reaches the last digit of `LOWEST`, and no mean of such digits is subnormal."""
 
 BIAS, FRACTION, EXPONENTS = 1023, 52, 0x7FF
 """Of float64: the bias of exponents, the bits below the exponent, and all bits of an exponent."""
@@ -41,7 +41,7 @@ BIAS, FRACTION, EXPONENTS = 1023, 52, 0x7FF
 SIGN, SIGN_AND_FRACTION = -1 << 63, ~(EXPONENTS << FRACTION)
 
 FIRST, SECOND, THIRD = 1.5 * 2.0**52, 1.5 * 2.0**25, 1.5 * 2.0**-2
-"""Numbers with a unit of the first, the second and the third digit as last bit: a sum with one rounds to that digit."""
+"""Numbers with a unit of the first, second and third digit as their last bit: a sum with one rounds to that digit."""
 
 FIRST_BITS, SECOND_BITS, THIRD_BITS = (int(np.array(x).view("i8")) for x in (FIRST, SECOND, THIRD))
 
@@ -76,7 +76,7 @@ def _lift_unusual(bits):
 
 
 def _digits(number, place):
-    """Return the state of a number of a bin, which is given in units of that: it is less than 2**26."""
+    """Return the state of a number of a bin, given in units of the bin and less than 2**26."""
     first = number + FIRST
     rest = number - (first - FIRST)
     second = rest + SECOND
@@ -101,12 +101,12 @@ def _combine(a, b):
 
 
 def _moved(above, next_above, own, gap):
-    """Return the digit that comes to a place from `gap` places above it."""
+    """Return the digit that moves to a place from `gap` places above it."""
     return own if gap == 0 else next_above if gap == 1 else above if gap == 2 else 0
 
 
 def carried(first, second, third):
-    """Return what sums of digits come to: of units of the first digit, and of the third, from -2**53 to below 2**53."""
+    """Return the value of sums of digits in units of the first and of the third digit, from -2**53 to below 2**53."""
     up = third >> WIDTH
     second += up
     over = (second + (1 << (WIDTH - 1))) >> WIDTH
@@ -187,12 +187,12 @@ SIGNED = Operator(_combine, NOTHING, _lift, _lower_signed, name="add_reproducibl
 MEAN = Operator(
     _combine_counted, (0, *NOTHING), _lift_counted, _lower_counted, name="mean_reproducible"
 )
-"""The mean; state: the number of numbers, then that of the sum."""
+"""The mean; state: the count, then the state of the sum."""
 
 FINITE_SUM = Operator(_combine, NOTHING, _lift_finite, _lower_finite, name="sum_reproducible")
-"""The sum of finite numbers, which leaves out others."""
+"""The sum of finite numbers, which skips others."""
 
 FINITE_MEAN = Operator(
     _combine_counted, (0, *NOTHING), _lift_counted_finite, _lower_counted, name="mean_reproducible"
 )
-"""The mean of finite numbers, which leaves out others."""
+"""The mean of finite numbers, which skips others."""

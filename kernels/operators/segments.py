@@ -1,4 +1,4 @@
-"""Operators that restart: at head flags among their inputs, or at heads that are counted in their states."""
+"""Operators that restart at head flags among their inputs, or at heads that their states count."""
 
 # Numba reads the operators' functions.
 # mypy: disable-error-code="no-untyped-def"
@@ -55,7 +55,7 @@ def segmented(op: Operator) -> Operator:
     def combine_tuple(a, b):
         return b if b[0] else (a[0], *base_combine(a[1:], b[1:]))
 
-    # The form of the state follows from the form of the identity, whatever the dtype.
+    # for any dtype, the identity has the form of the state
     is_tuple = isinstance(op.identity_for(*[np.dtype("f8")] * op.inputs), tuple)
     return Operator(
         combine_tuple if is_tuple else combine_scalar,
@@ -108,7 +108,7 @@ def counted_segments(op: Operator, is_tuple: bool) -> Operator:
 
     Notes
     -----
-    `segmented` with a count in place of the flag, for states alone: it is never asked to lift.
+    `segmented` with a count instead of the flag; it has no lift, as it only combines states.
 
     Examples
     --------
@@ -134,4 +134,4 @@ def _latest(a, b):
 
 
 LATEST = Operator(_latest, (0, 0), name="latest")
-"""State: how many heads, and the position of the latest."""
+"""State: the number of heads, and the position of the latest head."""

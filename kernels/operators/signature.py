@@ -1,7 +1,7 @@
-"""Which dtypes an operator's states and answers have for given inputs, and values as such states.
+"""The dtypes of an operator's states and answers for given inputs, and values as states.
 
-These are facts for every backend. `inference` asks Numba for them; for 128-bit integers, which Numba does not have,
-they follow from the traits of an operator.
+They are the same for every backend. `inference` asks Numba for them; for 128-bit integers, which Numba does not have,
+the traits of an operator say them.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ from .operator import BUILT_IN, Operator
 
 Scalar = complex | np.generic | np.ndarray
 State = Scalar | tuple[Scalar, ...]
-"""A scalar, an array of one scalar a line, or a tuple of one of these a field."""
+"""A scalar, an array with a scalar for each line, or a tuple of these with an item for each field."""
 
 
 class StateForm(NamedTuple):
@@ -60,7 +60,7 @@ class Signature:
         fields = (self.inputs, self.state, self.scalar_state, self.outputs, self.scalar_output)
         object.__setattr__(self, "_hash", hash((*fields, self.identity)))
 
-    def __hash__(self) -> int:  # every call looks for kernels by it
+    def __hash__(self) -> int:  # fast, as every call looks for kernels by it
         return self._hash  # type: ignore[attr-defined, no-any-return]
 
     @cached_property
@@ -75,7 +75,7 @@ class Signature:
 
     @cached_property
     def plain_identity(self) -> Any:
-        """The identity as Python's numbers."""
+        """The identity as Python numbers."""
         return joined([part.item() for part in self.parts(self.identity)], self.scalar_state)
 
     def parts(self, state: Any) -> tuple[Any, ...]:
@@ -121,7 +121,7 @@ def signature(op: Operator, dtypes: Sequence[Any], dtype: Any = None) -> Signatu
 
 
 def user_state(op: Operator, value: State, dtypes: Sequence[Any], dtype: Any, name: str) -> Any:
-    """Return a user's `value` as a state of the operator; an element of a tuple-state one is lifted.
+    """Return a user's `value` as a state of the operator; if states are tuples, an element is lifted.
 
     Raises
     ------
@@ -146,8 +146,8 @@ def user_state(op: Operator, value: State, dtypes: Sequence[Any], dtype: Any, na
 
 
 def signature_of(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:
-    """Return what `signature` does, for dtypes that are NumPy's objects already."""
-    return _signature_of(op, inputs, dtype, op.check)  # equal operators may differ in it
+    """Return what `signature` returns, given NumPy's dtype objects."""
+    return _signature_of(op, inputs, dtype, op.check)  # equal operators may differ in `check`
 
 
 @lru_cache(maxsize=4096)
@@ -190,7 +190,7 @@ def _signature_of(op: Operator, inputs: Form, dtype: np.dtype | None, check: boo
     neutral = op.identity_for(*(fields if accumulates else inputs))
     identity = _as_fields(neutral, fields, scalar_state, f"identity of {op.name}")
     found = Signature(inputs, fields, scalar_state, outputs, scalar_output, identity)
-    # those of the package are tried in tests, but for complex numbers, which some of them divide by zero
+    # tests try the package's operators, except on complex numbers, which some of them divide by zero
     if check or any(d.kind == "c" for d in inputs) or not is_own(op) or _changes_one(op, found):
         _try(op, found)
     return found
@@ -266,7 +266,7 @@ def _as_fields(value: Any, fields: Form, scalar: bool, name: str) -> Any:
 
 
 def _try(op: Operator, types_: Signature) -> None:
-    """Run the operator's functions on the element 1 and the identity, before there is data, and with `check` on others.
+    """Run the operator's functions on the element 1 and the identity before there is data, and with `check` on others.
 
     Raises
     ------
@@ -297,7 +297,7 @@ def _try(op: Operator, types_: Signature) -> None:
 
 
 def changes_state(op: Operator, identity: Any, state: Any, result: Any) -> str:
-    """Return the message about an identity that changes a state to another."""
+    """Return the message about an identity that changes a state."""
     return (
         f"identity of {op.name}: combined with the state {state!r}, {identity!r} gives {result!r}; give another "
         f"identity, or a lift that brings every element to a state that it leaves as it is"
@@ -305,7 +305,7 @@ def changes_state(op: Operator, identity: Any, state: Any, result: Any) -> str:
 
 
 def _try_associative(op: Operator, types_: Signature, first: Any) -> None:
-    """Raise a ValueError for an operator that is not associative on states that the identity leaves as they are."""
+    """Raise a ValueError for an operator that is not associative on states that the identity does not change."""
     states = [first]
     try:
         for element in (2, 3):

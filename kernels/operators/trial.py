@@ -1,4 +1,4 @@
-"""Operators of users are tried on the data before pieces of these are combined: on some elements, in three orders."""
+"""Tries users' operators on some elements of the data, in three orders, before pieces of the data are combined."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .operator import Operator
 from .signature import Signature, changes_state, signature_of, state_of
 
 ELEMENTS = 200
-"""How many elements of an array are tried."""
+"""The number of elements of an array that are tried."""
 
 BLOCKS = 4
-"""How many pieces of a longer array they are taken from: sorted data differ between their ends."""
+"""The number of pieces of a longer array that they come from, as the ends of sorted data differ."""
 
 FEW = 4
-"""How many are combined first: this many can be shown. Arrays of fewer elements are tried with earlier ones, too:
-partitions and batches may have one row each."""
+"""The number of elements that are combined first, as a message can show so many. Arrays of fewer elements are tried
+together with earlier ones: partitions and batches may have one row each."""
 
 TRIALS = 32
-"""How many samples of an operator and dtypes are tried; further ones only if they are out of the range of these."""
+"""The number of samples of an operator and dtypes that are tried; later ones only if they are out of their range."""
 
 
 class _Trials:
@@ -39,15 +39,15 @@ class _Trials:
     def __init__(self, inputs: Form) -> None:
         self.samples: set[bytes] = set()
         self.range = [(0.0, 0.0)] * len(inputs)
-        """The range of each input's elements, twice as wide, so that sizes that grow slowly are seldom tried."""
+        """The range of each input's elements, doubled, so that slowly growing values are seldom tried again."""
         self.short = [np.empty(0, dtype) for dtype in inputs]
-        """The last elements of arrays that had few."""
+        """The last elements of arrays with few elements."""
         self.found: str | None = None
-        """The message about it, if it is not associative."""
+        """The message if it is not associative."""
         self.lock = Lock()
 
     def are_news(self, inputs: Sequence[np.ndarray]) -> bool:
-        """Return whether elements are to be tried, and record them as tried."""
+        """Return whether to try elements, and record them as tried."""
         sample = b"".join([values.tobytes() for values in inputs])
         if sample in self.samples:
             return False
@@ -75,16 +75,16 @@ def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> Non
     Parameters
     ----------
     op : Operator
-        One that is to be checked.
+        An operator to check.
     arrays : tuple of arrays
-        Elements that are missing or not finite are left out.
+        Elements that are missing or not finite are skipped.
     options : ScanOptions
 
     Raises
     ------
     ValueError
-        Shows the results, if they differ by more than rounding, or an element that the identity changes. Integers
-        that may have wrapped around and floats that are not finite are passed over.
+        If the results, which are shown, differ by more than rounding, or the identity changes an element. Integers that
+        may have wrapped around and floats that are not finite are ignored.
     """
     if not arrays[0].size:
         return
@@ -96,7 +96,7 @@ def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> Non
             trials = _tried.get(asked) or _tried.store(asked, _Trials(inputs))
     on_host = isinstance(arrays[0], np.ndarray)
     if trials.found is None and (on_host or len(trials.samples) < TRIALS):
-        # if these elements raise an error, the kernel meets them too, and reports it
+        # if these elements raise an error, the kernel raises it, too
         with trials.lock, suppress(Exception):
             trials.found = _found(
                 op, signature_of(op, inputs, options.dtype), trials, arrays, options
@@ -108,7 +108,7 @@ def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> Non
 def _found(
     op: Operator, types: Signature, trials: _Trials, arrays: tuple[Array, ...], options: ScanOptions
 ) -> str | None:
-    """Return a message about elements that combine to others in another order; None if there is none."""
+    """Return a message about elements that are not associative; None if there are none."""
     own = _elements(arrays, options.nulls, options.axis)
     enough = len(own[0]) >= 3
     samples = [own] if enough and trials.are_news(own) else []
@@ -180,7 +180,7 @@ def _states(op: Operator, types: Signature, inputs: list[np.ndarray]) -> list[An
 
 
 def _changed(op: Operator, types: Signature, states: list[Any]) -> str | None:
-    """Return a message about a state that the identity changes, with another answer too; None if there is none."""
+    """Return a message about a state that the identity changes, if its answer changes, too; None if there is none."""
     none = types.identity
     combine = compiled(op, "combine", none, none)
     lower = None if op.lower is None else compiled(op, "lower", none)
@@ -199,13 +199,13 @@ def _changed(op: Operator, types: Signature, states: list[Any]) -> str | None:
 
 
 def _fields(types: Signature, states: Sequence[Any]) -> list[np.ndarray]:
-    """Return an array a field of states."""
+    """Return an array for each field of states."""
     each = [types.parts(state) for state in states]
     return [np.array([parts[k] for parts in each], d) for k, d in enumerate(types.state)]
 
 
 def _difference(op: Operator, types: Signature, states: Sequence[Any]) -> str | None:
-    """Return a message about states that combine to others in another order; None where only rounding differs."""
+    """Return a message about states that are not associative; None if only rounding differs."""
     combine = compiled(op, "combine", types.identity, types.identity)
     seen = list(states)
 
@@ -232,7 +232,7 @@ def _difference(op: Operator, types: Signature, states: Sequence[Any]) -> str | 
 
 
 def _is_plain(types: Signature) -> bool:
-    """Return whether the Python numbers that compiled functions return are states as they are."""
+    """Return whether the Python numbers that compiled functions return are states without a conversion."""
     return all(d.name in ("bool", "int64", "uint64", "float64", "complex128") for d in types.state)
 
 
@@ -252,7 +252,7 @@ def _by_halves(combine: Callable[[Any, Any], Any], states: Sequence[Any]) -> Any
 
 
 def _same_states(types: Signature, ends: Sequence[Any], seen: Sequence[Any]) -> bool:
-    """Return whether states are the same but for rounding of what was seen on the way, or may have overflowed."""
+    """Return whether states differ only by the rounding of intermediate states, or may have overflowed."""
     exact = True
     every = zip(types.state, _fields(types, seen), _fields(types, ends), strict=True)
     for dtype, values, found in every:

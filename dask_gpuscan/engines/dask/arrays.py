@@ -1,4 +1,4 @@
-"""The engine of Dask arrays: an implementation of `..run.ArrayEngine`, made of `blocks`."""
+"""The engine of Dask arrays: it implements `..run.ArrayEngine` with `blocks`."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def kind(obj: Any) -> type | None:
 
 
 def meta(array: Array) -> Any:
-    """Return an empty array of NumPy or CuPy with the dtype and the number of dimensions of blocks."""
+    """Return an empty NumPy or CuPy array with the dtype and the number of dimensions of the blocks."""
     return array._meta
 
 
 def positions(array: Array) -> np.ndarray:
-    """Return an array of NumPy: positions choose blocks when the graph is built."""
+    """Return a NumPy array: positions select blocks when the graph is built."""
     return np.empty(0, np.int64)
 
 
 def scan(
     arrays: Sequence[Array], carry: ArrayScan | GroupedArrayScan, codes: np.ndarray | None = None
 ) -> Array:
-    """Return a carry over the blocks of arrays along its axis."""
+    """Apply a carry to the blocks of arrays along its axis."""
     answer = _empty(arrays[0], arrays[0].ndim, carry.answer(arrays))
     if codes is not None:
         codes = from_array(codes, chunks=(arrays[0].chunks[carry.axis],))
@@ -68,7 +68,7 @@ def summed_area_table(x: Array, axes: Any = None, *, dtype: Any = None) -> Array
 
 
 def window_sum(table: Array, lows: np.ndarray, highs: np.ndarray, axes: tuple[int, ...]) -> Array:
-    """Return the sums of boxes from a table; each block is read at the ends of boxes that lie in it."""
+    """Return the sums of boxes from a table; each block is read at the corners of boxes in it."""
     _check_known("table", table, axes)
     places = np.stack([each.reshape(-1) for each in np.broadcast_arrays(*box_ends(lows, highs))])
     of = BoxEnds(axes, len(lows))
@@ -85,7 +85,7 @@ def box_filter(
     cval: Any = 0,
     dtype: Any = None,
 ) -> Array:
-    """Return the mean of the box around each element, block by block with the elements around each block."""
+    """Return the mean of the box around each element; each block is joined with the elements around it."""
     options = {"mode": mode, "cval": cval, "dtype": dtype}
     answer = grids.box_filter(x._meta, radius, axes=axes, **options)
     found = check_axes(axes, x.ndim)
@@ -100,12 +100,12 @@ def box_filter(
 
 
 def _empty(array: Array, ndim: int, dtype: np.dtype) -> Any:
-    """Return an empty array of the library of blocks."""
+    """Return an empty array of the library of the blocks."""
     return np.empty_like(array._meta, dtype, shape=(0,) * ndim)
 
 
 def _check_known(name: str, x: Array, axes: tuple[int, ...]) -> None:
-    """Check that the shape of an array is known along axes."""
+    """Raise a ValueError unless the shape of an array is known along axes."""
     if any(np.isnan(x.shape[axis]) for axis in axes):
         raise ValueError(
             f"{name} must have chunks of known sizes: call compute_chunk_sizes() first"

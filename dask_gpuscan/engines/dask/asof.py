@@ -1,7 +1,7 @@
-"""As-of merges over partitions: rows of the right side go to partitions of the left, which look around for the rest.
+"""As-of merges over partitions: rows of the right side go to partitions of the left side.
 
-The first and the last key of each partition decide which rows of the right side belong to which partition of the left.
-Of all rows before a partition, or behind it, it sees the nearest one of each key, by the look-back over partitions.
+The first and the last key of each partition decide which rows of the right side go to which partition of the left. By
+the look-back over partitions, a partition also gets the nearest right row of each key from before it or after it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from .shuffle import JoinRows, SplitPieces, brought_together
 
 
 class AsOfMerge(ExprMixin, Expr):  # type: ignore[misc]
-    """Each row of the left side with its match; `left_keys` and `right_keys` hold the ordered columns only."""
+    """The rows of the left side with their matches; `left_keys` and `right_keys` have only the ordered columns."""
 
     _parameters = ("left", "right", "left_keys", "right_keys", "question")
     _label = "merge-asof"
 
     @property
     def question(self) -> Any:
-        """The specification of the merge: an operand, not a column."""
+        """The specification of the merge, which is an operand and not a column."""
         return self.operand("question")
 
     @functools.cached_property
@@ -78,14 +78,14 @@ class AsOfMerge(ExprMixin, Expr):  # type: ignore[misc]
 
 
 def _keys(frame: Any, keys: Any) -> Any:
-    """Return the expression from which the keys of a side are read, partition by partition."""
+    """Return the expression from which the keys of a side are read, with the partitions of the frame."""
     reading = keys.reading if isinstance(keys, SeparateKeyRead) else frame
-    # Dask may read several partitions of few columns as one
+    # if few columns are read, Dask may join several partitions
     return reading if reading.npartitions == frame.npartitions else frame
 
 
 class Found(ExprMixin, Expr):  # type: ignore[misc]
-    """Which rows of the right side go to each partition of the left: one partition."""
+    """One partition that says which rows of the right side go to which partition of the left side."""
 
     _parameters = ("left_keys", "right_keys", "question")
     _label = "bounds"
@@ -108,7 +108,7 @@ class Found(ExprMixin, Expr):  # type: ignore[misc]
 
 
 class RightPieces(SplitPieces):
-    """Partitions of the right side cut into pieces, one for each partition of the left."""
+    """The partitions of the right side, cut into one piece for each partition of the left side."""
 
     operation = staticmethod(cut)
 
@@ -118,13 +118,13 @@ def _cut_packed(frame: Any, question: AsOf, found: Bounds, number: int) -> Any:
 
 
 class PackedRightPieces(Packed, RightPieces):
-    """The same as rows of a frame that Dask shuffles."""
+    """The same pieces, as rows of a frame that Dask shuffles."""
 
     operation = staticmethod(_cut_packed)
 
 
 class Matched(ExprMixin, Expr):  # type: ignore[misc]
-    """Each row of the left side with its match, given the rows of the right side that go to each partition."""
+    """The rows of the left side with their matches, given the right rows that go to each partition."""
 
     _parameters = ("left", "pieces", "found", "question", "like")
     _label = "match-asof"
@@ -188,11 +188,10 @@ def _of_keys(frame: Any, side: AsOfSide) -> Any:
 
 
 def collection(side: Any, keeps_index: bool) -> Any:
-    """Return a side as a collection; Dask may convert the strings of a frame, as it does for any."""
+    """Return a side as a collection; Dask may convert the strings of a frame, as in `from_pandas`."""
     if isinstance(side, FrameBase):
         return side
-    if not keeps_index and len(
-        side
-    ):  # Dask refuses labels of several levels, and null ones of strings and times
+    if not keeps_index and len(side):
+        # Dask refuses labels of several levels, and null labels of strings and times
         side = side.reset_index(drop=True)
     return dd.from_pandas(side, npartitions=1, sort=False)

@@ -1,4 +1,4 @@
-"""Blocks of Dask arrays: carries over them, blocks with the elements around them, and elements of blocks by place.
+"""Graphs over blocks of Dask arrays: carries, blocks with their halos, and elements at given places.
 
 The computations are arguments.
 """
@@ -22,30 +22,30 @@ WHOLE = slice(None)
 
 
 class Piece(NamedTuple):
-    """Elements of a block along an axis, or of no block."""
+    """Elements of a block along an axis, or elements outside the array."""
 
     block: int
-    """The number of the block; -1 for none."""
+    """The number of the block; -1 for elements outside the array."""
     places: Any
-    """Which of its elements: `WHOLE`, a slice or an array."""
+    """The places of the elements: `WHOLE`, a slice or an array."""
     size: int
 
 
 def over_blocks(
     arrays: Sequence[Array], carry: Carry, axis: int, meta: Any, beside: Array | None = None
 ) -> Array:
-    """Return `carry` over the blocks of Dask arrays along an axis.
+    """Apply a carry to the blocks of Dask arrays along an axis.
 
     Parameters
     ----------
     arrays : sequence of dask.array.Array
-        Of one shape; the carry gets the blocks of several as a list.
+        Arrays of one shape; the carry gets the blocks of several arrays as a list.
     carry : Carry
     axis : int
     meta : array
-        Empty array of the result's type and number of dimensions.
+        An empty array of the result's type and number of dimensions.
     beside : dask.array.Array, optional
-        One item a place along the axis; the carry gets its block last.
+        An array with an item for each place along the axis; the carry gets its block last.
     """
     indices = tuple(range(arrays[0].ndim))
     along = [] if beside is None else [beside, (axis,)]
@@ -64,7 +64,7 @@ def over_blocks(
 
 
 def _was_persisted(array: Array) -> bool:
-    """Return whether the blocks of an array were persisted, and so stay in memory."""
+    """Return whether the blocks of an array were persisted, so that they stay in memory."""
     layer = array.dask.layers[array.name]
     return isinstance(layer, MaterializedLayer) and not any(
         isinstance(block, (GraphNode, tuple)) for block in layer.values()
@@ -91,19 +91,20 @@ def with_halos(
     Parameters
     ----------
     x : dask.array.Array
-        Of known shape.
+        An array of known shape.
     halos : dict of int to int
-        How many elements on either side, by axis; blocks may be shorter.
+        The number of elements on each side, by axis; blocks may be shorter.
     edges : callable
-        Returns, for a halo and the length of an axis, the elements to put before the first, and those to put behind the
-        last; -1 for `outside`.
+        Returns, given a halo and the length of an axis, the places of the elements before the first and after the last
+        one; -1 for `outside`.
     outside : scalar
+        The value of elements outside the array.
     apply : callable
-        Returns an array of the shape of the block without its halos.
+        Returns an array with the shape of the block without its halos.
     label : str
-        Keys begin with it.
+        The beginning of the keys.
     meta : array
-        Empty array of the result's type and number of dimensions.
+        An empty array of the result's type and number of dimensions.
     """
     name = f"{label}-{tokenize(x, apply, outside)}"
     pieces: list[list[list[Piece]]] = [
@@ -122,7 +123,7 @@ def with_halos(
 
 
 def _pieces(sizes: Sequence[int], halo: int, edges: np.ndarray) -> list[list[Piece]]:
-    """Return, for each block along an axis, the pieces of the block with its halos."""
+    """Return for each block along an axis the pieces of the block and its halos."""
     starts = np.cumsum([0, *sizes])
     length = int(starts[-1])
 
@@ -159,7 +160,7 @@ def _nested(
     outside: Any,
     graph: dict[Any, Any],
 ) -> Any:
-    """Return a nested list of references to the pieces of a block, an axis a level; put their tasks into the graph."""
+    """Return references to the pieces of a block in lists nested by axis; add the tasks of pieces to the graph."""
     if len(chosen) < len(around):
         inner = enumerate(around[len(chosen)])
         return List(
@@ -205,20 +206,20 @@ def at_places(
     Parameters
     ----------
     x : dask.array.Array
-        Of known shape along the axes.
+        An array of known shape along the axes.
     axes : tuple of int
     places : array of int
-        Of shape (axes, places); negative ones are left out.
+        The places, of shape (axes, places); negative ones are skipped.
     pick : callable
-        Takes a block and places in it; returns the elements there, with places as the last axis.
+        Takes a block and places in it; returns the elements there, with the places as the last axis.
     finish : callable
-        Takes places, the elements picked there, the empty array of the result's type and the shape of the block along
-        the other axes; returns a block, which has one more axis.
+        Takes places, the picked elements, an empty array of the result's type, and the shape of the block along the
+        other axes; returns a block with one more axis.
     count : int
         The length of that axis.
     label : str
     meta : array
-        Empty array of the result's type and number of dimensions.
+        An empty array of the result's type and number of dimensions.
     """
     name = f"{label}-{tokenize(x, axes, places, finish)}"
     others = [axis for axis in range(x.ndim) if axis not in axes]

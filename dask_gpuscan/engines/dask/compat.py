@@ -1,4 +1,4 @@
-"""Undocumented names of Dask: no other module imports them, and a test says when one is gone."""
+"""Undocumented names of Dask: no other module imports them, and a test fails if one is missing."""
 
 from collections.abc import Callable
 from operator import attrgetter
@@ -63,4 +63,4 @@ def _token(expression: Expr) -> str:
 token_of: Callable[[Expr], str] = (  # Dask 2025.3 and later
     attrgetter("deterministic_token") if hasattr(Expr, "deterministic_token") else _token
 )
-"""Returns the end of the name of an expression."""
+"""Returns the token at the end of an expression's name."""

@@ -1,4 +1,4 @@
-"""The engine of Dask collections: the functions of `..run.Engine`, each from the module that does it."""
+"""The engine of Dask collections: the functions of `..run.Engine`, from the modules that implement them."""
 
 from __future__ import annotations
 
@@ -66,19 +66,19 @@ IN_PARTS = True
 def broadcast(
     label: str, obj: Any, reduced: Callable[[], Any], function: Callable[..., Any], *given: Any
 ) -> Any:
-    """Return the results of a function for each partition and a reduction of all, which is one partition."""
+    """Apply a function to each partition and the one partition of a reduction."""
     return map_partitions(obj, function, new_collection(Aside(reduced().expr)), *given)
 
 
 def renumber(obj: Any) -> Any:
-    """Return rows, numbered from 0 in each partition, under one default index."""
+    """Number the rows from 0 over all partitions."""
     return look_back(obj, ResetIndex(drop=True))
 
 
 def align_columns(
     obj: Any, others: Sequence[Any], names: Sequence[Hashable], what: str, by_label: bool
 ) -> Any:
-    """Return a frame of the columns of a collection and of others, which have its partitions."""
+    """Join the columns of a collection and of others with the same partitions."""
     for other in others:
         if not isinstance(other, FrameBase):
             raise TypeError(

@@ -1,4 +1,4 @@
-"""The base of all expressions and collections: names of tasks, references to partitions, empty frames, columns."""
+"""The basis of all expressions and collections: names of tasks, references to partitions, empty frames, columns."""
 
 from __future__ import annotations
 
@@ -34,20 +34,19 @@ from .compat import (
 
 
 class ExprMixin:
-    """An expression whose name says what it does: a base class to put before Dask's."""
+    """A base class for expressions that chooses their names; it comes before Dask's base class."""
 
     _label: Any
-    """The start of the name: a string, or a property that returns one."""
+    """The beginning of the name: a string, or a property that returns one."""
 
     @functools.cached_property
     def _name(self) -> str:
         return f"{self._label}-{token_of(self)}"
 
     def __dask_graph__(self) -> Any:
-        """Return the graph, also of expressions that Dask has not lowered.
+        """Return the graph, also of an expression that Dask has not lowered.
 
-        Before 2026.7 Dask asks expressions that are not its own for their graphs, to find out whether they are
-        collections, when `map_partitions` of them is built.
+        Before 2026.7, `map_partitions` asks foreign expressions for their graphs to find out if they are collections.
         """
         expression: Any = self
         lowered = expression.lower_completely()
@@ -55,7 +54,7 @@ class ExprMixin:
         return Expr.__dask_graph__(lowered) if same else lowered.__dask_graph__()
 
     def _blockwise_arg(self, given: Any, number: int) -> Any:
-        """Return the argument of the task of one partition, in tasks that Dask makes."""
+        """Return the argument of one partition's task, for tasks that Dask makes."""
         if not isinstance(given, Expr):
             return given
         one: Any = self
@@ -71,13 +70,13 @@ class ExprMixin:
 
 @dataclass(frozen=True)
 class SeparateKeyRead:
-    """An expression that is read by itself.
+    """An expression that Dask does not see as an operand until it is lowered.
 
-    Dask does not see it as an operand until it is lowered: it would read several partitions of few columns as one.
+    Otherwise Dask would join several partitions when it reads few columns.
     """
 
     reading: Any
-    """The expression; Dask would unpack a field of the name `expr`."""
+    """The expression; Dask would unpack a field with the name `expr`."""
 
     def __dask_tokenize__(self) -> Any:
         return type(self).__name__, self.reading._name
@@ -103,10 +102,10 @@ def _is_made(expression: Any) -> bool:
 
 
 class Aside(ExprMixin, Expr):  # type: ignore[misc]
-    """An operand that does not have the rows of the frame, such as a table of groups.
+    """An operand with other rows than the frame, such as a table of groups.
 
-    Dask takes an operand without dimensions for a scalar, with which any frame is aligned. Otherwise it would not know
-    that an answer has the rows of its frame, and join both by their labels where one is assigned to the other.
+    It has no dimensions, so that Dask takes it for a scalar, which is aligned with any frame. Otherwise Dask would not
+    know that an answer has the rows of its frame, and would join both by label if one is assigned to the other.
     """
 
     _parameters = ("frame",)
@@ -134,8 +133,8 @@ def _itself(partition: Any) -> Any:
 def partition_of(expression: Expr, number: int) -> TaskRef:
     """Return the argument of a task for one partition of an expression.
 
-    For persisted expressions, it is the partition under its first name: Dask has one more task for each, which
-    renames it, and which on a cluster takes as long as any small task.
+    A persisted partition is taken by its first name: Dask has another task that only renames it, which costs as much as
+    any small task on a cluster.
     """
     if isinstance(expression, Aside):
         return partition_of(expression.frame, number)
@@ -145,7 +144,7 @@ def partition_of(expression: Expr, number: int) -> TaskRef:
 
 
 class Inlined(ExprMixin, Expr):  # type: ignore[misc]
-    """Partitions that each task makes for itself, so that none is kept for another task."""
+    """Partitions that each task makes for itself, so that none is kept in memory for another task."""
 
     def made(self, number: int) -> Task:
         """Return the task that makes a partition."""
@@ -156,13 +155,13 @@ class Inlined(ExprMixin, Expr):  # type: ignore[misc]
 
 
 def input_of(expression: Expr, number: int) -> Any:
-    """Return the argument of a task for one partition of users, with the columns of its collection in their order."""
+    """Return the argument of a task for a user's partition, with columns in the order of its collection."""
     (found,) = inputs_of(expression, [number])
     return found
 
 
 def inputs_of(expression: Expr, numbers: Iterable[int] | None = None) -> list[Any]:
-    """Return the arguments of tasks for all partitions, or for some, as `input_of` does for one."""
+    """Return the arguments of tasks, as `input_of`, for some partitions or for all."""
     expression = expression.frame if isinstance(expression, Aside) else expression
     numbers = range(expression.npartitions) if numbers is None else numbers
     if isinstance(expression, Inlined):
@@ -175,42 +174,42 @@ def inputs_of(expression: Expr, numbers: Iterable[int] | None = None) -> list[An
 
 
 class Chosen(Projection):  # type: ignore[misc]
-    """Columns of a frame as Dask chooses them, without looking their labels up in pandas, which takes longer."""
+    """Columns of a frame, chosen as by Dask but without pandas' slower look-up of labels."""
 
     operation = staticmethod(choose_columns)
 
     def _simplify_down(self) -> Any:
         found = super()._simplify_down()
-        if type(found) is Projection:  # of the frame that this one chose from
+        if type(found) is Projection:  # of this one's own frame
             return type(self)(*found.operands)
         return found
 
 
 def is_held(expression: Expr) -> bool:
-    """Return whether the partitions of an expression were persisted, and so stay in memory."""
+    """Return whether the partitions of an expression were persisted, so that they stay in memory."""
     while isinstance(expression, Projection):
         expression = expression.frame
     return isinstance(expression, FromGraph)
 
 
 meta: Callable[[Any], Any] = attrgetter("_meta")
-"""Returns the empty frame or series that stands for a collection."""
+"""Returns the empty frame or series of a collection."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """A character that UTF-8 cannot write."""
 
 
 def accepted(obj: Any) -> Any:
-    """Return a collection all of whose partitions have its dtypes, which are computed on.
+    """Return a collection in dtypes that operations take, which all its partitions have.
 
-    Dask announces for ``where`` and ``mask`` the dtypes of rows that are kept, which is what partitions have that keep
-    all of theirs; here they have those that pandas gives.
+    Dask gives ``where`` and ``mask`` the dtypes of the frame, and only partitions that keep all rows have these; here
+    all partitions get the dtypes of pandas.
 
     Raises
     ------
     ValueError
-        For a column that Dask cannot choose, naming it. Among labels that are not all strings, Dask loses None and
-        NaN; it takes a list of True and False for a mask.
+        If Dask cannot choose a column, which is named: it loses None and NaN among labels that are not all strings, and
+        takes a list of True and False for a mask.
     """
     _check_labels(obj)
     expression, known = obj.expr, set[str]()
@@ -230,7 +229,7 @@ def accepted(obj: Any) -> Any:
 
 
 def _wider_dtypes(node: Expr) -> Any:
-    """Return the dtypes that also hold the replacements of ``where`` or ``mask``; None if its frame has these."""
+    """Return the dtypes that also hold the replacements of ``where`` or ``mask``; None if the frame has them."""
     frame = meta_nonempty(node.frame._meta)
     if not isinstance(frame, (pd.DataFrame, pd.Series)):
         return None
@@ -238,7 +237,7 @@ def _wider_dtypes(node: Expr) -> Any:
     other = meta_nonempty(other._meta) if isinstance(other, Expr) else other
     try:
         found = frame.where(np.zeros(frame.shape, np.bool_), other)
-    except (TypeError, ValueError):  # computing it raises this, too
+    except (TypeError, ValueError):  # computing raises it again
         return None
     if frame.ndim == 1:
         return found.dtype if found.dtype != frame.dtype else None
@@ -248,14 +247,14 @@ def _wider_dtypes(node: Expr) -> Any:
 
 
 def collected(expression: Expr) -> Any:
-    """Return the collection of an expression; raises a ValueError for a series whose name Dask would lose."""
+    """Return the collection of an expression; raises a ValueError if Dask would lose the name of a series."""
     found = new_collection(expression)
     _check_name(meta(found))
     return found
 
 
 def _check_name(empty: Any) -> None:
-    if empty.ndim == 1 and empty.name != empty.name:  # it is not equal to that of another partition
+    if empty.ndim == 1 and empty.name != empty.name:  # NaN differs from that of another partition
         raise ValueError(
             f"Dask does not keep {shown(empty.name)} as the name of a series; rename it first"
         )
@@ -286,17 +285,17 @@ def is_column(obj: Any, name: Hashable, series: Any) -> bool:
 
 
 def as_series(like: Any, values: Any) -> Any:
-    """Return values unchanged: they are a collection."""
+    """Return values, a collection, unchanged."""
     return values
 
 
 def select(obj: Any, flags: Sequence[bool]) -> Any:
-    """Return a frame with the columns that are flagged."""
+    """Return the columns whose flag is true."""
     return narrow(obj, [n for n, flag in zip(names_of(obj._meta), flags, strict=True) if flag])
 
 
 def choose(obj: Any, names: Iterable[Hashable]) -> Any:
-    """Return a frame with these columns, so that no others are read; a series as it is."""
+    """Return the columns of these names, so that no others are read; a series is returned unchanged."""
     return obj if obj.ndim == 1 else new_collection(Chosen(obj.expr, list(dict.fromkeys(names))))
 
 
@@ -310,9 +309,9 @@ def map_partitions(
     keeps_divisions: bool = True,
     typed_by_rows: bool = False,
 ) -> Any:
-    """Return the results of a function for each partition.
+    """Apply a function to each partition.
 
-    Dask must not compare the columns with those of the empty answer, because two NaN are different labels to it.
+    Dask must not compare columns with those of the empty answer: to Dask, two NaN are different labels.
     """
     asked = (with_rows, function) if typed_by_rows else (function,)
     empty = [one._meta if isinstance(one, FrameBase) else one for one in (obj, *asked[1:], *given)]
@@ -333,11 +332,11 @@ def _on_aligned(partition: Any, known: Any, function: Any, /, *given: Any) -> An
 
 
 def with_rows(partition: Any, function: Any, /, *given: Any) -> Any:
-    """Return the result of a function for a partition; for an empty one, with the dtypes of the others."""
+    """Apply a function to a partition; the answer for an empty one has the dtypes of the others."""
     if len(partition):
         return function(partition, *given)
     rows = meta_nonempty(partition)
-    labels = rows.index.dropna()  # texts and categories have a null among them
+    labels = rows.index.dropna()  # sample texts and categories include a null
     rows = rows.iloc[: len(labels)]
     rows.index = labels
     return function(rows, *given).iloc[:0]

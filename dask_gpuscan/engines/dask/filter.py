@@ -1,6 +1,6 @@
 """Filters of Dask collections as expressions: the kept rows, both sides of a predicate, or a mask as a column.
 
-They know no column: `ops.predicates.filter` chooses the rows of a partition.
+`ops.predicates.filter` filters each partition.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .expressions import ExprMixin, inputs_of, partition_of
 
 
 class Filtered(ExprMixin, Blockwise):  # type: ignore[misc]
-    """The rows that a predicate keeps, partition by partition; divisions hold, as for Dask's own filter."""
+    """The rows that a predicate keeps, with the divisions of the frame, as in Dask's own filter."""
 
     _parameters = ("frame", "predicate")
     _label = "filter"
@@ -57,7 +57,7 @@ class Filtered(ExprMixin, Blockwise):  # type: ignore[misc]
 
 
 class FilteredAlign(ExprMixin, MaybeAlignPartitions):  # type: ignore[misc]
-    """The same for a predicate whose divisions are known, and others than the frame's."""
+    """The same for a predicate with known divisions that differ from the frame's."""
 
     _parameters = ("frame", "predicate")
     _label = "filter-aligned"
@@ -65,7 +65,7 @@ class FilteredAlign(ExprMixin, MaybeAlignPartitions):  # type: ignore[misc]
 
 
 class AppendMask(ExprMixin, Blockwise):  # type: ignore[misc]
-    """All rows, and a column of those that a predicate keeps."""
+    """All rows, and one more column that says which of them a predicate keeps."""
 
     _parameters = ("frame", "predicate", "name")
     _label = "append-mask"
@@ -89,7 +89,7 @@ class AppendMask(ExprMixin, Blockwise):  # type: ignore[misc]
 
 
 class AppendMaskAlign(ExprMixin, MaybeAlignPartitions):  # type: ignore[misc]
-    """The same for a predicate whose divisions are known, and others than the frame's."""
+    """The same for a predicate with known divisions that differ from the frame's."""
 
     _parameters = ("frame", "predicate", "name")
     _label = "append-mask-aligned"
@@ -97,14 +97,14 @@ class AppendMaskAlign(ExprMixin, MaybeAlignPartitions):  # type: ignore[misc]
 
 
 class AppendColumn(AppendMask):
-    """All rows, and one more column, which was computed from them: Dask's own would sort the labels of columns."""
+    """All rows, and one more column that was computed from them; Dask's own `assign` would sort the columns."""
 
     _label = "append-column"
     operation = staticmethod(append_column)
 
 
 class FilterSplit(ExprMixin, Expr):  # type: ignore[misc]
-    """Both sides of a predicate: partitions are pairs, and `FilterSide` takes one of each."""
+    """Both sides of a predicate: each partition is a pair, and `FilterSide` takes one of the two."""
 
     _parameters = ("frame", "predicate")
     _label = "split"
@@ -141,7 +141,7 @@ class FilterSide(ExprMixin, Blockwise):  # type: ignore[misc]
 
 
 def _project(expr: Any, parent: Any, dependents: Any) -> Any:
-    """Read only the chosen columns and those of the predicate."""
+    """Return the expression on only the chosen columns and those of the predicate."""
     if not isinstance(parent, Projection) or expr.frame.ndim == 1:
         return None
     named = [] if isinstance(expr.predicate, Expr) else list(expr.predicate.columns)
@@ -149,7 +149,7 @@ def _project(expr: Any, parent: Any, dependents: Any) -> Any:
 
 
 def _operand(obj: Any, predicate: Predicate) -> tuple[Any, bool]:
-    """A predicate as an operand of an expression over `obj`, and whether partitions must be aligned first."""
+    """Return a predicate as an operand of an expression on `obj`, and whether partitions must be aligned first."""
     if not isinstance(predicate, FrameBase):
         return predicate, False
     expr = predicate.expr
@@ -166,7 +166,7 @@ def _operand(obj: Any, predicate: Predicate) -> tuple[Any, bool]:
 
 
 def check_mask(obj: Any, mask: Any) -> None:
-    """Check that a mask is a series of a collection; raises a TypeError for anything else."""
+    """Raise a TypeError unless a mask is a Dask series."""
     if isinstance(mask, FrameBase) and mask.ndim == 1:
         return
     if is_dask_collection(mask):
@@ -180,7 +180,7 @@ def check_mask(obj: Any, mask: Any) -> None:
 
 
 def check_predicate(obj: Any, predicate: Predicate) -> None:
-    """Raise early the errors that partitions would raise for a predicate."""
+    """Raise the errors that partitions would raise later for a predicate."""
     meta = obj._meta
     if isinstance(predicate, Expression) and fused(library_of(meta), meta, predicate) is not None:
         return  # it compares numbers, whatever the rows
@@ -189,7 +189,7 @@ def check_predicate(obj: Any, predicate: Predicate) -> None:
         return
     named = meta.to_frame() if meta.ndim == 1 else meta
     named = named[list(predicate.columns)]
-    # sample rows show more: some libraries compare anything without rows; objects and intervals have no samples
+    # sample rows find more errors, as libraries compare anything if there are no rows; two dtypes have no samples
     unknown = (np.dtypes.ObjectDType, pd.IntervalDtype)
     if not any(isinstance(d, unknown) for d in named.dtypes):
         filter_rows(meta_nonempty(named), predicate)
@@ -213,12 +213,12 @@ def partition(obj: Any, predicate: Predicate) -> tuple[Any, Any]:
 
 
 def append_mask(obj: Any, mask: Any, name: str) -> Any:
-    """Return a collection with one more column: where a series is true."""
+    """Append a column that says where a series is true."""
     operand, aligns = _operand(obj, mask)
     expression = AppendMaskAlign if aligns else AppendMask
     return new_collection(expression(obj.expr, operand, name))
 
 
 def with_column(obj: Any, column: Any, name: str) -> Any:
-    """Return a collection with one more column, which has its rows."""
+    """Append a column of the same rows."""
     return new_collection(AppendColumn(obj.expr, column.expr, name))

@@ -1,4 +1,4 @@
-"""Collections whose labels are moved, while rows stay."""
+"""Shifts the labels of collections; rows stay in their partitions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .expressions import ExprMixin
 
 
 class MovedLabels(ExprMixin, Blockwise):  # type: ignore[misc]
-    """Rows with moved labels; divisions move too, unless several labels may become one."""
+    """Rows with shifted labels; divisions are shifted, too, unless several labels may become one."""
 
     _parameters = ("frame", "move")
     _label = "shift-labels"
 
     @staticmethod
     def operation(partition: Any, move: ShiftLabels) -> Any:
-        """Move the labels of a partition."""
+        """Shift the labels of a partition."""
         return move.apply(partition)
 
     @functools.cached_property
@@ -33,6 +33,6 @@ class MovedLabels(ExprMixin, Blockwise):  # type: ignore[misc]
 
 
 def move_labels(obj: Any, move: ShiftLabels) -> Any:
-    """Return the rows of a collection with moved labels."""
+    """Shift the labels of a collection."""
     move.check(obj._meta)
     return new_collection(MovedLabels(obj.expr, move))

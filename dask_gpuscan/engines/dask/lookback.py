@@ -1,15 +1,14 @@
 """The outer look-back: partitions look back at the aggregates of earlier partitions, as tiles do in a kernel.
 
-A partition gets two tasks: its aggregate, and its output from the aggregates before it. Aggregates of a
-window of partitions are combined once, in one more task, so that no partition looks back at more than
-a few windows. The order of combination is fixed by positions, so results do not depend on workers or
-timing; an output depends on earlier partitions only, so partitions stream through memory in order.
-Persisted partitions need not stream: one task combines the prefixes of all partitions of a
-window, so that a worker fetches one object a window rather than each aggregate. A partition may also look
-ahead: its answer then takes the aggregates of those before it and those behind it.
+A partition gets two tasks: its aggregate, and its output from the aggregates before it. The aggregates of a window of
+partitions are combined once, in one more task, so that no partition looks back at more than a few windows. The order of
+combination depends only on positions, so that results do not depend on workers or timing. An output depends only on
+earlier partitions, so that partitions stream through memory in order. Persisted partitions need not stream: one task
+combines the prefixes of all partitions of a window, and a worker fetches one object for each window instead of each
+aggregate. A partition may also look ahead: its output then depends on the aggregates before it and after it.
 
-This module must never know what a carry computes: it takes any object with ``aggregate``, ``combine``
-and ``apply``. The idea is decoupled look-back: Merrill and Garland, NVR-2016-002, section 4.
+This module must not know what a carry computes: it takes any object with ``aggregate``, ``combine`` and ``apply``. The
+idea is decoupled look-back: Merrill and Garland, NVR-2016-002, section 4.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ from .expressions import ExprMixin, collected, inputs_of, is_held
 Key = Any
 
 WINDOW = 16
-"""Partitions a window. An output depends on half a window of aggregates on average; a window costs one
-more task: 2.06 tasks a partition in all, and for 10,000 partitions 17 dependencies an output.
+"""The number of partitions in a window. An output depends on half a window of aggregates on average, and a window costs
+one more task: 2.06 tasks for each partition in all, and for 10,000 partitions 17 dependencies for each output.
 
-Where one task combines the prefixes of a window, an output depends on that task alone. Measured with 256 persisted
-partitions of 3,000 rows on a local cluster of two processes, 2 CPU cores: cumsum 1.38 s without, 1.06 s with it,
+If one task combines the prefixes of a window, an output depends only on that task. Measured with 256 persisted
+partitions of 3,000 rows on a local cluster of two processes, 2 CPU cores: cumsum 1.38 s without and 1.06 s with it,
 rolling(100).sum 1.56 and 1.26 s; a worker's event loop for 32 partitions: 0.050 and 0.044 s, 0.058 and 0.045 s."""
 
 CHAIN = 64
-"""Windows up to which prefixes are chained, each from the one before; beyond, windows nest, so that the
+"""The largest number of windows for which each prefix is made from the one before; more windows are nested, so that the
 longest path through a graph stays short."""
 
 
@@ -62,7 +61,7 @@ def _aggregate(carry: Summary, partition: Any) -> Any:
 
 
 def combined(carry: Summary, aggregates: Sequence[Any]) -> Any:
-    """Return one aggregate of several in scan order; None without any."""
+    """Combine aggregates in scan order to one; return None if there are none."""
     if not aggregates:
         return None
     return aggregates[0] if len(aggregates) == 1 else carry.combine(aggregates)
@@ -78,9 +77,10 @@ def _apply(carry: Carry, number: Any, partition: Any, *aggregates: Any) -> Any:
 
 
 def _running(carry: Summary, *aggregates: Any) -> list[Any]:
-    """Return the combinations of the first none, one, two and so on of some aggregates.
+    """Return the combinations of the first 0, 1, 2 and so on aggregates.
 
-    Each is combined from the aggregates, not from the combination before: its bits are those of outputs that combine.
+    Each is combined from the aggregates and not from the previous combination, so that it has the same bits as if an
+    output combined them.
     """
     return [combined(carry, aggregates[:count]) for count in range(len(aggregates) + 1)]
 
@@ -95,18 +95,18 @@ def tasks(
     held: bool = False,
     seen: Any = None,
 ) -> dict[Key, Task]:
-    """Return the tasks that make ``outputs[i]`` of ``inputs[i]`` and the aggregates before it.
+    """Return the tasks that compute ``outputs[i]`` from ``inputs[i]`` and the aggregates before it.
 
     Parameters
     ----------
     name : str
-        Unique name; the aggregates' keys start with it.
+        A unique name, which the keys of aggregates contain.
     inputs : sequence of TaskRef or List
-        One a partition, in order.
+        One for each partition, in order.
     outputs : sequence of key
     carry : Carry
     suffix : tuple, optional
-        Distinguishes the aggregates' keys from those of other chains of this name.
+        Distinguishes the keys of aggregates from those of other chains of this name.
     held : bool, default False
         Whether all inputs stay in memory anyway, so that outputs may wait for their whole window.
     seen : optional
@@ -115,7 +115,7 @@ def tasks(
     Returns
     -------
     dict of key to Task
-        Two tasks a partition (the last needs no aggregate) and one for each full window.
+        Two tasks for each partition (the last one needs no aggregate) and one for each full window.
     """
     if carry.reverse:
         inputs, outputs = inputs[::-1], outputs[::-1]
@@ -153,7 +153,7 @@ def prefixes(
 
 @dataclass(frozen=True)
 class _Windows:
-    """Tasks that combine the aggregates of windows; if `shared`, one task a window serves all its positions."""
+    """Tasks that combine the aggregates of windows; if `shared`, one task of a window serves all its positions."""
 
     name: str
     carry: Summary
@@ -169,7 +169,7 @@ class _Windows:
         return TaskRef(key)
 
     def prefixes(self, aggregates: list[Any], level: int = 0) -> list[list[Any]]:
-        """Return for each position up to the last the aggregates, in order, that combine to its prefix."""
+        """Return for each position the aggregates, in order, that combine to its prefix."""
         starts = range(0, max(len(aggregates), 1), self.size)
         windows = [aggregates[start : start + self.size] for start in starts]
         before: list[list[Any]] = [[]]
@@ -199,7 +199,7 @@ class _Windows:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """The schema of a partition's columns, and its aggregate by the carry."""
+    """The schema of a partition, and its aggregate by the carry."""
 
     schema: Schema
     inner: Any
@@ -211,7 +211,7 @@ class Checked:
 
     carry: Any
     checked: Schema | None = None
-    """The columns that were checked before."""
+    """The schema that was checked before."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ class Matching(MatchingSummary):
 
     @property
     def final(self) -> Matching:
-        """The carry for the partition that nothing follows."""
+        """The carry for the last partition."""
         return replace(self, carry=self.carry.final or self.carry)
 
     def apply(self, partition: Any, prefix: Aggregate | None) -> Any:
@@ -263,7 +263,7 @@ class Matching(MatchingSummary):
 
 @dataclass(frozen=True)
 class Seen:
-    """The aggregate of the rows before the first partition; no two are equal to Dask."""
+    """The aggregate of the rows before the first partition; to Dask, no two of them are equal."""
 
     aggregate: Aggregate
     token: str = field(default_factory=lambda: uuid4().hex)
@@ -324,10 +324,10 @@ class LookBack(ExprMixin, Expr):  # type: ignore[misc]
         return tasks(self._name, inputs, outputs, carry, held=held, seen=self.before)
 
     def __dask_annotations__(self) -> dict[str, dict[Key, int]]:
-        """Let workers make the prefixes of persisted partitions before any output: workers wait for prefixes only.
+        """Give prefixes of persisted partitions priority over outputs, as workers wait only for prefixes.
 
-        Dask would order the tasks of a window behind all outputs of the window before. It takes annotations from the
-        computed expression alone, so this one collects those of all look-backs that it is made of.
+        Dask would order the tasks of a window after all outputs of the previous window. It takes annotations only from
+        the computed expression, so that this one collects those of all look-backs in it.
         """
         parts = [p for p in self.walk() if isinstance(p, LookBack) and is_held(p.frame)]
         shared = [t for part in parts for t in part._layer().values() if t.func is _running]
@@ -339,7 +339,7 @@ class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
     """A carry whose output has the rows and the index of its input.
 
     Dask knows that its own cumulative expressions are aligned with their input, so that both can be columns of one
-    frame even if divisions are unknown. This class inherits from them, so that Dask knows the same of it.
+    frame even if divisions are unknown. This class inherits from their base, so that Dask knows it of this class, too.
     """
 
     def _lower(self) -> None:
@@ -347,7 +347,7 @@ class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
 
 
 def look_back(obj: Any, carry: DataFrameCarry, seen: Any = None) -> Any:
-    """Return a carry over the rows of a collection, which follow those with the aggregate `seen`."""
+    """Apply a carry to the rows of a collection; `seen` is the aggregate of the rows before them, if there are any."""
     carry.check(obj._meta)
     expression = AlignedLookBack if carry.keeps_index else LookBack
     return collected(expression(obj.expr, Matching(carry), _seen(obj, seen)))
@@ -357,12 +357,12 @@ def _seen(obj: Any, seen: Any) -> Seen | None:
     return None if seen is None else Seen(Aggregate(schema_of(obj._meta), seen))
 
 
-# --- partitions between others ------------------------------------------------------------------------
+# --- both ways ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class MatchingOverlap(Checked):
-    """A carry that answers for each partition between the others, and refuses other columns."""
+    """A carry that looks both ways, and raises errors for partitions with different columns."""
 
     carry: OverlapCarry
 
@@ -390,7 +390,7 @@ class MatchingOverlap(Checked):
 
 
 class MapOverlap(LookBack):
-    """A carry over the partitions of a dataframe or series that looks both ways, as a Dask expression."""
+    """A carry that looks both ways over the partitions of a dataframe or series, as a Dask expression."""
 
     def _layer(self) -> dict[Key, Any]:
         carry = replace(self.operand("carry"), checked=schema_of(self.frame._meta))
@@ -434,7 +434,7 @@ def _apply_between(
 
 
 def _warn_if_large(side: Any) -> None:
-    """Warn if partitions hand on more memory than the size of a chunk in Dask's configuration."""
+    """Warn if a partition gets a larger aggregate than the size of a chunk in Dask's configuration."""
     limit = parse_bytes(dask.config.get("array.chunk-size"))
     size = sizeof(side.inner) if isinstance(side, Aggregate) else 0
     if size > limit:
@@ -446,10 +446,7 @@ def _warn_if_large(side: Any) -> None:
 
 
 def map_overlap(obj: Any, carry: OverlapCarry, seen: Any = None) -> Any:
-    """Return a carry over the rows of a collection, each partition seen with its halos.
-
-    `seen` is the aggregate of the rows before the first partition, if there are any.
-    """
+    """Apply a carry to each partition of a collection with its halos; `seen` as in `look_back`."""
     carry.check(obj._meta)
     expression = AlignedMapOverlap if carry.keeps_index else MapOverlap
     return collected(expression(obj.expr, MatchingOverlap(carry), _seen(obj, seen)))

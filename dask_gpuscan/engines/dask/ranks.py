@@ -1,7 +1,7 @@
-"""Ranks of Dask collections: rows are cut at splitters, ranked in the buckets between them, and ranks go back.
+"""Ranks of Dask collections: rows are cut at splitters and ranked in buckets, and the ranks go back to their rows.
 
-Each partition is cut once, each bucket is ranked when its pieces have come, and its ranks leave it at once: only one
-task waits for all buckets, the one that collects their ends.
+Each partition is cut once, and each bucket is ranked when its pieces have come. Only one small task waits for all
+buckets: it collects their ends.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .shuffle import ChooseSplitters, Sampled, SplitPieces, brought_together
 
 
 class Ranked(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
-    """The ranks of a frame or series, with its rows and index; for its base class see `AlignedLookBack`."""
+    """The ranks of a frame or series, with its rows and index; `AlignedLookBack` explains the base class."""
 
     _parameters = ("frame", "ranking")
     _label = "rank"
@@ -57,9 +57,8 @@ class Ranked(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
         by_column = self.operand("ranking").by is None and self.frame.ndim == 2
         if not isinstance(parent, Projection) or not by_column:
             return None
-        if (
-            parent.ndim == 1
-        ):  # ranks of nullable integers have another dtype for a series than for a frame
+        if parent.ndim == 1:
+            # ranks of nullable integers have another dtype for a series than for a frame
             alone = type(self)(parent.substitute(self, self.frame), self.operand("ranking"))
             if alone._meta.dtype != parent._meta.dtype:
                 return None
@@ -92,7 +91,7 @@ class RankedPartitions(ExprMixin, Blockwise):  # type: ignore[misc]
 
 
 class RankRows(Inlined):
-    """One column of each partition as rows to be sorted."""
+    """The rows of one column to sort."""
 
     _parameters = ("frame", "groups", "ranking", "column")
     _label = "rank-rows"
@@ -114,7 +113,7 @@ class RankRows(Inlined):
 
 
 def _of_column(frame: Any, groups: Any, ranking: Ranking, number: int) -> tuple[Expr, ...]:
-    """Return the rows of a column, the ranks from the buckets, and their completion."""
+    """Return the rows of a column, their ranks in the buckets, and what completes the ranks."""
     rows = RankRows(frame, groups, ranking, number)
     order, partitions = order_of(ranking.rank, rows._meta), frame.npartitions
     found = ChooseSplitters(Sampled(rows, order, partitions), order)
@@ -136,7 +135,7 @@ def _cut_packed(rows: Any, order: Order, found: Splitters, partition: int) -> An
 
 
 class PackedRowPieces(Packed, RowPieces):
-    """The same as rows of a frame that Dask shuffles."""
+    """The same pieces, as rows of a frame that Dask shuffles."""
 
     operation = staticmethod(_cut_packed)
 
@@ -158,9 +157,9 @@ class BucketEnds(ExprMixin, Blockwise):  # type: ignore[misc]
 
 
 class RankPieces(ExprMixin, Blockwise):  # type: ignore[misc]
-    """The ranks of buckets, a piece for each partition.
+    """The ranks of buckets, in one piece for each partition.
 
-    A task takes the ends too, so that these are known before ranks leave, and nothing needs the bucket any more.
+    A task also takes the ends of the bucket, so that these are computed first, and the bucket is freed after it.
     """
 
     _parameters = ("buckets", "ends")
@@ -180,7 +179,7 @@ class RankPieces(ExprMixin, Blockwise):  # type: ignore[misc]
 
 
 class PackedRankPieces(Packed, RankPieces):
-    """The same as rows of a frame that Dask shuffles."""
+    """The same pieces, as rows of a frame that Dask shuffles."""
 
     @staticmethod
     def _pieces(bucket: Bucket, ends: Any, number: int) -> Any:
@@ -188,7 +187,7 @@ class PackedRankPieces(Packed, RankPieces):
 
 
 class Completed(ExprMixin, Expr):  # type: ignore[misc]
-    """The completion of the ranks of all buckets: one partition."""
+    """One partition that completes the ranks of all buckets."""
 
     _parameters = ("ends", "method")
     _label = "complete"
@@ -204,10 +203,10 @@ class Completed(ExprMixin, Expr):  # type: ignore[misc]
 
 
 class CompletedRanks(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
-    """The ranks of partitions, given for each column what `_of_column` returns.
+    """The ranks of partitions, given the expressions of `_of_column` for each column.
 
-    It is not blockwise: Dask would choose partitions of its operands, and those of `Inlined` have no keys. For its base
-    class see `AlignedLookBack`.
+    It is not blockwise, as Dask would then select partitions of its operands, and those of `Inlined` have no keys.
+    `AlignedLookBack` explains the base class.
     """
 
     _parameters = ("frame", "ranking", "like")

@@ -1,7 +1,7 @@
-"""Partitions of equal lengths: rows keep their order and move to the partition that their global number falls in.
+"""Partitions of equal lengths: rows keep their order, and the number of a row decides its partition.
 
-Lengths must be known to decide which partitions a new one is made of, so rows are counted when the expression
-is built. This module must never look at values.
+The lengths of the old partitions must be known, so that rows are counted when the expression is built. This module must
+not look at values.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .expressions import ExprMixin, SeparateKeyRead, partition_of
 
 
 def rebalance(collection: Any) -> Any:
-    """Return a collection with its rows spread evenly over as many partitions; counts the rows now.
+    """Spread the rows of a collection evenly over as many partitions; counts the rows at once.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def rebalance(collection: Any) -> Any:
 
 
 def slices(lengths: Sequence[int], count: int) -> list[list[tuple[int, int, int]]]:
-    """Return for each of `count` even partitions the parts (partition, start, stop) that it is made of.
+    """Return for each of `count` even partitions its parts of old ones, as (partition, start, stop).
 
     Examples
     --------
@@ -67,9 +67,9 @@ def slices(lengths: Sequence[int], count: int) -> list[list[tuple[int, int, int]
 
 
 class Rebalanced(ExprMixin, IO):  # type: ignore[misc]
-    """Rows spread evenly, given how many there are in each partition.
+    """Rows spread evenly, given the lengths of the old partitions.
 
-    Dask asks only its expressions that read data for the lengths that they know.
+    It inherits from `IO`, as Dask asks only such expressions for known lengths.
     """
 
     _parameters = ("frame", "lengths")
@@ -77,7 +77,7 @@ class Rebalanced(ExprMixin, IO):  # type: ignore[misc]
 
     @property
     def frame(self) -> Any:
-        """The counted rows, which Dask must not read in fewer partitions."""
+        """The counted rows, which Dask must not read with fewer partitions."""
         given = self.operand("frame")
         return given.reading if isinstance(given, SeparateKeyRead) else given
 
@@ -101,7 +101,7 @@ class Rebalanced(ExprMixin, IO):  # type: ignore[misc]
 
     @property
     def even(self) -> tuple[int, ...]:
-        """Lengths of the new partitions."""
+        """The lengths of the new partitions."""
         total, count = sum(self.lengths), len(self.lengths)
         return tuple((j + 1) * total // count - j * total // count for j in range(count))
 

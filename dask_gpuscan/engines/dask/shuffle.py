@@ -1,12 +1,12 @@
-"""Rows that go to other partitions: slices of each partition, one for each new one, which are brought together.
+"""Moves rows to other partitions: each partition is cut into one piece for each new partition, and pieces are joined.
 
-Slices stay in the memory of one process, are sent by tasks, or are shuffled by Dask as bytes: as Dask's configuration
-says, else as suits the scheduler. New partitions have their slices in the order of the partitions that these came from.
+Pieces stay in the memory of one process, are sent by tasks, or are shuffled by Dask as bytes; Dask's configuration
+decides, or else the scheduler. A new partition has its pieces in the order of the old partitions.
 
-To sort, a sample is a task of each partition, and the splitters are one, so nothing is computed before the collection.
-Samples are of the keys alone, which Dask reads by themselves where it can; then each partition is read, sorted and cut
-into a piece for each new partition. Pieces are joined in the order of the partitions that they came from, and
-sorted once more, where equal rows stay as they are: so no row needs a number, and the answer depends on no timing.
+To sort, one task for each partition takes a sample, and one task chooses the splitters, so that nothing is computed
+when the collection is built. Samples need only the keys, which Dask reads separately if it can. Then each partition is
+read, sorted and cut into pieces. Pieces are joined in the order of the old partitions and sorted again, stably: so rows
+need no numbers, and the answer does not depend on timing.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class CutPieces(Rearranged, Expr):  # type: ignore[misc]
 
 
 class PackedCutPieces(Packed, CutPieces):
-    """The same as rows of a frame that Dask shuffles."""
+    """The same pieces, as rows of a frame that Dask shuffles."""
 
     @property
     def _label(self) -> str:
@@ -109,7 +109,7 @@ class PackedCutPieces(Packed, CutPieces):
 
 
 def shuffle_by_key(collection: Any, by: By) -> Any:
-    """Return a collection in which rows with equal keys share a partition, in their order."""
+    """Move rows with equal keys to one partition, in their order."""
     if collection.npartitions == 1:
         return collection
     return new_collection(Shuffled(collection.expr, ByKey(by)))
@@ -122,9 +122,9 @@ def brought_together(
     join: Join,
     count: int | None = None,
 ) -> Expr:
-    """Return new partitions, each joined of its pieces; `packed` are the pieces as bytes.
+    """Return `count` new partitions, by default as many as old ones, each joined from its pieces.
 
-    There are `count` new partitions, by default as many as old ones.
+    `pieces` and `packed` are the expressions of the pieces, as frames and as bytes.
     """
     count = operands[0].npartitions if count is None else count
     cut = pieces(*operands)
@@ -136,12 +136,12 @@ def brought_together(
 
 
 def _way(meta: Any) -> str:
-    """Return how pieces are moved: as Dask's configuration says, else as suits the scheduler."""
+    """Return the way to move pieces: that of Dask's configuration, or else one that suits the scheduler."""
     told = dask.config.get("dataframe.shuffle.method", None)
     if told is not None:
         return str(told)
     default_client = getattr(sys.modules.get("distributed"), "default_client", None)
-    if default_client is None:  # there is no client, as distributed is not imported
+    if default_client is None:  # distributed is not imported, so that there is no client
         return "shared"
     try:
         client = default_client()
@@ -149,7 +149,7 @@ def _way(meta: Any) -> str:
         return "shared"
     if isinstance(meta, (pd.DataFrame, pd.Series)):
         return "p2p"
-    # frames on GPUs would go through the host
+    # p2p would send frames of GPUs through the host
     return "tasks" if len(client.scheduler_info()["workers"]) > 1 else "shared"
 
 
@@ -160,7 +160,7 @@ def _size(pieces: PartitionSlices) -> int:
 
 @dataclass(frozen=True)
 class JoinRows:
-    """Joins pieces to one partition, in order if one is given, else as they come from the first partition on."""
+    """Joins pieces to one partition: sorted if an order is given, or else in the order of the old partitions."""
 
     order: Order | None = None
 
@@ -169,7 +169,7 @@ class JoinRows:
     ) -> Any:
         """Return the new partition of a number."""
         schema = common_schema([part.schema for part in parts])
-        # the first new partition has the categories of all old ones, in their order
+        # the first new partition has the categories of all old partitions, in their order
         dtypes = (*schema.dtypes, *(dtype for _, dtype in schema.levels))
         has_all = number == 0 and "category" in map(str, dtypes)
         filled = [part for part in parts if has_all or part.has_rows(number)]
@@ -183,9 +183,9 @@ class JoinRows:
 
 
 def _joined(parts: list[Any]) -> Any:
-    """Join rows; cuDF cannot join a series of categories with empty ones, but can join frames of them.
+    """Join rows; cuDF cannot join a series of categories with empty ones, but it can join frames of them.
 
-    It also cannot join frames that have times as their index and no rows, whose frequency it looks for.
+    It cannot join frames without rows that have times as their index either, as it looks for a frequency.
     """
     if isinstance(parts[0], pd.Series | pd.DataFrame):
         return concat(parts)
@@ -217,7 +217,7 @@ class Together(ExprMixin, Expr):  # type: ignore[misc]
 
 
 class TakenTogether(Together):
-    """New partitions that take their pieces from the cuts of all partitions: a task each."""
+    """New partitions, each made by one task from the cuts of all old partitions."""
 
     def _layer(self) -> dict[Any, Task]:
         given = range(self.pieces.npartitions)
@@ -230,11 +230,11 @@ class TakenTogether(Together):
 
 
 class MovedTogether(Together):
-    """New partitions whose pieces are sent by tasks: each row once at most.
+    """New partitions with pieces that are sent by tasks: each row is sent at most once.
 
-    Pieces with near targets go together, to a task that holds those of all partitions while they are joined, each by a
-    task of its own. For n partitions, between 1.4 and 2.9 sqrt(n) of such tasks are spread over the workers: a power of
-    two, so that 2, 4 and 8 workers get equal parts.
+    Pieces for neighbouring new partitions are sent together to one task (a bundle), from which a task for each new
+    partition joins its pieces. For n partitions there are between 1.4 and 2.9 sqrt(n) bundles: a power of two, so that
+    2, 4 and 8 workers get equal parts.
     """
 
     def _layer(self) -> dict[Any, Task]:
@@ -256,7 +256,7 @@ class MovedTogether(Together):
 
 
 def _blocks(count: int) -> list[int]:
-    """Return where blocks of partitions, as even as possible, begin, and where the last one ends."""
+    """Return the starts of blocks of partitions of equal size, or nearly so, and the end of the last block."""
     many = min(1 << (isqrt(2 * count - 1)).bit_length(), count)
     return [count * block // many for block in range(many + 1)]
 
@@ -266,7 +266,7 @@ def _bundle(parts: list[list[Any]]) -> list[PartitionSlices]:
 
 
 TOGETHER: dict[str, type[Together]] = {"shared": TakenTogether, "tasks": MovedTogether}
-"""Ways in which frames themselves are handed on; in other ways, Dask shuffles them as bytes."""
+"""The ways that move the frames themselves; in other ways, Dask shuffles them as bytes."""
 
 
 # --- rows in order -------------------------------------------------------------------------------------
@@ -291,7 +291,7 @@ class Sorted(Rearranged, Expr):  # type: ignore[misc]
             return SortedPartitions(frame, order)
         keys = self.operand("keys")
         keys = keys.reading if isinstance(keys, SeparateKeyRead) else keys
-        if keys.npartitions != frame.npartitions:  # Dask may read several of few columns as one
+        if keys.npartitions != frame.npartitions:  # Dask has joined partitions of few columns
             keys = _keys_of(frame, order)
         found = ChooseSplitters(Sampled(keys, order, frame.npartitions), order)
         return brought_together(SplitPieces, PackedPieces, [frame, found, order], JoinRows(order))
@@ -302,7 +302,7 @@ def _keys_of(frame: Any, order: Order) -> Any:
 
 
 class SortedPartitions(ExprMixin, Blockwise):  # type: ignore[misc]
-    """Each partition in order."""
+    """The partitions, each sorted by itself."""
 
     _parameters = ("frame", "order")
     _label = "sort-partitions"
@@ -324,7 +324,7 @@ class Sampled(ExprMixin, Blockwise):  # type: ignore[misc]
 
 
 class ChooseSplitters(ExprMixin, Expr):  # type: ignore[misc]
-    """The splitters, of all samples: one partition."""
+    """One partition with the splitters, chosen from all samples."""
 
     _parameters = ("samples", "order")
     _label = "splitters"
@@ -343,7 +343,7 @@ class ChooseSplitters(ExprMixin, Expr):  # type: ignore[misc]
 class SplitPieces(Rearranged, Blockwise):  # type: ignore[misc]
     """Partitions cut at common splitters, into a piece for each new partition.
 
-    The reading of a partition is fused into the task, so that nothing is read before there are splitters.
+    Dask fuses the reading of a partition into the task, so that nothing is read before the splitters are known.
     """
 
     _parameters = ("frame", "splitters", "order")
@@ -364,22 +364,22 @@ def _split_packed(frame: Any, order: Order, found: Splitters, partition: int) ->
 
 
 class PackedPieces(Packed, SplitPieces):
-    """The same as rows of a frame that Dask shuffles."""
+    """The same pieces, as rows of a frame that Dask shuffles."""
 
     operation = staticmethod(_split_packed)
 
 
 def sort(obj: Any, order: Order, ignore_index: bool) -> Any:
-    """Return the rows of a collection in order; with `ignore_index`, under a default index."""
+    """Sort the rows of a collection; with `ignore_index`, they get a default index."""
     order.check(obj._meta)
     out = sorted_by(obj, order)
     return look_back(out, ResetIndex(drop=True)) if ignore_index else out
 
 
 def sorted_by(obj: Any, order: Order) -> Any:
-    """Return the rows of a collection in order.
+    """Sort the rows of a collection.
 
-    If divisions of the first key are known, rows are already in the partitions where they belong.
+    If the divisions of the first key are known, rows stay in their partitions.
     """
     if obj.known_divisions and order.starts_with_index():
         return new_collection(SortedPartitions(obj.expr, order))

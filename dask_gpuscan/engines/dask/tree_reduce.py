@@ -1,6 +1,6 @@
-"""A tree of tasks that reduces all partitions to one: the tables of partitions are merged, some at a time.
+"""A tree of tasks that reduces all partitions to one: it merges the tables of partitions, `FAN_IN` at a time.
 
-It knows no column: it takes any `TreeReduction`.
+It takes any `TreeReduction` and knows no columns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .expressions import ExprMixin, inputs_of
 from .shuffle import shuffle_by_key
 
 FAN_IN = 16
-"""Tables that one task merges."""
+"""The number of tables that one task merges."""
 
 
 def _merge(reduction: TreeReduction, tables: list[Any]) -> Any:
@@ -77,7 +77,7 @@ class TreeReduce(ExprMixin, Expr):  # type: ignore[misc]
 
 
 def tree_reduce(obj: Any, reduction: TreeReduction) -> Any:
-    """Return a reduction of the rows of a collection."""
+    """Reduce the rows of a collection."""
     reduction.check(obj._meta)
     if reduction.whole_groups is not None:
         obj = shuffle_by_key(obj, reduction.whole_groups)

@@ -1,6 +1,6 @@
-"""The engine of streams: batches in order, each seen once, whose carries keep what they have seen as a state.
+"""The engine of streams: batches are read once and in order, and carries keep a state between them.
 
-Read `steps` first: what is computed of one batch, given a state. `stream` chains steps, and `passes` runs them over a
-source. Batches come from ``sources/``, ``states/`` are what is kept, and answers go to ``sinks/``. `engine` lists what
-`..run` asks for.
+Read `steps` first: it computes the answer for one batch from the batch and a state. `stream` chains steps, and `passes`
+runs them over a source. ``sources/`` reads batches, ``states/`` keeps and saves states, and ``sinks/`` writes answers.
+`engine` has the functions that `..run` calls.
 """

@@ -1,4 +1,4 @@
-"""The schema that the tables of a stream share, though batches may have other types where dtypes of pandas say less."""
+"""The Arrow schema of all tables of a stream: batches of one pandas dtype may have different Arrow types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pyarrow as pa
 def schema_for_all(first: pa.Schema) -> pa.Schema:
     """Return the schema of all batches of a stream, given that of the first.
 
-    Objects without a value become texts, which most objects are, and later batches may have more categories.
+    A column of nulls becomes texts, as most columns of objects are texts. Codes of categories become 32-bit integers,
+    as later batches may have more categories.
 
     Examples
     --------
@@ -31,12 +32,12 @@ def _for_all(kind: pa.DataType) -> pa.DataType:
 
 
 def cast_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return a table in a schema.
+    """Cast a table to a schema.
 
     Raises
     ------
     ValueError
-        If it has other columns, or values that the schema cannot hold.
+        If the table has other columns, or values that the schema cannot hold.
     """
     if table.column_names != schema.names:
         raise ValueError(
@@ -48,12 +49,12 @@ def cast_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def cast_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return the columns of a schema, in its order and types; those that a batch lacks are null.
+    """Return the columns of a schema from a batch, in the schema's order and types; missing columns are null.
 
     Raises
     ------
     ValueError
-        For values that the schema cannot hold.
+        If the schema cannot hold the values.
     """
     columns = []
     for field in schema:
@@ -68,7 +69,7 @@ def cast_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def as_texts(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch whose texts are of the types that a schema has for them."""
+    """Cast the columns of texts of a batch to the types of texts in a schema."""
     for number, field in enumerate(batch.schema):
         known = schema.field(field.name).type if field.name in schema.names else field.type
         if known != field.type and is_text(known) and is_text(field.type):
@@ -79,7 +80,7 @@ def as_texts(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Return whether a type is one of texts, of which Arrow has three."""
+    """Return whether a type is one of Arrow's three types of texts."""
     types = pa.types
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
@@ -96,7 +97,7 @@ def _cast(column: Any, field: pa.Field, way_out: str = "cast it with astype") ->
 
 
 def _holds(known: pa.DataType, found: pa.DataType) -> bool:
-    """Return whether a cast keeps what values are: Arrow's leaves fields of structs out, and makes texts of numbers."""
+    """Return whether a cast keeps the values: Arrow's cast drops fields of structs and turns numbers into texts."""
     if pa.types.is_struct(known) and pa.types.is_struct(found):
         fields = {field.name: field.type for field in known}
         return all(each.name in fields and _holds(fields[each.name], each.type) for each in found)

@@ -1,4 +1,4 @@
-"""As-of merges of a stream with another, which is read as far as the rows of the first one reach."""
+"""As-of merges of a stream with a frame or another stream, which is read only as far as the left rows need it."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .steps import Seen, Step, dask_engine
 from .stream import Stream
 
 Reader = tuple[Pass, Iterator[Any]]
-"""A pass over a side, and its batches that were not read yet."""
+"""A pass over the right stream, and an iterator over its remaining batches."""
 
 
 @dataclass(frozen=True)
 class AsOfStep(Step):
-    """Each row with its match in another stream.
+    """Adds to each row its match in another stream.
 
-    What was seen says how many rows of the other stream were read. Its batches come from a pass that stands behind
-    these; what was seen and has none begins the other stream again, behind the rows that were read.
+    The state says how many rows of the right stream were read. A pass over the right stream stays open between batches;
+    for a state without a pass, a new one begins after the rows that were read.
     """
 
     right: Stream
@@ -62,7 +62,7 @@ class AsOfStep(Step):
         return self._behind(found, reader, 0 if rows is None else passing.rows - rows)
 
     def _behind(self, seen: RightRows, reader: Reader, ahead: int) -> RightRows:
-        """Return what was seen with how far the source of the other stream was read, and keep what reads it on."""
+        """Return the state with the progress of the right stream's source, and keep its reader for the next batch."""
         passing, _ = reader
         state = passing.state
         steps = [(one.name, one.options, one.seen) for one in state.operations]
@@ -72,7 +72,7 @@ class AsOfStep(Step):
         return found
 
     def _reader(self, seen: Seen) -> tuple[RightRows, Reader]:
-        """Return what was seen, and what reads the batches of the other stream behind it."""
+        """Return the state, and a reader of the right stream's batches after it."""
         seen = seen or RightRows(self.right._meta)
         reader = self.readers.pop(seen, None)
         if reader is None:
@@ -82,7 +82,7 @@ class AsOfStep(Step):
         return seen, reader
 
     def _state(self, seen: RightRows) -> State | None:
-        """Return the state that the other stream goes on from; None for that of its source."""
+        """Return the state that the right stream goes on from; None for that of its source."""
         if seen.source is None:
             return None
         source, (rows, _, ended, steps, files, part) = self.right._source, seen.source
@@ -136,7 +136,7 @@ class AsOfStep(Step):
 
 @dataclass(frozen=True)
 class LookUp(Step):
-    """Each row with its match in a frame; what was seen is the last key, as keys must not decrease."""
+    """Adds to each row its match in a frame; the state is the last key, as keys must not decrease."""
 
     right: Any
     question: AsOf

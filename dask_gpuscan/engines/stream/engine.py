@@ -1,4 +1,4 @@
-"""The engine of streams: what `..run.Engine` asks for."""
+"""The functions of `..run.Engine` for streams."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def _refuse(label: str, why: str = "needs rows that come later") -> NoReturn:
 
 
 def look_back(obj: Stream, carry: DataFrameCarry) -> Stream:
-    """Return a carry over the rows of a stream."""
+    """Apply a carry to the rows of a stream."""
     return _stepped(obj, carry, carry.reverse)
 
 
 def map_overlap(obj: Stream, carry: OverlapCarry) -> Stream:
-    """Return a carry over the rows of a stream, which sees those around each batch."""
+    """Apply a carry that sees the rows around each batch."""
     return _stepped(obj, carry, carry.after is not None)
 
 
 def _stepped(obj: Stream, carry: Any, ahead: bool) -> Stream:
-    """Return what a carry makes of a stream, whose rows wait for others if it looks ahead."""
+    """Apply a carry to a stream; if `ahead`, rows wait for later rows."""
     carry.check(obj._meta)
     if ahead and carry.settled(obj._meta) is None:
         _refuse(carry.label)
@@ -59,7 +59,7 @@ def _stepped(obj: Stream, carry: Any, ahead: bool) -> Stream:
 
 
 def tree_reduce(obj: Stream, reduction: TreeReduction) -> Any:
-    """Read a stream to its end and return a reduction of its rows."""
+    """Read a stream to its end and reduce its rows."""
     reduction.check(obj._meta)
     if reduction.whole_groups is not None:
         _refuse(reduction.label, "needs all rows of a group at once")
@@ -80,7 +80,7 @@ def sort(obj: Stream, order: Any, ignore_index: bool) -> NoReturn:
 
 
 def move_labels(obj: Stream, move: ShiftLabels) -> Stream:
-    """Return a stream whose labels are moved."""
+    """Shift the labels of a stream."""
     move.check(obj._meta)
     return obj.map_batches(move.apply, label=move.label)
 
@@ -92,7 +92,7 @@ def map_partitions(
     keeps_divisions: bool = True,
     typed_by_rows: bool = False,
 ) -> Stream:
-    """Return what a function makes of each batch, with arguments that follow it."""
+    """Apply a function to each batch, with more arguments."""
     label = function.__name__.lstrip("_")
     asked: tuple[Any, ...] = (function,)
     if typed_by_rows:
@@ -106,7 +106,7 @@ def map_partitions(
 def broadcast(
     label: str, obj: Any, reduced: Callable[[], Any], function: Callable[..., Any], *given: Any
 ) -> NoReturn:
-    """Refuse to meet a reduction of all rows."""
+    """Refuse to combine rows with a reduction of all rows."""
     _refuse(label)
 
 
@@ -129,19 +129,19 @@ def _side(batch: Any, predicate: Any, side: int) -> Any:
 
 
 def append_mask(obj: Stream, mask: Any, name: str) -> Stream:
-    """Return a stream with one more column: where a series is true."""
+    """Append a column that says where a series is true."""
     return obj.map_batches(append_mask_of, mask, name)
 
 
 def with_column(obj: Stream, column: Any, name: str) -> Stream:
-    """Return a stream with one more column, which has its rows."""
+    """Append a column of the same rows."""
     return obj.map_batches(append_column, column, name, label="assign")
 
 
 def align_columns(
     obj: Stream, others: Sequence[Any], names: Sequence[Hashable], what: str, by_label: bool
 ) -> Stream:
-    """Return a stream of the columns of a stream and of others."""
+    """Join the columns of streams of the same rows."""
     for other in others:
         obj.check_rows(other, what)
     return obj.map_batches(join_columns, names, what, by_label, *others)
@@ -169,12 +169,12 @@ def merge_asof(left: Any, right: Any, question: AsOf) -> Any:
 
 
 def meta(obj: Any) -> Any:
-    """Return a frame or series without rows; of a frame in memory, which may be the other side of a join, itself."""
+    """Return a stream's frame without rows; a frame in memory, such as one side of a join, is returned as it is."""
     return obj._meta if isinstance(obj, Stream) else obj
 
 
 def accepted(obj: Any) -> Any:
-    """Return a stream in dtypes that are computed on; raises a ValueError for a label that cannot name a column."""
+    """Return a stream in dtypes that operations take; raises a ValueError for a label that cannot name a column."""
     native = library_of(meta(obj)).native
     return obj if native(meta(obj)) is meta(obj) else map_partitions(obj, native)
 
@@ -190,20 +190,20 @@ def check_mask(obj: Stream, mask: Any) -> None:
 
 
 def check_predicate(obj: Stream, predicate: Any) -> None:
-    """Raise early what batches would raise for a predicate."""
+    """Apply a predicate to no rows, which raises errors before batches are read."""
     filter_rows(obj._meta, predicate._meta if isinstance(predicate, Stream) else predicate)
 
 
 def is_sorted_by_index(obj: Stream) -> bool:
-    """Tell nothing of the order of labels."""
+    """Return False: the order of labels is not known."""
     return False
 
 
-# --- streams as others -------------------------------------------------------------------------------
+# --- rows, columns and joins -------------------------------------------------------------------------
 
 
 def collection(side: Any, keeps_index: bool) -> Any:
-    """Return a side of a join as it is."""
+    """Return a side of a join unchanged."""
     return side
 
 
@@ -215,12 +215,12 @@ def rebalance(obj: Stream) -> NoReturn:
 
 
 def renumber(obj: Stream) -> Stream:
-    """Return the rows, which each batch numbers from 0, under one default index."""
+    """Number the rows from 0 over all batches."""
     return look_back(obj, ResetIndex(drop=True))
 
 
 def select(obj: Stream, flags: Sequence[bool]) -> Stream:
-    """Return a stream with the columns that are flagged."""
+    """Return the columns whose flag is true."""
     return obj.map_batches(_selected, list(flags), label="select")
 
 
@@ -229,7 +229,7 @@ def _selected(batch: Any, flags: list[bool]) -> Any:
 
 
 def choose(obj: Stream, names: Iterable[Hashable]) -> Stream:
-    """Return a stream with these columns; a series as it is."""
+    """Return the columns of these names; a series is returned unchanged."""
     return obj if obj.ndim == 1 else obj[list(dict.fromkeys(names))]
 
 
@@ -243,7 +243,7 @@ def is_column(obj: Stream, name: Hashable, series: Stream) -> bool:
 
 
 def as_series(like: Any, values: Any) -> Stream:
-    """Return values, which are a stream, as they are."""
+    """Return a stream of values unchanged; raises a TypeError for anything else."""
     if not isinstance(values, Stream):
         raise TypeError(f"expected a stream of values, one a row, found {shown(values)}")
     return values

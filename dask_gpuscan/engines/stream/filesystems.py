@@ -1,4 +1,4 @@
-"""Where paths and URLs lead: file systems of pyarrow, and for all other URLs those of fsspec."""
+"""The file systems of paths and URLs: those of pyarrow, and of fsspec for URLs that pyarrow does not open."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 
 
 def as_path(name: str, given: Any) -> str:
-    """Return a path or a URL as a str; raises a TypeError, which names the argument, for what is none."""
+    """Return a path or a URL as a str; raises a TypeError that names the argument for anything else."""
     found = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
     if not isinstance(found, str) or not found:
         raise TypeError(f"{name} must be a path or a URL, found {shown(given)}")
@@ -27,17 +27,17 @@ def as_path(name: str, given: Any) -> str:
 
 
 def filesystem_of(url: str | os.PathLike[str]) -> tuple[fs.FileSystem, str]:
-    """Return the file system that a path or a URL is of, and the path there.
+    """Return the file system of a path or a URL, and the path in it.
 
     Parameters
     ----------
     url : path or str
-        A local path, a URL that pyarrow opens (``file``, ``s3``, ``gs``, ``hdfs``, ``abfs``), or one that fsspec opens.
+        A local path, or a URL that pyarrow (``file``, ``s3``, ``gs``, ``hdfs``, ``abfs``) or fsspec opens.
 
     Raises
     ------
     ValueError
-        For a URL that is not understood, or that needs a package which is not installed.
+        If a URL is not understood, or needs a package that is not installed.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def filesystem_of(url: str | os.PathLike[str]) -> tuple[fs.FileSystem, str]:
     try:
         found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(url)
         return found
-    except pa.ArrowNotImplementedError:  # pyarrow was built without it
+    except pa.ArrowNotImplementedError:  # pyarrow was built without this file system
         return _of_fsspec(url)
     except pa.ArrowInvalid as error:
         if "Unrecognized filesystem" in str(error):
@@ -77,7 +77,7 @@ def _of_fsspec(url: str) -> tuple[fs.FileSystem, str]:
 
 
 def shown_url(path: str | os.PathLike[str]) -> str:
-    """Return a path or a URL for a message: without the password and the options that a URL may have."""
+    """Return a path or a URL for a message, without its password and options."""
     if not is_url(path):
         return os.fspath(path)
     parts = urlsplit(os.fspath(path))

@@ -1,4 +1,4 @@
-"""The options of operations as texts, by which a state is compared with the stream that goes on from it."""
+"""The options of operations as texts, to compare a state with the stream that goes on from it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ...kernels import Operator
 
 
 def described(value: Any) -> str:
-    """Return the options of an operation as a text, which is the same in every process.
+    """Return the options of an operation as a text that is the same in every process.
 
-    An operator counts by its name and the numbers that its functions take from around them, a function by its name.
+    The text has the name of an operator and the numbers that its functions close over, and the name of a function.
     """
     if isinstance(value, Operator):
         numbers = [x.item() for each in value.code.values for x in each]
@@ -35,9 +35,8 @@ def described(value: Any) -> str:
     if isinstance(value, dict):
         pairs = [f"{described(key)}: {described(one)}" for key, one in value.items()]
         return f"{{{', '.join(pairs)}}}"
-    if (
-        isinstance(value, np.ndarray) and value.dtype.kind not in "OV"
-    ):  # whose repr leaves items out
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "OV":
+        # the repr of a long array leaves items out
         return f"{value.dtype} {hashlib.sha256(value.tobytes()).hexdigest()}"
     if isinstance(value, np.generic):
         return repr(value.item())

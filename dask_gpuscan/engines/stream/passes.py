@@ -1,4 +1,4 @@
-"""Passes over a source: what computes one stream, or several of the same source together."""
+"""Passes over a source, which compute one stream or several streams of the same source together."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .states.state import State
 from .steps import Each, LookAhead, Seen
 
 Stream = Any
-"""A `Stream`, whose methods call this module."""
+"""A `Stream`; its methods call this module."""
 
 
 class Pass:
-    """One pass over a source, which computes some streams.
+    """One pass over a source, which computes streams.
 
     Parameters
     ----------
     outputs : sequence of Stream
-        Of one source.
+        Streams of one source.
     state, start : State and Start, optional
         As for `Stream.begin`.
     """
@@ -49,7 +49,7 @@ class Pass:
         self.seen: list[Seen] = [None] * len(self.steps)
         self.rows, self.ended, self.is_read = 0, False, False
         self._number = 0
-        """How many batches were read, for messages."""
+        """The number of batches that were read, for messages."""
         self.library = library_of(self.source.meta)
         before = self.source.state if state is None else state
         if before is not None:
@@ -64,23 +64,23 @@ class Pass:
         """Whether short files are read as one batch."""
         self._mark = NO_MARK if before is None else before.mark
         self._last: Any = None
-        """The last rows that were read of a source without files."""
+        """The last batch with rows of a source without files."""
         base = self.source.state
         self.known = 0 if base is None else base.rows
-        """How many rows the source's own state has seen."""
+        """The number of rows in the source's own state."""
         self.place: Place | None = None
-        """How far the source was read, if that is of files."""
+        """How far a source of files was read; None for other sources."""
 
     @cached_property
     def start(self) -> Start:
-        """Where the source is read from; raises a ChangedSourceError if its files are not as they were."""
+        """Where the pass begins; raises a ChangedSourceError if files that were read have changed."""
         found: Start = self._known or self.source.start(self._behind)
         if found.comparison.error is not None:
             raise found.comparison.error
         return found
 
     def difference(self, of_sides: bool = False) -> ChangedSourceError | None:
-        """Return the error of files that are not as they were: of the source, or of those that steps read alone."""
+        """Return the error for changed files of the source, unless `of_sides`, or of the sources that steps read."""
         try:
             _ = of_sides or self.start
         except ChangedSourceError as error:
@@ -96,7 +96,7 @@ class Pass:
 
     @property
     def state(self) -> State:
-        """What was seen with the last batches."""
+        """The state after the last batches."""
         rows = None if self.is_read else self.rows - self.known
         each = zip(self.steps, self.seen, strict=True)
         self.seen = [step.finished(seen, rows) for step, seen in each]
@@ -122,7 +122,7 @@ class Pass:
         )
 
     def __iter__(self) -> Iterator[list[Any]]:
-        """Yield the batches of the outputs, together; they may have no rows."""
+        """Yield lists with a batch for each output; batches may have no rows."""
         with shown(self.source, self.start.skipped) as add:
             for frame, place in self.source.frames(self.start, self._columns(), self.joins):
                 if self.ended and len(frame):
@@ -146,7 +146,7 @@ class Pass:
             yield self._advance(self.source.meta, True)
 
     def _columns(self) -> list[Hashable] | None:
-        """Return the columns of the source that are read; None if these are all."""
+        """Return the names of the columns to read; None for all columns."""
         if any(output._step is None for output in self.outputs):
             return None
         asked = list[Hashable]()
@@ -168,7 +168,7 @@ class Pass:
             try:
                 batches[node], seen = node._step.advance(inputs, known, ends)
             except Exception as error:
-                if not str(error).endswith(HINT):  # which is said of a column, and not of a state
+                if not str(error).endswith(HINT):  # the hint is about a column, not about a state
                     node._step.check_seen([one._meta for one in node._inputs], known)
                 if type(error) is not ValueError:
                     raise
@@ -181,7 +181,7 @@ class Pass:
 
 
 def _given(batch: Any, output: Stream) -> Any:
-    """Return a batch of an output that may be written to: a batch of the source may be a frame of the user's."""
+    """Return a batch that the user may change: a batch of the source itself is copied, as it may be a user's frame."""
     if output._step is not None:
         return batch
     is_lazy = isinstance(batch, (pd.DataFrame, pd.Series))
@@ -189,12 +189,12 @@ def _given(batch: Any, output: Stream) -> Any:
 
 
 def keeps_something(node: Stream) -> bool:
-    """Return whether what computes a stream depends on rows before."""
+    """Return whether the step of a stream depends on earlier rows."""
     return type(node._step) not in (Each, type(None))
 
 
 def in_order(outputs: Iterable[Stream]) -> list[Stream]:
-    """Return streams and all that they are computed of, each behind its inputs."""
+    """Return streams and all their inputs, each after its own inputs."""
     found: dict[Stream, None] = {}
 
     def visit(node: Stream) -> None:
@@ -213,7 +213,7 @@ def in_order(outputs: Iterable[Stream]) -> list[Stream]:
 def begun(
     streams: Sequence[Stream], state: State | None = None, start: Start | None = None
 ) -> Pass:
-    """Return a new pass over the source of some streams, whose state is from now on that of each of them."""
+    """Return a new pass over the source of some streams; their state is that of this pass from now on."""
     passing = Pass(streams, state, start)
     for one in streams:
         one._pass = passing
@@ -221,7 +221,7 @@ def begun(
 
 
 def computed(streams: Sequence[Stream]) -> list[Any]:
-    """Return all rows of streams of one source, as frames of its kind."""
+    """Return all rows of streams of one source, as frames of its library."""
     passing = begun(streams)
     write = passing.source.format.write
     batches = list(passing) or [[one._meta for one in streams]]

@@ -1,4 +1,4 @@
-"""Progress of streams: Dask's progress bars show how many rows of a source were read, and of how many."""
+"""Dask's progress bars for streams: they show how many rows of the source were read."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ...forks import importing
 
 
 class Size(NamedTuple):
-    """Rows, and the bytes that they take."""
+    """A number of rows and of bytes."""
 
     rows: int = 0
     bytes: int = 0
 
     def plus(self, other: Size) -> Size:
-        """Return both together."""
+        """Return the sum of two sizes."""
         return Size(self.rows + other.rows, self.bytes + other.bytes)
 
 
 def size_of(batch: Any) -> Size:
-    """Return the size of a frame, or of a table of Arrow or polars."""
+    """Return the size of a frame or of a table of Arrow or polars."""
     if hasattr(batch, "memory_usage"):
         used = batch.memory_usage(index=False)
         return Size(len(batch), int(used if batch.ndim == 1 else used.sum()))
@@ -32,7 +32,7 @@ def size_of(batch: Any) -> Size:
 
 
 def _bars() -> list[tuple[Any, ...]]:
-    """Return the callbacks of the progress bars that are on; none are where nothing has imported them."""
+    """Return the callbacks of the active progress bars; there are none if Dask's callbacks were not imported."""
     if "dask.callbacks" not in sys.modules:
         return []
     with importing:
@@ -50,20 +50,20 @@ def _is_bar(callbacks: tuple[Any, ...]) -> bool:
 
 @contextmanager
 def shown(source: Any, done: int) -> Iterator[Callable[[Any], None]]:
-    """Show on progress bars what is read in the block, as if rows were the tasks of a graph.
+    """Show the reading of a source on progress bars, as if its rows were the tasks of a graph.
 
-    Bars that show something else already, such as the stream that this one is merged with, go on with that.
+    A bar that already shows another source, such as that of the stream that this one is merged with, does not change.
 
     Parameters
     ----------
     source : Source
     done : int
-        Rows that are left out at the beginning.
+        The number of rows that are skipped at the beginning.
 
     Yields
     ------
     callable
-        Takes each batch that was read.
+        A function to call with each batch that was read.
     """
     bars = [each for each in _bars() if not getattr(each[0].__self__, "_running", False)]
     every, so_far = source.size() if bars else None, Size(done)
@@ -88,7 +88,7 @@ def shown(source: Any, done: int) -> Iterator[Callable[[Any], None]]:
 
 
 def _as_tasks(so_far: Size, every: Size | None) -> dict[str, Any]:
-    """Return the state of a graph with as many tasks as there are rows, and what our bar says of them."""
+    """Return the state of a graph with a task for each row, and the text that our bar shows."""
     with importing:
         from dask.utils import format_bytes
 
@@ -110,7 +110,7 @@ def _as_tasks(so_far: Size, every: Size | None) -> dict[str, Any]:
 
 @contextmanager
 def without_bars() -> Iterator[None]:
-    """Let no progress bar show what Dask computes meanwhile."""
+    """Hide Dask's computations in the block from progress bars."""
     with importing:
         from dask.callbacks import Callback
 

@@ -1,4 +1,4 @@
-"""Methods of streams that look at each row by itself, as frames have them: columns, names, dtypes and operators."""
+"""Methods of streams that treat each row independently, as those of frames: columns, names, dtypes and operators."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ def _operator(function: Callable[[Any, Any], Any]) -> Any:
     def method(self: RowMethods, other: Any) -> Any:
         title = function.__name__.strip("_")
         _check_operand(title, other)
-        if (
-            isinstance(other, RowMethods) and other.ndim != self.ndim
-        ):  # pandas aligns rows and columns
+        if isinstance(other, RowMethods) and other.ndim != self.ndim:
+            # pandas would align rows with columns
             raise TypeError(
                 f"{title} of a stream: a frame and a series have no rows to meet; take one column of the frame, or "
                 f"make a frame of the series by to_frame()"
@@ -33,7 +32,7 @@ def _operator(function: Callable[[Any, Any], Any]) -> Any:
 
 
 def _reflected(function: Callable[[Any, Any], Any]) -> Any:
-    """Return a method that applies an operator whose first operand is no stream."""
+    """Return a method that applies an operator with the stream as second operand."""
 
     def method(self: RowMethods, other: Any) -> Any:
         _check_operand(function.__name__.strip("_"), other)
@@ -43,7 +42,7 @@ def _reflected(function: Callable[[Any, Any], Any]) -> Any:
 
 
 def _check_operand(title: str, other: Any) -> None:
-    """Raise a TypeError for rows that are no stream: each batch would be given all of them."""
+    """Raise a TypeError for rows that are not a stream: each batch would get all of them."""
     if not isinstance(other, RowMethods) and pd.api.types.is_list_like(other):
         raise TypeError(
             f"{title} of a stream: rows must be a stream of the same rows, found {shown(other)}"
@@ -55,18 +54,16 @@ def _swapped(batch: Any, function: Callable[[Any, Any], Any], other: Any) -> Any
 
 
 class RowMethods:
-    """The part of `Stream` that computes each row by itself."""
+    """The methods of `Stream` that treat each row independently of the others."""
 
-    if not TYPE_CHECKING:  # checkers refuse names that are not methods
+    if not TYPE_CHECKING:  # with it, type checkers would accept any name
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Raise an AttributeError that says how a stream does what frames and series do by that name."""
+            """Raise an AttributeError that names what a stream has instead of a method of frames or series."""
             if name.startswith("_"):
                 raise AttributeError(name)
-            if hasattr(
-                type(self), name
-            ):  # the property of frames of a series, or the other way round
-                way_out = ""
+            if hasattr(type(self), name):
+                way_out = ""  # a property of frames on a series, or the other way round
             elif self.ndim == 2 and name in self.columns:
                 way_out = f"; take a column by rows[{name!r}]"
             elif hasattr(type(self.gpuscan), name):
@@ -86,7 +83,7 @@ class RowMethods:
         raise NotImplementedError
 
     def map_batches(self, function: Callable[..., Any], *given: Any, **options: Any) -> Self:
-        """Return what a function makes of each batch."""
+        """Apply a function to each batch."""
         raise NotImplementedError
 
     def assign(self, **columns: Any) -> Self:
@@ -119,12 +116,12 @@ class RowMethods:
         return self.map_batches(_method, "to_frame", *(() if name is None else (name,)))
 
     def rename(self, **options: Any) -> Self:
-        """Return the rows under other names, as the library's own method renames them."""
+        """Rename columns, or a series, with the options of the library's own method."""
         if options.get("inplace"):
             raise TypeError("rename of a stream: inplace is not taken, as a stream is not changed")
         try:
             return self.map_batches(_renamed, options)
-        except (KeyError, TypeError, ValueError) as error:  # of the library, for what has no rows
+        except (KeyError, TypeError, ValueError) as error:  # the library's, for the empty frame
             given = ", ".join(f"{name}={shown(value)}" for name, value in options.items())
             raise TypeError(
                 f"rename takes a dict of columns to names, or a function of a name, found {given}: {first_line(error)}"
@@ -146,10 +143,10 @@ class RowMethods:
         return self.map_batches(_method, "notna")
 
     def astype(self, dtype: Any) -> Self:
-        """Return the values as another dtype; of a frame, a dict may say which of each column."""
+        """Cast the values to another dtype; for a frame, a dict may name the dtype of each column."""
         try:
             return self.map_batches(_method, "astype", dtype)
-        except (KeyError, TypeError, ValueError) as error:  # of the library, for what has no rows
+        except (KeyError, TypeError, ValueError) as error:  # the library's, for the empty frame
             raise TypeError(
                 f"dtype must be a dtype, or a dict of columns to dtypes, found {shown(dtype)}: {first_line(error)}"
             ) from error
@@ -179,7 +176,7 @@ class RowMethods:
 
 
 def assigned(batch: Any, name: str, column: Any) -> Any:
-    """Return a batch with one more column: what a function makes of it, or a scalar."""
+    """Return a batch with one more column: the answer of a function of the batch, or a scalar."""
     return batch.assign(**{name: column})
 
 

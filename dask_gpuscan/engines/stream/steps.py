@@ -1,8 +1,8 @@
-"""What streams compute of one batch: a step takes batches and what it has seen before, and returns a batch and that.
+"""Steps of streams: a step takes batches and its state before them, and returns an answer and its state after them.
 
-A step returns what was seen anew and does not change what it was given, so that a batch that fails can be computed
-again. What is kept for many keys is updated in place once the next batch comes: `Step.value` returns it as a value that
-can be kept. This module must never know what a carry computes.
+A step returns a new state and leaves the old one unchanged, so that a batch that fails can be computed again. A state
+of many keys is updated in place when the next batch comes: `Step.value` returns one that does not change. This module
+must not know what a carry computes.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .options import described
 from .sources.fragments import ChangedSourceError
 
 Seen = Any
-"""What a step keeps of the batches before; None before the first one."""
+"""The state of a step: what it keeps of earlier batches; None before the first one."""
 
 
 def dask_engine() -> Any:
-    """Return the engine of collections, imported when a stream is made one."""
+    """Return the engine of Dask collections, which is imported when the first stream becomes a collection."""
     with importing:
         from ..dask import engine
 
@@ -35,83 +35,78 @@ def dask_engine() -> Any:
 
 
 class Step:
-    """What is computed of batches that have the same rows."""
+    """A computation on batches of the same rows."""
 
     label: str
-    """For messages, and the name of the operation in a state."""
+    """The name of the operation in messages and states."""
     has_end = False
-    """Whether rows may follow once the source has ended."""
+    """Whether the step may answer more rows when the source ends."""
     columns_in_states: Sequence[Sequence[int]] | None = None
-    """Which states of the parts of a scan of groups are values of a column, not numbers of an operator."""
+    """For each part of a scan of groups, which of its states are values of a column, not numbers of an operator."""
     chosen: Sequence[Hashable] | None = None
-    """The columns of its input that it takes, if it does nothing else."""
+    """The names of the columns that the step selects, if it does nothing else."""
 
     @property
     def options(self) -> str:
-        """What else than its name says what it computes."""
+        """The options of the operation as a text."""
         raise NotImplementedError
 
     def kept_by(self, meta: Any) -> tuple[Any, ...]:
-        """Return what an `Operation` of a state says of it behind what it has seen.
-
-        `meta` is an input without rows.
-        """
+        """Return the fields of `Operation` that follow `seen`; `meta` is an input without rows."""
         return (), None
 
     def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
-        """Return the answer for batches, and what was seen with them.
+        """Return the answer for batches, and the state after them.
 
         Parameters
         ----------
         batches : sequence of frames or series
             One for each input of the step.
         seen : Seen
+            The state before the batches.
         ends : bool
-            Whether no rows follow.
+            Whether no more rows follow.
         """
         raise NotImplementedError
 
     def check_seen(self, metas: Sequence[Any], seen: Seen) -> None:
-        """Raise a ValueError if what was seen is of other code, such as that of an earlier version.
-
-        `metas` are the inputs without rows.
-        """
+        """Raise a ValueError if a state is not one of this version; `metas` are the inputs without rows."""
 
     def finished(self, seen: Seen, rows: int | None) -> Seen:
-        """Return what was seen once so many rows of its source are read, or all, for rows of others that follow."""
+        """Return the state after reading the step's own source up to `rows` rows, or to its end for None."""
         return seen
 
     def value(self, seen: Seen) -> Any:
-        """Return what was seen, which may change with later batches, as a value that does not."""
+        """Return the state as a value that later batches do not change."""
         return seen
 
     def difference(self, seen: Seen) -> ChangedSourceError | None:
-        """Return the error of a source that it reads itself, if that is not as it was."""
+        """Return the error for changed files of a source that only this step reads; None if none changed."""
         return None
 
     def gone(self, seen: Seen, again: Seen) -> Sequence[str]:
-        """Return the files of a source that it reads itself that are gone, of those seen behind `again`."""
+        """Return the removed files of a source that only this step reads, if they were read after the state `again`."""
         return ()
 
     def of_others(self, seen: Seen) -> Seen:
-        """Return what was seen, where the sources are others, whose rows follow."""
+        """Return the state to go on from with the rows of other sources."""
         return seen
 
     def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
-        """Return the answer for Dask collections, lazily; what was seen is of the rows before the first partition."""
+        """Return the lazy answer for Dask collections; `seen` is the state before the first partition."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Input:
-    """Stands for the batch of one of the inputs among the arguments of a function."""
+    """A placeholder for the batch of an input among the arguments of a function."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Each(Step):
-    """A function that looks at each row by itself."""
+    """A function that treats each row independently of the others."""
 
     function: Callable[..., Any]
     given: tuple[Any, ...]
@@ -154,17 +149,17 @@ class Each(Step):
 
 
 def _following(summary: Summary, seen: Seen, batch: Any) -> Seen:
-    """Return what stands for the rows so far and those of a batch."""
+    """Return the state after a batch, given the state before it."""
     aggregate = summary.aggregate(batch)
     return aggregate if seen is None else summary.combine([seen, aggregate])
 
 
 @dataclass(frozen=True)
 class LookBack(Step):
-    """A carry that looks at the rows before."""
+    """A carry that depends on earlier rows."""
 
     carry: Any
-    """A `DataFrameCarry`, or an `OverlapCarry`."""
+    """A `DataFrameCarry` or an `OverlapCarry`."""
 
     @property
     def label(self) -> str:  # type: ignore[override]
@@ -191,9 +186,9 @@ class LookBack(Step):
             return
         try:
             self.carry.try_prefix(metas[0], seen)
-        except ImportError:  # of the compiler
+        except ImportError:  # the compiler is not installed
             raise
-        except Exception as error:  # whatever kernels say of other numbers
+        except Exception as error:  # kernels raise errors of many types for other numbers
             raise ValueError(
                 f"state of {self.label} is not one of this version ({first_line(error)}): an earlier one kept other "
                 f"numbers. Begin anew, in a new directory or table"
@@ -215,10 +210,10 @@ class LookBack(Step):
 
 @dataclass(frozen=True)
 class LookAhead(LookBack):
-    """A carry that looks at a bounded number of rows behind each row, which is answered once they are there.
+    """A carry that depends on a bounded number of later rows: a row is answered once they have come.
 
-    The carry is of reverse order, or an `OverlapCarry`; its `settled` says how many rows wait. What was seen are the
-    rows that wait, and what stands for those before them.
+    The carry is of reverse order, or an `OverlapCarry`; its `settled` returns how many rows can be answered. The state
+    is the waiting rows and the aggregate of the rows before them.
     """
 
     has_end = True
@@ -227,7 +222,7 @@ class LookAhead(LookBack):
         return super().kept_by(meta)[:2]
 
     def check_seen(self, metas: Sequence[Any], seen: Seen) -> None:
-        pass  # rows are of every version
+        pass  # rows are the same in every version
 
     def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
         carry, (before, waiting) = self.carry, seen or (None, [])
@@ -251,7 +246,7 @@ class LookAhead(LookBack):
 
 @dataclass(frozen=True)
 class EachWaiting(Each):
-    """A function of streams of the same rows, some of which come later: rows wait until all are there."""
+    """A function of streams of the same rows; if some are delayed, rows wait until all streams have them."""
 
     has_end = True
 
@@ -265,21 +260,21 @@ class EachWaiting(Each):
 
 
 FAN_IN = 16
-"""Tables that are merged at once, as in a tree of Dask's tasks: bits are the same."""
+"""How many tables are merged at once: as many as in Dask's engine, so that the bits are the same."""
 
 
 @dataclass()
 class Tables:
-    """The tables of a reduction so far, some of them merged: a tree that grows from the left.
+    """The tables of a reduction so far, merged in a tree that grows from the left.
 
-    Its nodes are those of the tree that Dask's engine builds over as many partitions.
+    Dask's engine builds the same tree over as many partitions.
     """
 
     reduction: TreeReduction
     levels: list[list[Any]] = field(default_factory=lambda: [[]])
 
     def add(self, table: Any, level: int = 0) -> None:
-        """Take the table of the next rows."""
+        """Add the table of the next rows."""
         if level == len(self.levels):
             self.levels.append([])
         tables = self.levels[level]

@@ -1,4 +1,4 @@
-"""Rows that come in batches, and what is computed of them: a chain of steps that one pass over the source runs."""
+"""The class `Stream`: rows that come in batches, and a chain of steps that one pass over the source runs."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 
 
 class Stream(RowMethods, WriteMethods):
-    """Rows in batches, each seen once and in order; `stream` makes one of a source.
+    """Rows in batches that are read once and in order; the function `stream` makes one from a source.
 
-    What is computed of a stream is a stream: nothing is read until it is iterated over, computed or written. Memory
-    holds a few batches, and what operations keep of those before.
+    Operations on a stream return a stream. Nothing is read until a stream is iterated over, computed or written. Memory
+    holds a few batches and the states of the operations.
 
     Parameters
     ----------
     source : Source
     meta : frame or series
-        Without rows.
+        A frame of the stream's columns and dtypes without rows.
     step : Step, optional
-        What is computed; None for the batches of the source.
+        The computation; None for the batches of the source.
     inputs : sequence of Stream
-        What it is computed of.
+        The inputs of the step.
     rows : object, optional
-        Stands for the rows: streams of the same rows have the same one.
+        A token for the rows: streams of the same rows share it.
     pace : object, optional
-        Stands for which of the rows are there after a batch: some streams wait for later rows.
+        A token for the rows that are answered after each batch: it differs if some wait for later rows.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Stream(RowMethods, WriteMethods):
         self._pass: Pass | None = None
 
     _accessor: ClassVar[Any]
-    """What is registered."""
+    """The accessor that `register_accessor` has registered."""
 
     if TYPE_CHECKING:
 
@@ -82,13 +82,13 @@ class Stream(RowMethods, WriteMethods):
 
     @property
     def _frame_methods(self) -> Any:
-        """The methods whose answers are frames, whatever the source's library."""
+        """The methods of the accessor, which answer with frames for every source."""
         return self._accessor(self)
 
     def written_by(
         self, answer: Callable[[str, Any], Any], methods: Callable[[Any], Any]
     ) -> Stream:
-        """Return the stream of a source that was opened for it alone, with answers as `Format` says."""
+        """Return this stream with other `Format.answer` and `Format.methods`; no other stream may use its source."""
         self._source.format = replace(self._source.format, answer=answer, methods=methods)
         return self
 
@@ -132,7 +132,7 @@ class Stream(RowMethods, WriteMethods):
     # --- rows by themselves -----------------------------------------------------------------------
 
     def __getitem__(self, names: Any) -> Stream:
-        """Return one column by its name, or several by a list; or the rows for which a stream of bool is true."""
+        """Return the column of a name, the columns of a list of names, or the rows where a stream of bool is true."""
         if isinstance(names, Stream):
             rows: Any = self
             kept: Stream = rows._frame_methods.filter(names)
@@ -152,24 +152,24 @@ class Stream(RowMethods, WriteMethods):
         keeps_rows: bool = True,
         label: str | None = None,
     ) -> Stream:
-        """Return what a function makes of each batch; it must look at each row by itself.
+        """Apply a function to each batch; the function must treat each row independently of the others.
 
         Parameters
         ----------
         function : callable
         *given
-            More arguments; for those that are streams, the function is given their batches.
+            More arguments; the function gets the batches of those that are streams.
         keeps_rows : bool, default True
-            Whether the answer has the same rows, which each batch is checked for.
+            Whether the function returns the same rows. The length of each batch is checked.
         label : str, optional
-            What messages call it; by default by the name of the function.
+            The name in messages; by default that of the function.
 
         Raises
         ------
         TypeError
-            For what is not callable, a `label` that is no str, and a function that returns no frame or series.
+            If `function` is not callable or returns no frame or series, or if `label` is not a str.
         ValueError
-            For a stream of other rows, and when it is computed for an answer that has more or fewer.
+            If an argument is a stream of other rows; during computation, if an answer has more or fewer rows.
         """
         if not callable(function):
             raise TypeError(f"function must be callable, found {shown(function)}")
@@ -195,14 +195,14 @@ class Stream(RowMethods, WriteMethods):
     def then(
         self, step: Step, meta: Any, *others: Stream, rows: object = None, waits: bool = False
     ) -> Stream:
-        """Return what a step makes of this stream, and of others; it may have to wait for rows."""
+        """Return the stream that a step computes from this stream and others; `waits` if rows wait for later ones."""
         pace = None if waits else self._pace
         return type(self)(self._source, meta, step, (self, *others), rows, pace)
 
     def beside(self, other: Stream) -> Stream:
-        """Return this stream, to be read while another is; of the other's source, without the state of that stream.
+        """Return this stream for reading it at the same time as `other`.
 
-        What its own operations have seen is a part of that state.
+        If both have the same source, it is read without its state: the state of `other` has the one of this stream.
         """
         if self._source is not other._source or self._source.state is None:
             return self
@@ -211,7 +211,7 @@ class Stream(RowMethods, WriteMethods):
         return found
 
     def check_rows(self, other: Any, title: str) -> None:
-        """Check that another stream has the same rows; raises a TypeError or ValueError if not."""
+        """Raise a TypeError or ValueError unless `other` is a stream of the same rows."""
         if not isinstance(other, Stream):
             raise TypeError(f"{title} of a stream must be a stream, found {shown(other)}")
         if other._rows is not self._rows:
@@ -220,7 +220,7 @@ class Stream(RowMethods, WriteMethods):
             )
 
     def origin(self) -> tuple[Stream, Hashable]:
-        """Return the first stream that has a series as a column, and the name of the column there."""
+        """Return the earliest stream that this series is a column of, and the name of the column there."""
         stream, name = self, None
         while isinstance(stream._step, Each):
             step = stream._step
@@ -243,25 +243,25 @@ class Stream(RowMethods, WriteMethods):
     # --- passes -----------------------------------------------------------------------------------
 
     def begin(self, state: State | None = None, start: Start | None = None) -> Pass:
-        """Return a new pass over the source, whose state is from now on that of the stream.
+        """Return a new pass over the source; the property `state` is that of this pass from now on.
 
         Parameters
         ----------
         state : State, optional
-            Of this stream and source, behind whose rows it goes on; default the one that the source begins with.
+            A state of this stream: the pass goes on after its rows. Default: the state that the source begins with.
         start : Start, optional
-            What `Source.start` has returned for the state.
+            The answer of `Source.start` for the state.
         """
         return begun([self], state, start)
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the batches, as frames of the source's kind."""
+        """Yield the batches in the source's library."""
         write = self._source.format.write
         for (batch,) in self.begin():
             yield write(batch)
 
     def compute(self) -> Any:
-        """Return all rows as one frame, of the source's kind.
+        """Return all rows as one frame in the source's library.
 
         Examples
         --------
@@ -273,17 +273,17 @@ class Stream(RowMethods, WriteMethods):
         return found
 
     def to_dask(self) -> Any:
-        """Return the rows of a stream over a Dask collection as a collection, whose partitions run in parallel.
+        """Return a stream over a Dask collection as a collection, whose partitions run in parallel.
 
-        What was seen before the source, by a state, counts. The bits are those of the stream, which has no new state
-        by it: compute the stream itself for one.
+        The answers go on from the state of the source and have the same bits as those of the stream. The state of the
+        stream does not change: compute the stream itself to get a new state.
 
         Raises
         ------
         TypeError
-            For a stream of any other source.
+            If the source is not a Dask collection.
         ValueError
-            For a source that does not end the rows.
+            If the source was given with ``ends=False``.
 
         Examples
         --------
@@ -302,7 +302,7 @@ class Stream(RowMethods, WriteMethods):
                 "a collection has no state to keep what is open in, so that ends must be True"
             )
         found: dict[Stream, Any] = {}
-        # not the stream's own pass: nothing has been seen yet
+        # a separate pass, as the stream has seen nothing yet
         passing = Pass([self])
         seen = iter(passing.seen)
         for node in passing.nodes:
@@ -317,12 +317,12 @@ class Stream(RowMethods, WriteMethods):
 
     @property
     def state(self) -> State:
-        """What its operations have seen with the last batch that was iterated over, or computed.
+        """The state after the last batch that was iterated over, computed or written.
 
         Raises
         ------
         ValueError
-            If nothing was.
+            If the stream was not read yet.
         """
         if self._pass is None:
             raise ValueError("stream has no state yet: compute it, or iterate over it, first")

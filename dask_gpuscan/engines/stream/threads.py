@@ -1,4 +1,4 @@
-"""Work on another thread, a few items at most: reading ahead of a computation, and writing behind it."""
+"""A thread that reads a few items ahead of a computation, and one that writes its answers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 MOST = 3
-"""Items that are read or written, or wait."""
+"""The largest number of items that wait or are being read or written."""
 
 _END = object()
 
 
 def read_ahead(items: Iterable[T]) -> Iterator[T]:
-    """Yield the items of an iterable, which a thread reads ahead; errors are raised where their item would be."""
+    """Yield the items of an iterable while a thread reads ahead; an error is raised in the place of its item."""
     pool = ThreadPoolExecutor(1, "dask_gpuscan-read")
-    found = (item for item in items)  # which ends with an error
+    found = (item for item in items)  # a generator ends with its first error
     waiting = deque([pool.submit(next, found, _END) for _ in range(MOST)])
     try:
         while (item := waiting.popleft().result()) is not _END:
@@ -30,12 +30,12 @@ def read_ahead(items: Iterable[T]) -> Iterator[T]:
 
 
 class Behind(Generic[T]):
-    """Hands items to a function that a thread calls, in order; use it as a context, which waits for the last.
+    """Calls a function with items on another thread, in order; the end of the context waits for the last one.
 
     Parameters
     ----------
     function : callable
-        It is not called again once it has raised an error.
+        It is not called again after it has raised an error.
     """
 
     def __init__(self, function: Callable[[T], None]) -> None:
@@ -53,7 +53,7 @@ class Behind(Generic[T]):
             raise
 
     def put(self, item: T) -> None:
-        """Hand on an item; raises the error of an earlier one."""
+        """Queue an item; raises the error of an earlier item."""
         while len(self._waiting) == MOST or (self._failed and self._waiting):
             self._waiting.popleft().result()
         self._waiting.append(self._pool.submit(self._call, item))
@@ -70,5 +70,5 @@ class Behind(Generic[T]):
         try:
             while kind is None and self._waiting:
                 self._waiting.popleft().result()
-        finally:  # after an error or an interrupt what waits is not wanted, and what is written is waited for
+        finally:  # after an error or an interrupt, waiting items are dropped, and the one being written is finished
             self._pool.shutdown(cancel_futures=True)

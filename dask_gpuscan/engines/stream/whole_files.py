@@ -1,6 +1,6 @@
-"""Files that are there whole or not at all: they have their name once all is written.
+"""Files that are written whole or not at all: a file gets its name once all of it is on disk.
 
-Until then they have one that nobody can foresee, in the same folder, so that no link of others waits there.
+Until then it has a random name in the same folder, so that nobody can put a link in its place.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from pyarrow import fs
 from .filesystems import filesystem_of
 
 _NO_FOLDERS_ON_DISK = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)
-"""What file systems say that write folders by themselves, and folders that may not be read."""
+"""Errors of file systems that do not sync folders, and of folders that may not be read."""
 
 
 class NewFile:
-    """A local file that has its name once it is closed, and none if it is abandoned.
+    """A local file that gets its name when it is closed, and is removed if it is abandoned.
 
     Parameters
     ----------
     path : path
-        A file of this name is replaced; a link is, too, and not what it leads to.
+        An existing file or link of this name is replaced; the target of a link stays.
     private : bool, default False
-        Whether only its user may read it.
+        Whether only its user may read the file.
     """
 
     def __init__(self, path: str | os.PathLike[str], private: bool = False) -> None:
         self.path = Path(path)
         name = f".{self.path.name[:50]}.{secrets.token_hex(8)}.part"
         self.part = self.path.with_name(name)
-        """Where it is until then."""
+        """Its path until it is closed."""
         mode = 0o600 if private else 0o666
 
         def create(name: str, flags: int) -> int:
             return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), mode)
 
         self.file: BinaryIO = open(self.part, "xb", opener=create)  # noqa: SIM115
-        """Open for bytes."""
+        """The file, open for writing bytes."""
 
     def close(self) -> None:
-        """Give the file its name, once it is on disk."""
+        """Wait until the file is on disk, and give it its name."""
         self.file.flush()
         os.fsync(self.file.fileno())
         self.file.close()
@@ -53,13 +53,13 @@ class NewFile:
         sync_folder(self.path.parent)
 
     def abandon(self) -> None:
-        """Remove the file if it does not have its name yet."""
+        """Close the file, and remove it if it does not have its name yet."""
         self.file.close()
         self.part.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names of a folder are on disk."""
+    """Wait until the names in a folder are on disk."""
     if os.name != "posix":
         return
     try:
@@ -79,10 +79,10 @@ def write_whole(path: str | os.PathLike[str], content: bytes, private: bool = Fa
     Parameters
     ----------
     path : path or URL
-        Behind a URL, a file is whole if its file system shows files once they are closed, as object stores do.
+        The file of a URL is whole if its file system shows files only after they are closed, as object stores do.
     content : bytes
     private : bool, default False
-        Whether only its user may read it; of local files.
+        Whether only its user may read the file; for local files only.
     """
     filesystem, place = filesystem_of(path)
     if not isinstance(filesystem, fs.LocalFileSystem):
@@ -99,14 +99,14 @@ def write_whole(path: str | os.PathLike[str], content: bytes, private: bool = Fa
 
 
 def read_if_there(path: str | os.PathLike[str]) -> bytes | None:
-    """Return the content of a file, of a path or a URL; None if there is none."""
+    """Return the content of the file at a path or URL; None if there is none."""
     with suppress(FileNotFoundError):
         return read_whole(path)
     return None
 
 
 def read_whole(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a file, of a path or a URL."""
+    """Return the content of the file at a path or URL."""
     filesystem, place = filesystem_of(path)
     if isinstance(filesystem, fs.LocalFileSystem):
         return Path(place).read_bytes()

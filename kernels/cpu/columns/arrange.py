@@ -1,8 +1,8 @@
 """Counting sorts that bring rows of NumPy arrays together by the codes of their groups.
 
-Few groups take one, many one for each digit of their codes, the least significant first. Each chunk of rows counts its
-codes, and moves its values to places of their own: the rows of a group stay in their order, and no thread writes where
-another does.
+Few groups take one sort, many groups one for each digit of their codes, the least significant first. Each chunk of rows
+counts its codes and moves its values to its own places: the rows of a group keep their order, and no two threads write
+to the same place.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -23,7 +23,7 @@ from ..core.memory import borrow, take_ticket
 from ..sort.sort import sort
 
 CHUNKS = 4
-"""Chunks a thread, so that none waits long for another."""
+"""Chunks for each thread, so that no thread waits long for another."""
 
 ROWS = 1 << 14
 """Rows of a chunk at least."""
@@ -32,7 +32,7 @@ ROOM = 16
 """Rows of a chunk at least for each group, as the counts of all chunks are added up by one thread."""
 
 WORK = 4
-"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+"""The work of a row in elements of a scan, which decides how many rows are worth a thread."""
 
 TEAM = 4
 """Helpers from which on rows are sorted by a radix sort and gathered. Medians of a million and of 20 million rows by
@@ -58,7 +58,7 @@ def arrange(
 def sort_by_code(
     codes: np.ndarray, groups: int, arrays: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Return codes in order, where their rows were, and arrays along; see `kernels.factorize.sort_by_code`."""
+    """Return sorted codes, the old positions of rows, and arrays; see `kernels.factorize.sort_by_code`."""
     length = len(codes)
     if helpers_for(length) >= TEAM:
         codes, *found, rows = sort([SortKey(codes)], [codes, *arrays], None, positions=True)
@@ -76,7 +76,7 @@ def sort_by_code(
 def _arranged(
     codes: np.ndarray, shift: int, groups: int, arrays: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return where each group starts, and arrays with the rows of each together, by the bits of codes from one on."""
+    """Return the starts of groups, and arrays with the rows of each group together, by codes from a bit on."""
     codes = np.require(codes, requirements=["C", "A"])
     length, mask = len(codes), max(1 << max(groups - 1, 0).bit_length(), 1) - 1
     if length <= FEW:

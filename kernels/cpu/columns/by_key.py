@@ -1,8 +1,8 @@
 """Reductions and scans of NumPy arrays by key, restarting at runs of equal keys, and the visitors that do so.
 
-The engine's state is (heads, state of the open run). What lies between the heads of a tile depends on this tile alone,
-and is done before the look-back; the rows before its first head wait for the state of the run that is open there.
-After Merrill and Garland, NVR-2016-002, section 5.2.
+The engine's state is (heads, state of the open run). Rows after the first head of a tile depend only on this tile, and
+are done before the look-back; the rows before its first head wait for the state of the open run. After Merrill and
+Garland, NVR-2016-002, section 5.2.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -49,15 +49,15 @@ from .selection import RUNS, SPACE, TileWalk, kernel_selection, shrink, space_fo
 from .selection_visitors import Selected, flag_rows, list_rows, list_selected, offset
 
 LONG = 32
-"""Rows from which on a run is reduced in four lanes."""
+"""The fewest rows of a run that is reduced in four lanes."""
 
 BLOCK = 128
-"""Rows whose lanes are walked at once: lanes that are further apart than 256 bytes are not fetched ahead."""
+"""Rows of lanes that are walked at once: lanes that are further apart than 256 bytes are not prefetched."""
 
 
 LANES = 16
 """Lanes that are walked as vectors, if the operator commutes. Sums of 4 million float64 in runs of 4,000 rows, on a
-core, ns a row: 2.0 in four lanes, 1.1 in these; 1.0 in four without what rounding lost."""
+core, ns for each row: 2.0 in four lanes, 1.1 in these; uncompensated 1.0 in four."""
 
 
 @intrinsic
@@ -84,7 +84,7 @@ def inner(typing_context, like, state):
 
 
 def answer(op, lowers, like, state):
-    """Return what is written for a state: itself, or what the operator lowers it to."""
+    """Return what is written for a state: the state itself, or the lowered state."""
 
 
 @overloaded(answer)
@@ -95,7 +95,7 @@ def _answer(op, lowers, like, state):
 
 
 class ReduceRuns(NamedTuple):
-    """One state a run, and where each starts; `lanes` are for operators that commute."""
+    """The state and the start of each run; `lanes` are for operators that commute."""
 
     source: OperatorInputs
     selection: Selected
@@ -114,7 +114,7 @@ ROLES[ReduceRuns] = {"outs": ANSWERS, "like": ANSWERS}
 def _reduce(source, sequential, state, start, stride, size):
     """Reduce the rows of one run, or of the part of it in this tile, from `state`.
 
-    Inlined, and given no more of a visitor than it needs, because runs may be short.
+    It is inlined and takes only the parts of a visitor that it needs, as runs may be short.
     """
     while size >= LONG and not sequential:
         block = size if size < BLOCK else BLOCK
@@ -129,8 +129,8 @@ def _reduce(source, sequential, state, start, stride, size):
 def _reduce_beside(source, lanes, state, first, size, states, at):
     """Reduce rows from `state` in lanes side by side, if there are many; return the state after them, and their number.
 
-    The states of lanes are in `states` from `at` on. Loops over `lanes` become vector instructions, because the number
-    is not known to the compiler, which would unroll them.
+    The states of lanes are in `states` from `at` on. Loops over `lanes` become vector instructions, as the compiler
+    does not know the number, and so does not unroll them.
     """
     if lanes is None or size < 4 * lanes:
         return state, np.int64(0)
@@ -152,7 +152,7 @@ def _observe_reduce(work, space, before, first, size):
     source, sequential, identity = work.source, work.sequential, work.source.identity
     offsets, states = space.offsets, space.states
     state, begin, start = identity, inner(identity, before), np.int64(0)
-    for k in range(count + 1):  # the last one is that of the run that is open after the tile
+    for k in range(count + 1):  # the last run is open after the tile
         end = offset(offsets, k) if k < count else size
         # so long a run leaves the last states free
         begin, done = _reduce_beside(
@@ -299,7 +299,7 @@ def scan_by_key(
     carry_in: State | None,
     *,
     saw_null: np.ndarray | None,
-    carry_out: bool,  # which costs nothing here
+    carry_out: bool,  # costs nothing here
 ) -> tuple[Any, Any]:
     """Scan run by run; see `kernels.scan_by_key`."""
     given = dtypes_of(values), options.dtype, type(options.nulls), options.mark_nulls
@@ -367,7 +367,7 @@ def _scan_work(op: Operator, dtypes: Form, options: ScanOptions) -> tuple[Types,
 
 
 def _walk(op: Operator, types_: Signature, visitor: types.Type, space: types.Type) -> TileWalk:
-    """Return the walk of a visitor whose state is the number of heads and the state of the open run."""
+    """Return the walk of a visitor; its state is the number of heads and the state of the open run."""
     combines = as_constant_as(op, counted_segments(op, not types_.scalar_state))
     form = StateForm((WORD, *types_.state), False)
     identity = 0, *types_.parts(types_.plain_identity)

@@ -1,6 +1,6 @@
-"""From selected rows of NumPy arrays to compacted arrays.
+"""Compaction of NumPy arrays.
 
-Where the number of selected rows is not known, outputs are made for all rows, and cut.
+If the number of selected rows is not known, outputs are allocated for all rows, and cut.
 """
 
 from functools import lru_cache, partial
@@ -69,7 +69,7 @@ def compact(
     args, kind, length, _keepalive = kernel_selection(selection)
     if in_place:
         _check_in_place(arrays, selection)
-    # to count flags is faster than to give back memory that is not needed
+    # counting flags is faster than freeing memory that is not needed
     known = int(np.count_nonzero(selection)) if isinstance(selection, np.ndarray) else None
     most, others = (length, length) if known is None else (known, length - known)
     make = np.empty if length < PARALLEL else empty
@@ -151,16 +151,16 @@ def run_lengths(runs: Runs, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _length(selection: Selection) -> int:
-    """Return how many rows there are."""
+    """Return the number of rows."""
     if isinstance(selection, Runs):
         return len(selection.keys[0])
     return len(selection.arrays[0] if isinstance(selection, Predicate) else selection)
 
 
 def _positions(flags: np.ndarray) -> np.ndarray:
-    """Return where few flags are true: 100,000 runs of one row take 198 microseconds so, and 1,077 by a walk.
+    """Return the positions of few true flags: 198 microseconds for 100,000 runs of one row, and 1,077 by a walk.
 
-    The memory of a walk is for all rows, and fresh.
+    A walk needs new memory for all rows.
     """
     return flags.nonzero()[0].astype(WORD, copy=False)
 
@@ -177,7 +177,7 @@ def _table(
     rest: list[np.ndarray] | None,
     in_place: bool,
 ) -> np.ndarray:
-    """Return a row about all columns, `COLUMNS`, then one row a column: where it is and where its rows go."""
+    """Return the row `COLUMNS` for all columns, then a row `COLUMN` for each column."""
     rows: list[tuple[int, ...]] = [(0, len(kept), rest is not None, in_place, 0, 0)]
     for i, out in enumerate(kept):
         if i < len(arrays):
@@ -192,7 +192,7 @@ def _table(
 
 
 def _check_in_place(arrays: list[np.ndarray], selection: Any) -> None:
-    """Refuse to write over arrays where elements that are yet to be read would be lost."""
+    """Refuse to write over arrays if elements would be lost before they are read."""
     for i, array in enumerate(arrays):
         if not array.flags.writeable:
             raise ValueError(f"in_place: array {i} is read-only")

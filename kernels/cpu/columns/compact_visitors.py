@@ -1,9 +1,9 @@
-"""Visitors that write selected rows where those before them end: the engine's state is their count.
+"""Visitors that write selected rows after those of earlier tiles: the engine's state is their count.
 
-Rows are first flagged, and their number is the tile's aggregate; once the count of the tiles before it is known, they
-are copied to their place. In place, they are copied to scratch memory before the aggregate is published: no
-tile writes before all earlier ones have published, so nothing is overwritten that has not been read. Merrill
-and Garland, NVR-2016-002, sections 4.4 and 5.2.
+Rows are first flagged, and their number is the aggregate of the tile; when the count of earlier tiles is known, they
+are copied to their places. In place, they are copied to scratch memory before the aggregate is published: no tile
+writes before all earlier ones have published, so that nothing is overwritten before it is read. After Merrill and
+Garland, NVR-2016-002, sections 4.4 and 5.2.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -37,22 +37,22 @@ from .selection_visitors import (
 
 COLUMN = ("source", "stride", "width", "move", "target", "others")
 SOURCE, STRIDE, WIDTH, MOVE, TARGET, OTHERS = range(len(COLUMN))
-"""The row of a column: where it is, bytes from element to element, bytes an element, the shared function that
-copies rows, and where selected rows and the others go."""
+"""The row of a column: its address, the bytes from element to element, the bytes of an element, the shared function
+that copies rows, and the addresses for selected rows and the others."""
 
 COLUMNS = ("table", "number", "split", "in_place")
 TABLE, NUMBER, SPLIT, IN_PLACE = range(len(COLUMNS))
-"""The row of all columns: where `number` rows of `COLUMN` are, whether the others go anywhere, and whether rows
-are written over the columns."""
+"""The row of all columns: the address and the number of rows of `COLUMN`, whether the other rows are written, too, and
+whether rows are written over the columns."""
 
 SPARSE = 32
 """If fewer than one row in this many is selected, rows are listed before they are copied. Measured on 4 million
-float64, one thread, without AVX-512 (`packing`), nanoseconds a row, listed and not: 1 % 0.2 and 0.5, 5 % 0.8 and 0.5,
-50 % 0.8 and 0.6."""
+float64, one thread, without AVX-512 (`packing`), nanoseconds for each row, listed and not: 1 % 0.2 and 0.5, 5 % 0.8 and
+0.5, 50 % 0.8 and 0.6."""
 
 
 class Compact(NamedTuple):
-    """Selected rows of columns go to one place and, if these are split, the others to another.
+    """Writes selected rows of columns to one place and, if rows are split, the others to another place.
 
     `columns` is the address of the words `COLUMNS`; `move` and `place` are `move_rows` and `place_rows`.
     """
@@ -82,7 +82,7 @@ def _emit(work, space, prefix, count, first, size):
 
 @shared_njit
 def move_rows(kind, columns, space, prefix, count, first, size):
-    """Copy the rows of a tile behind those before them; in place, to the buffer, column by column."""
+    """Copy the rows of a tile after those of earlier tiles; in place, to the buffer, column by column."""
     word = np.int64(0)
     known, places = elements(columns, len(COLUMNS), word), elements(space, len(SPACE), word)
     flags, offsets, in_place = places[FLAGS], places[OFFSETS], known[IN_PLACE]
@@ -110,7 +110,7 @@ def move_rows(kind, columns, space, prefix, count, first, size):
 
 @shared_njit
 def place_rows(kind, columns, space, prefix, count, first, size):
-    """Copy the rows of a tile from the buffer behind those before them."""
+    """Copy the rows of a tile from the buffer after those of earlier tiles."""
     word = np.int64(0)
     known, places = elements(columns, len(COLUMNS), word), elements(space, len(SPACE), word)
     table = elements(known[TABLE], known[NUMBER] * len(COLUMN), word)
@@ -135,17 +135,17 @@ def move(kind, source, stride, width, first, rows, size, count, target):
 
 @shared_njit
 def move_positions(kind, source, stride, width, first, rows, size, count, target):
-    """Write where the selected rows are; see `_move_as`."""
+    """Write the positions of selected rows; see `_move_as`."""
     _move_as(first, 0, width, rows, size, count, target, None)
     return 0
 
 
 @njit
 def _move_as(source, stride, width, rows, size, count, target, like):
-    """Copy `count` selected rows, whose flags are `rows`; with `size` 0, whose offsets are `rows`.
+    """Copy `count` selected rows; `rows` are their flags or, with `size` 0, their offsets.
 
-    By flags, every row is copied to the next free place, which it takes if it is selected: there is no branch to
-    mispredict. The last eight rows that have a selected one are different: behind its place are another tile's.
+    By flags, every row is copied to the next free place, and only a selected row keeps it, so that there is no branch.
+    The last eight rows with a selected one are copied differently, as another tile's places follow.
     """
     if size == 0:
         for k in range(count):
@@ -172,7 +172,7 @@ def _move_as(source, stride, width, rows, size, count, target, like):
 
 
 def _put(source, stride, i, target, like):
-    """Write element `i` of a column of the type of `like`; of None, the number `i` counted from `source`."""
+    """Write element `i` of a column of the type of `like`; for None, the number `source` + `i`."""
 
 
 @overloaded(_put)
@@ -207,7 +207,7 @@ def write_flags(selection, space, out, control):
 
 
 class Lengths(NamedTuple):
-    """Selected rows' positions are written, and how far it is from each to the next; the state is `LATEST`'s."""
+    """Writes the positions of selected rows, and the distance from each to the next; its state is that of `LATEST`."""
 
     selection: Selected
     starts: np.ndarray

@@ -15,12 +15,12 @@ from ..core.memory import borrow, take_ticket
 from ..core.shares import hash_of, segments_at_once
 
 _SIGN, _INFINITY, _EVERY = 1 << 63, 0x7FF << 52, (1 << 64) - 1
-"""Words of -0.0 and of infinity, and that of all bits, which no word without a sign is above."""
+"""The words of -0.0, of infinity, and of all bits; no word without a sign is larger than the last."""
 
 ALL = np.uint64(_EVERY)
 
 WORK = 8
-"""The work of a word in elements of a scan: that many times fewer words are worth a thread."""
+"""The work of a word in elements of a scan, which decides how many words are worth a thread."""
 
 
 def count_distinct(words: np.ndarray, ends: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
@@ -37,9 +37,9 @@ def count_distinct(words: np.ndarray, ends: np.ndarray, missing: np.ndarray | No
 
 @partial(cached_njit, options=ALLOCATING)
 def count_words(words, ends, missing, sign, most, share, out, control):
-    """Count the distinct words of segments, but for those that are missing; a slot of a table that is 0 is empty.
+    """Count the distinct words of segments, without missing ones; a slot of a table is empty if it is 0.
 
-    Words that are above `most` without their sign are one word, and so are those of two signs that are 0 without it.
+    Words above `most`, without their sign, count as one word (NaN), and so do zeros of both signs.
     """
     words, ends, missing = borrow(words), borrow(ends), borrow(missing)
     out, control = borrow(out), borrow(control)

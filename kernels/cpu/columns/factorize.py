@@ -32,7 +32,7 @@ FEW = 1 << 12
 """Rows and groups together up to which NumPy numbers them: 1,000 of each take 9 microseconds, and kernels 22."""
 
 WORK = 4
-"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+"""The work of a row in elements of a scan, which decides how many rows are worth a thread."""
 
 
 def value_range(values: np.ndarray) -> tuple[int, int]:
@@ -43,7 +43,7 @@ def value_range(values: np.ndarray) -> tuple[int, int]:
     found: list[np.ndarray] = []
 
     def look(_: bool) -> None:
-        for piece in waiting:  # of all threads: each takes the next
+        for piece in waiting:  # shared by all threads
             found.extend((piece.min(), piece.max()))
 
     run_team(len(values), np.zeros(STATUS, WORD), look)
@@ -64,7 +64,7 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
     found = np.full(tables.size, -1, number)
     run_shares(codes, tables, _finding(codes.dtype, number), codes, found)
     each = tables.states(found)
-    if tables.number > 1:  # the first row of all is the least, and -1 is above all
+    if tables.number > 1:  # the first row is the least, and -1 is the largest as unsigned
         rows = each.view(f"u{number.itemsize}").min(axis=0).view(number)
     else:
         rows = np.ascontiguousarray(each[0])
@@ -98,14 +98,14 @@ def _factorized_few(codes: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndar
 
 
 def occurring(codes: np.ndarray, groups: int) -> np.ndarray:
-    """Return the codes that have a row; see `kernels.factorize.occurring`."""
+    """Return the codes that occur; see `kernels.factorize.occurring`."""
     return np.flatnonzero(flags_at(codes, groups))
 
 
 def flags_at(rows: np.ndarray, length: int) -> np.ndarray:
     """Return whether each row is among some; see `kernels.factorize.flags_at`.
 
-    Each thread has flags of its own: two that write to one line of the cache wait for each other.
+    Each thread has its own flags, as threads that write to one cache line wait for each other.
     """
     rows = np.require(rows, requirements=["C", "A"])
     if len(rows) < PARALLEL:
@@ -133,7 +133,7 @@ def first_met(codes: np.ndarray, groups: int) -> np.ndarray:
 
 @cached_njit
 def find_rows(codes, rows, shares, control):
-    """Find the first row of each code; all are of groups."""
+    """Find the first row of each code; all codes must be in range."""
     codes, rows, shares, control = borrow(codes), borrow(rows), borrow(shares), borrow(control)
     while True:
         share = take_ticket(control, TICKET)
@@ -164,9 +164,9 @@ def count_known(rows, size, counts, control):
 
 @cached_njit
 def number_codes(rows, size, bounds, first_rows, control):
-    """Number the codes of slices that have rows, in the place of their first rows, between bounds.
+    """Number the codes of slices that have rows, and write the numbers over their first rows, between bounds.
 
-    No branch depends on what is there but the end: behind the last code of a slice, places are of the next one.
+    Only the end depends on a branch, as the places after the last code of a slice belong to the next slice.
     """
     rows, bounds, first_rows = borrow(rows), borrow(bounds), borrow(first_rows)
     control = borrow(control)
@@ -200,7 +200,7 @@ def renumber_codes(codes, numbers, out, control):
 
 @cached_njit
 def flag_rows(rows, size, flags, control):
-    """Set the flag of each row, those of a slice of `size` rows in an array of their own."""
+    """Set the flag of each row; each slice of `size` rows has its own array of flags."""
     rows, flags, control = borrow(rows), borrow(flags), borrow(control)
     while True:
         ticket = take_ticket(control, TICKET)
@@ -212,7 +212,7 @@ def flag_rows(rows, size, flags, control):
 
 @cached_njit
 def meet_codes(codes, met, out, shares, control):
-    """Write whether each row is the first one of its code; all are of groups."""
+    """Write whether each row is the first one of its code; all codes must be in range."""
     codes, met, out = borrow(codes), borrow(met), borrow(out)
     shares, control = borrow(shares), borrow(control)
     while True:

@@ -1,8 +1,8 @@
 """Codes of words and of texts by their hashes.
 
-A hash table for each share of words stays in a core's cache, and is made by one thread: after Balkesen, Teubner, Alonso
-and Ozsu, *Main-memory hash joins on multi-core CPUs* (ICDE 2013), parallel radix join. For texts, tables hold
-hashes of 64 bits, and bytes are compared where hashes are equal.
+A hash table for each share of words stays in a core's cache, and one thread makes it: after Balkesen, Teubner, Alonso
+and Ozsu, *Main-memory hash joins on multi-core CPUs* (ICDE 2013), parallel radix join. For texts, tables hold hashes of
+64 bits, and bytes are compared if hashes are equal.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -35,14 +35,14 @@ SLICE = 1 << 14
 """Rows that a thread looks up at once."""
 
 PARTS = 4
-"""Tables a thread: a smaller one stays in its cache."""
+"""Tables for each thread: a smaller table stays in its cache."""
 
 TEXT = 2
-"""The work of a text in words: half as many texts are worth a table a part. On 16 cores 200,000 integers of 1,000
-values took 1.1 ms in one table and 2.2 in parts, 100,000 texts 10.5 and 12.7."""
+"""The work of a text in words: half as many texts are worth a table for each part. On 16 cores 200,000 integers of
+1,000 values took 1.1 ms in one table and 2.2 in parts, 100,000 texts 10.5 and 12.7."""
 
 SPACE = 1 << 10
-"""Words that a table has room for at first."""
+"""The initial capacity of a table in words."""
 
 LARGER = 4, 16
 """The factors by which a half full table grows: the least, and the greatest, if nearly all words are new.
@@ -50,7 +50,7 @@ LARGER = 4, 16
 10**5 words on one core, all different: 2.2 ms with 4 alone, 1.2 with both."""
 
 SAMPLE = 1 << 14
-"""The most rows of a sample from all over, which shows whether there are few distinct words."""
+"""The most rows of a sample from the whole array, which shows whether there are few distinct words."""
 
 PART = 16
 """At most one row in this many is in the sample."""
@@ -123,7 +123,7 @@ class Table:
         return self._first_rows[: self.known].copy()
 
     def look_up(self) -> None:
-        """Write the codes of all rows, -1 where they are not known."""
+        """Write the codes of all rows; -1 for unknown words."""
         run_kernel(
             WORK * len(self._codes),
             self._kernels[2],
@@ -184,9 +184,9 @@ def _looked_up(table: Table, codes: np.ndarray) -> int:
 
 @cached_njit
 def insert_words(words, texts, rows, begin, end, share, count, known, table, first_rows, codes):
-    """Number the words of a share at these positions; return where the table was full, and how many are known.
+    """Number the words of a share at these positions; return where the table was full, and the number of known words.
 
-    Number `i` becomes the code ``i * count + share``. A slot of the table holds a word, and its number plus one.
+    Number `i` becomes the code ``i * count + share``. A slot of the table holds a word and its number plus one.
     """
     words, texts, rows, table = borrow(words), borrow(texts), borrow(rows), borrow(table)
     first_rows, codes = borrow(first_rows), borrow(codes)
@@ -218,7 +218,7 @@ def insert_words(words, texts, rows, begin, end, share, count, known, table, fir
 def look_up_words(words, texts, known, table, first_rows, codes, control):
     """Write the number of the word of each row, or -1 if the table has none.
 
-    Of each number, the known text is that of the first row, or if there are no rows, the one of that number.
+    The known text of a number is that of its first row or, if there are no first rows, the text at that number.
     """
     words, texts, table, known = borrow(words), borrow(texts), borrow(table), borrow(known)
     first_rows, codes, control = borrow(first_rows), borrow(codes), borrow(control)
@@ -243,7 +243,7 @@ def look_up_words(words, texts, known, table, first_rows, codes, control):
 
 @cached_njit
 def reinsert_words(words, first_rows, begin, end, table):
-    """Insert the words of these numbers into a table that has none of them; without first rows, words lie by number."""
+    """Insert the words of these numbers into a table without them; without first rows, words are indexed by number."""
     words, first_rows, table = borrow(words), borrow(first_rows), borrow(table)
     mask = np.uintp(len(table) // 2 - 1)
     for number in range(begin, end):

@@ -1,4 +1,4 @@
-"""A table of keys that stays: distinct words or texts of several arrays, numbered as they are met."""
+"""A table of keys for several calls: distinct words or texts of several arrays, numbered as they come."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from .hashes import SPACE, hash_texts, hashing, numbered
 from .texts import WORK, Texts, as_texts, hashes_of, take_texts
 
 NO_ROWS = np.empty(0, WORD)
-"""Stands for first rows where words lie by their numbers."""
+"""The first rows of words that are indexed by number."""
 
 
 class KnownTexts:
-    """Texts one behind the other, with room for more."""
+    """Texts one after the other, with room for more."""
 
     def __init__(self) -> None:
         self._offsets, self._data = np.zeros(SPACE, WORD), np.empty(SPACE, np.uint8)
@@ -22,7 +22,7 @@ class KnownTexts:
         return self._offsets[: count + 1], self._data.ctypes.data
 
     def append(self, known: int, offsets: np.ndarray, data: np.ndarray) -> None:
-        """Add texts behind the first `known`."""
+        """Add texts after the first `known`."""
         begin, count = int(self._offsets[known]), len(offsets) - 1
         self._offsets = _with_room(self._offsets, known + 1 + count)
         self._data = _with_room(self._data, begin + len(data))

@@ -1,7 +1,4 @@
-"""Selected rows: their descriptions as kernels read them, the walk of a visitor over rows, results cut to rows.
-
-Descriptions are tables of keys, and inputs of a predicate.
-"""
+"""Selected rows: their descriptions for kernels (tables of keys, inputs of a predicate), and a visitor's walk."""
 
 from array import array as words_of
 from collections.abc import Callable
@@ -38,13 +35,13 @@ from . import selection_visitors as compiled
 
 @dataclass(frozen=True, eq=False)
 class SelectionKind:
-    """The Numba type of a selection; there is one object of each, so that caches need not compare types."""
+    """The Numba type of a selection; each type has one object, so that caches need not compare types."""
 
     type: types.Type
 
 
 class KernelSelection(NamedTuple):
-    """A selection as a kernel reads it: its value and type, how many rows there are, and arrays that it points to."""
+    """A selection for a kernel: its value and type, the number of rows, and the arrays that it points to."""
 
     args: compiled.Selected
     kind: SelectionKind
@@ -53,7 +50,7 @@ class KernelSelection(NamedTuple):
 
 
 def kernel_selection(selection: Selection | Segments) -> KernelSelection:
-    """Return a selection as a kernel reads it; what it points to lives as long as the answer."""
+    """Return a selection for a kernel; the arrays that it points to live as long as the answer."""
     if isinstance(selection, Runs):
         return _runs(selection)
     if isinstance(selection, Segments):
@@ -75,7 +72,7 @@ _FLAGS = {
 
 
 def address_of(array: np.ndarray) -> int:
-    """Return where the first element of an array lies."""
+    """Return the address of the first element of an array."""
     if array.size and array.flags.c_contiguous and array.dtype.kind in "biuf":
         return pa.py_buffer(array).address  # type: ignore[no-any-return]  # in a fourth of the time
     return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
@@ -156,7 +153,7 @@ def _runs(runs: Runs) -> KernelSelection:
 
 
 def _parts(key: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the numbers of a key: of complex ones, each part; one with a NaN part is NaN."""
+    """Return the numbers of a key; a complex key has two parts, and is NaN if a part is NaN."""
     if key.dtype.kind != "c":
         return (key,)
     missing = np.isnan(key)
@@ -175,7 +172,7 @@ def _segments(segments: Segments) -> KernelSelection:
 
 @lru_cache(maxsize=64)
 def _comparison(dtype: np.dtype) -> int:
-    """Return the address of the comparison of a dtype: of floating-point numbers as such, of all else as bits."""
+    """Return the address of the comparison of a dtype: floating-point numbers by value, all others by bits."""
     return address(
         compiled.flag_differing, dtype.name if dtype.kind == "f" else f"uint{8 * dtype.itemsize}"
     )
@@ -183,7 +180,7 @@ def _comparison(dtype: np.dtype) -> int:
 
 def _described(key: np.ndarray, nulls: Nulls, keepalive: list[Any]) -> tuple[int, ...]:
     """Return the row of a key in the table of keys, `selection_visitors.KEY`."""
-    if key.dtype == np.float16:  # the processor has no comparison of these
+    if key.dtype == np.float16:  # processors cannot compare float16
         key = key.astype(np.float32)
     flags = key.flags
     if not (flags.c_contiguous and flags.aligned):
@@ -284,7 +281,7 @@ def walk(
     make_space : callable
         Makes a thread's scratch memory for tiles of a number of rows.
     columns : int, default 1
-        How many columns the visitor moves: so many times fewer rows are worth a thread.
+        The number of columns that the visitor moves, which decides how many rows are worth a thread.
     """
     kernel, op, identity, fields, sequential = known
     number = max(-(-length // TILE), 1)
@@ -314,11 +311,11 @@ def walk(
 
 
 MUCH = 4
-"""How many times as large as a result its memory may be before the result is copied out of it."""
+"""A result is copied if its memory is more than this many times as large."""
 
 
 def shrink(out: np.ndarray, count: int) -> np.ndarray:
-    """Return the first `count` elements, without the memory behind them if that is much."""
+    """Return the first `count` elements, copied if the memory after them is large."""
     length = len(out)
     if count * MUCH >= length:
         return out[:count]

@@ -114,7 +114,7 @@ def flag_rows(typing_context, selection, space, first, size):
 
 _BITS = np.arange(256)[:, None] >> np.arange(8) & 1
 _PLACES = np.argsort(1 - _BITS, axis=1, kind="stable").astype(OFFSET).view(np.uint64)
-"""For eight flags as bits: the places of those that are set, and behind them of the others; four a word."""
+"""For eight flags as bits: the places of set flags, and then those of the others; four in each word."""
 _FOUR = np.uint64(0x0001000100010001)
 """Multiplied with an offset, repeats it in the four parts of a word."""
 _COUNTS = _BITS.sum(axis=1)

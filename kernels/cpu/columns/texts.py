@@ -1,4 +1,4 @@
-"""Texts as Arrow keeps them, in one run of bytes: their hashes, and words that are in their order."""
+"""Texts in the layout of Arrow: their hashes, and words in the same order."""
 
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
@@ -25,11 +25,11 @@ SEED = np.uint64(secrets.randbits(64))
 """The seed of hashes, so that nobody can choose texts with equal hashes."""
 
 Texts = tuple[np.ndarray, int]
-"""Where each text begins and the last one ends, and the address of the bytes."""
+"""The start of each text and the end of the last one, and the address of the bytes."""
 
 
 def as_texts(offsets: np.ndarray, data: np.ndarray) -> Texts:
-    """Return texts as kernels take them; the bytes are contiguous, and must outlive them."""
+    """Return texts for kernels; the bytes are contiguous, and must outlive the answer."""
     return np.require(offsets, requirements=["C", "A"]), data.ctypes.data
 
 
@@ -107,7 +107,7 @@ def are_one_text(texts, a, others, b):
 
 @njit
 def short_word(address, count):
-    """Return the bytes of a text of less than 8, which are different where texts of one length are."""
+    """Return the bytes of a text of less than 8 bytes as a word; different texts of one length have different words."""
     if count >= 4:
         high = np.uint64(read(address + count - 4, np.uint32(0)))
         return np.uint64(read(address, np.uint32(0))) | high << np.uint64(32)
@@ -119,7 +119,7 @@ def short_word(address, count):
 
 @njit
 def hash_of_text(address, count, seed):
-    """Return a hash of 64 bits: words of 8 bytes, of which the last may overlap the one before, are mixed in turn."""
+    """Return a hash of 64 bits: words of 8 bytes are mixed in turn; the last word may overlap the one before."""
     found = seed ^ np.uint64(count)
     if count < 8:
         return hash_of(found ^ short_word(address, count))
@@ -132,7 +132,7 @@ def hash_of_text(address, count, seed):
 
 @njit
 def _bounds(offsets, row, size):
-    """Return where a text begins and ends; -1 for what is none, or is not within so many bytes."""
+    """Return the start and the end of a text; -1 if the row has no text, or the text is not within `size` bytes."""
     if row < len(offsets) - 1:
         begin, end = np.int64(offsets[np.uintp(row)]), np.int64(offsets[np.uintp(row + 1)])
         if 0 <= begin <= end <= size:
@@ -159,7 +159,7 @@ def write_hashes(texts, size, seed, words, wrong, control):
 
 @cached_njit
 def write_words(texts, size, words, wrong, control):
-    """Write the bytes of each text as words, the first byte the most significant, with zeros behind the last one."""
+    """Write the bytes of each text as words, the first byte the most significant, with zeros after the last one."""
     texts, words, wrong, control = borrow(texts), borrow(words), borrow(wrong), borrow(control)
     offsets, address = texts
     count, rows = words.shape
@@ -200,7 +200,7 @@ def _wording(offset: np.dtype) -> Kernel:
 
 @cached_njit
 def measure_texts(texts, size, rows, lengths, wrong, control):
-    """Write the lengths of the texts of rows; in `wrong`, where a row is none of a text within the `size` bytes."""
+    """Write the lengths of the texts of rows; in `wrong`, a row without a text within the `size` bytes."""
     texts, rows, lengths = borrow(texts), borrow(rows), borrow(lengths)
     wrong, control = borrow(wrong), borrow(control)
     offsets, _ = texts
@@ -221,7 +221,7 @@ def measure_texts(texts, size, rows, lengths, wrong, control):
 
 @cached_njit
 def copy_texts(texts, rows, ends, place, control):
-    """Copy the texts of rows to an address, one after the other; `ends` has where each begins and the last one ends."""
+    """Copy the texts of rows to an address, one after the other; `ends` has their starts and the last one's end."""
     texts, rows, ends = borrow(texts), borrow(rows), borrow(ends)
     control = borrow(control)
     offsets, address = texts
@@ -239,7 +239,7 @@ def copy_texts(texts, rows, ends, place, control):
 
 @njit
 def _copy_text(source, target, count):
-    """Copy a text; words of 8 bytes in turn, of which the last may overlap the one before."""
+    """Copy a text in words of 8 bytes; the last word may overlap the one before."""
     if count >= 8:
         last = count - 8
         at = np.int64(0)

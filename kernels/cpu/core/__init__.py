@@ -1,4 +1,4 @@
-"""What all primitives on the CPU share: no primitive belongs here.
+"""The parts that all primitives on the CPU share; no primitive belongs here.
 
 Read `engine`, the tile loop with its look-back, then `visitors`, the functions of a primitive that it calls, then
 `steps`, `elements` and `memory`, the parts of visitors, and at last `launch`, which compiles, starts as many threads

@@ -1,13 +1,13 @@
 """The engine on the CPU: one tile loop with decoupled look-back, and one loop over many short lines.
 
-A *visitor* says what a tile holds: `observe` comes to the tile's aggregate, which is published; then, while the
-tile is still in cache, the aggregates of the earlier tiles are folded in order (the look-back) and the visitor
-gets the prefix (`emit`). Tiles are taken by ticket, and a thread waits for aggregates only, never for
-prefixes. Scans, reductions, compactions and work by key are visitors of this one loop.
+A *visitor* works on a tile: `observe` returns the aggregate of the tile, which is published; then, while the tile is
+still in cache, the aggregates of earlier tiles are folded in order (the look-back), and the visitor gets the prefix
+(`emit`). Tiles are taken by ticket, and a thread waits only for aggregates, never for prefixes. Scans, reductions,
+compactions and work by key are visitors of this one loop.
 
-The association depends on the length of the line and the tile size alone, never on the number of
-threads or on timing: the same input gives the same bits. After Merrill and Garland, *Single-pass Parallel
-Prefix Scan with Decoupled Look-back* (NVR-2016-002), section 4.
+The association depends only on the length of the line and the tile size, and not on the number of threads or on timing:
+the same input gives the same bits. After Merrill and Garland, *Single-pass Parallel Prefix Scan with Decoupled
+Look-back* (NVR-2016-002), section 4.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -29,25 +29,25 @@ from .steps import Arrays, scan_lanes, scan_line
 from .visitors import emit, finish, looks_back, observe
 
 TILE = 16384
-"""Elements a tile. Input and output of a tile must stay in a core's L2 cache between its two walks: 256 KiB
+"""Elements of a tile. Input and output of a tile must stay in a core's L2 cache between its two walks: 256 KiB
 for eight-byte items. Measured on 50 million float64, two threads, milliseconds: 4096 47, 8192 45, 16384 44,
 32768 44, 65536 50."""
 
 LINE_BLOCK = 512
-"""Elements of each line that are walked before the next four lines are, when the lines lie side by side."""
+"""Elements of each line that are walked before the next four lines, if lines lie side by side."""
 
 PATIENCE = 1000
-"""How often a thread looks for an aggregate before it lets another thread have its core: the one that it waits
-for may have none. Two threads on one core took 1.9 times as long without."""
+"""How often a thread looks for an aggregate before it yields its core, as the thread that it waits for may have none.
+Two threads on one core took 1.9 times as long without."""
 
 _let_others_run: Any = External("sched_yield" if os.name == "posix" else "SwitchToThread")
 
 TICKET, FAILED, STATUS = 0, 1, 2
-"""Words of the control array: the next tile, whether a thread gave up, and from here one status a tile."""
+"""Words of the control array: the next tile, whether a thread gave up, and from here on the status of each tile."""
 
 
 class States(NamedTuple):
-    """The states of a walk: what combines them, the identity, the carries of all lines, the aggregates of this line."""
+    """The states of a walk: their operator, the identity, the carries of all lines, and the aggregates of this line."""
 
     op: Operator
     identity: State
@@ -59,7 +59,7 @@ ROLES[States] = {"identity": STATES, "carries": STATES, "aggregates": STATES}
 
 
 class Tiles(NamedTuple):
-    """A line that is cut into tiles: its number, its length, elements a tile, and how tiles are walked.
+    """A line that is cut into tiles: its number, its length, the elements of a tile, and how tiles are walked.
 
     Tiles that are `sequential` are observed from their prefix rather than from the identity, by one thread.
     """
@@ -72,10 +72,10 @@ class Tiles(NamedTuple):
 
 @cached_njit
 def walk_tiles(work, space, states, tiles, control, leader):
-    """Walk one long line tile by tile, together with any other thread that runs the same call.
+    """Walk one long line tile by tile, together with other threads that run the same call.
 
-    `work` is a visitor, `space` this thread's scratch memory for it. The leader leaves the carry-out in
-    ``carries[line]``, where every thread finds the carry-in when it starts.
+    `work` is a visitor, and `space` this thread's scratch memory for it. ``carries[line]`` has the carry-in when
+    threads start; the leader writes the carry-out there.
     """
     count = (tiles.length + tiles.size - 1) // tiles.size
     work, space, states, control = borrow(work), borrow(space), borrow(states), borrow(control)
@@ -125,7 +125,7 @@ def look_back(op, identity, aggregates, control, prefix, folded, until):
 
 @njit
 def wait_for(control, at, least):
-    """Wait until a word of the control array is so high; return whether it is, and no thread gave up."""
+    """Wait until a word of the control array is at least `least`; return False if a thread gave up."""
     looks = 0
     while load_acquire(control, at) < least:
         if load_acquire(control, FAILED) != 0:

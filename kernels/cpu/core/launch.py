@@ -1,4 +1,4 @@
-"""From visitors to the engine: compiled kernels, threads, memory of results, and Numba types of kernels' arguments."""
+"""Launches kernels: compiled kernels, threads, memory for results, and the types of kernels' arguments."""
 
 import _thread
 import contextlib
@@ -25,7 +25,7 @@ from .limits import cores
 from .steps import OperatorInputs, Output
 
 POLL = 0.1
-"""Seconds between looks at a thread: no more, so that an interrupt is heard on every system."""
+"""Seconds between looks at a thread; few, so that interrupts are handled on every system."""
 
 
 class Helper:
@@ -39,7 +39,7 @@ class Helper:
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work: Callable[[], None] | None = work
-        # whether it begins: the first to set this decides
+        # whether the work begins: the first thread to set this decides
         self._claims: dict[str, bool] = {}
         self._ended = False
         self._running = _thread.allocate_lock()
@@ -70,7 +70,7 @@ class Helper:
 
 
 class Pool:
-    """Threads that wait for helpers, as many as were wanted at once: to start 15 takes 0.7 ms, to wake them 0.04."""
+    """Threads that wait for helpers: starting 15 threads takes 0.7 ms, waking them 0.04 ms."""
 
     def __init__(self) -> None:
         self.renew()
@@ -105,16 +105,16 @@ if hasattr(os, "register_at_fork"):
 
 
 MAPPED = 32 << 20
-"""Bytes from which on the C library's malloc maps fresh pages for each array and unmaps them when it is freed; smaller
-arrays reuse memory that was freed. With Arrow's pool for those too, 500 partitions of three columns of 0.8 MB took 0.9
-to 1.3 s instead of 0.7."""
+"""The size in bytes from which on malloc maps new pages for each array and unmaps them when it is freed; smaller arrays
+reuse freed memory. With Arrow's pool for these, too, 500 partitions of three columns of 0.8 MB took 0.9 to 1.3 s
+instead of 0.7."""
 
 
 def empty(count: int, dtype: Any) -> np.ndarray:
-    """Allocate an array that nothing has been written to; a large one from Arrow's pool of memory.
+    """Allocate an uninitialised array; a large one from Arrow's memory pool.
 
-    The pool keeps the pages of large arrays that are freed for the next one: clearing fresh pages takes the system
-    longer than a kernel takes to fill them.
+    The pool keeps the pages of freed arrays for the next one: the system takes longer to clear new pages than a kernel
+    to fill them.
     """
     dtype = np.dtype(dtype)
     if count * dtype.itemsize < MAPPED:
@@ -132,16 +132,16 @@ SHARE = 1 << 16
 """Elements of a scan for each thread, at least."""
 
 PARALLEL = 2 * SHARE
-"""Elements from which on a scan is worth a second thread: to wake one and wait for it takes 30 to 50 microseconds. For
-fewer, callers run the kernel themselves, and make arrays by `numpy.empty`, as `empty` would. Kernels whose
-elements take longer count each as so many: their `WORK`."""
+"""The number of elements from which on a scan is worth a second thread: waking it and waiting for it takes 30 to 50
+microseconds. For fewer, callers run the kernel themselves, and make arrays by `numpy.empty`, as `empty` would. Kernels
+with more work for each element multiply by their `WORK`."""
 
 LONG = 1 << 23
-"""Elements from which on the main thread waits for others rather than work itself, and so hears interrupts: a scan of
-them takes some 8 ms. A function of a user's may take far longer for each."""
+"""The number of elements from which on the main thread only waits for others, so that it can handle interrupts: a scan
+of so many takes some 8 ms. A user's function may take far longer."""
 
 NO_MORE = 1 << 31
-"""The next ticket after an interrupt: past the last of every call, and small enough to be multiplied by rows."""
+"""The next ticket after an interrupt: larger than the last of every call, and small enough to be multiplied by rows."""
 
 
 def types_of(op: Operator, dtypes: Form, dtype: np.dtype | None) -> Signature:
@@ -164,17 +164,17 @@ def is_sequential(op: Operator, types_: Signature) -> bool:
 
 
 def is_exact(op: Operator, types_: Signature) -> bool:
-    """Return whether states are known to have the same bits however elements are combined."""
+    """Return whether states are known to have the same bits in any order of combination."""
     return all(d.kind in traits_of(op).exact for d in types_.state)
 
 
 def outside(op: Operator, error: IndexError) -> IndexError:
-    """Return an error that names the operator with functions that read outside of a tuple or an array."""
+    """Return the error if functions of an operator read outside of a tuple or an array."""
     return IndexError(f"{op.name} reads outside a tuple or an array that it uses: {error}")
 
 
 def helpers_for(elements: int) -> int:
-    """Return how many other threads this many elements are worth.
+    """Return the number of other threads for this many elements.
 
     Dask's worker threads scan one partition each, so only the main thread takes other cores.
     """
@@ -184,23 +184,23 @@ def helpers_for(elements: int) -> int:
 
 
 def is_alone(elements: int) -> bool:
-    """Return whether this thread does all of the work, with no other that helps or hears interrupts.
+    """Return whether this thread does all the work, without others that help or wait for interrupts.
 
-    One thread walks elements once, and several twice: they begin with twice as many.
+    One thread walks elements once and several threads twice, so that these need twice as many elements.
     """
     return helpers_for(elements // 2) == 0 and not _waits(elements)
 
 
 def _waits(elements: int) -> bool:
-    """Return whether this thread leaves the work to others, to hear an interrupt."""
+    """Return whether this thread leaves the work to others, to handle interrupts."""
     return elements >= LONG and threading.current_thread() is threading.main_thread()
 
 
 def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
-    """Run `work` on this thread, and on the other cores where the elements are worth it.
+    """Run `work` on this thread, and on other cores if there are enough elements.
 
-    It returns, or raises, when no thread works any more: the caller may then free what they read and wrote.
-    The main thread leaves long work to others and waits, so that it hears an interrupt.
+    It returns, or raises, when all threads have ended, so that the caller may free the arrays. The main thread leaves
+    long work to others and waits, so that it can handle interrupts.
     """
     if elements < PARALLEL:
         work(True)
@@ -244,7 +244,7 @@ def _end(helpers: list[Helper]) -> None:
 
 
 def _end_at_last(helpers: list[Helper]) -> None:
-    """End them, however impatient the user is."""
+    """End helpers, even if the user interrupts again."""
     while True:
         with contextlib.suppress(KeyboardInterrupt):
             _end(helpers)
@@ -259,7 +259,7 @@ def run_kernel(elements: int, kernel: Kernel, *given: Any) -> np.ndarray:
 
 
 def null_values(form: StateForm, mark: bool) -> Any:
-    """The values to write at missing elements, if they are marked; one value an output."""
+    """The values to write at missing elements, if they are marked; one for each output."""
     return joined([_null_value(dtype, mark) for dtype in form.fields], form.scalar)
 
 
@@ -277,17 +277,17 @@ def _null_value(dtype: np.dtype, mark: bool) -> Any:
 
 
 def array_type(dtype: np.dtype, readonly: bool = False, layout: str = "A") -> types.Type:
-    """By default any stride, so that one kernel serves sliced, reversed and read-only arrays alike."""
+    """The type of an array, by default with any strides, so that one kernel serves sliced and reversed arrays, too."""
     return types.Array(types.Number(dtype), 1, layout, readonly)
 
 
 def arrays_type(form: StateForm, layout: str = "A") -> types.Type:
-    """One array a field."""
+    """The type of a tuple with an array for each field."""
     return joined_type([array_type(d, layout=layout) for d in form.fields], form.scalar)
 
 
 def state_type(form: StateForm) -> types.Type:
-    """A scalar, or a tuple of one scalar a field."""
+    """The type of a scalar, or of a tuple with a scalar for each field."""
     return joined_type([types.Number(d) for d in form.fields], form.scalar)
 
 
@@ -346,6 +346,6 @@ def tiles_kernel(
 
 
 def entry(function: Any, arguments: tuple[types.Type, ...]) -> Kernel:
-    """Return the caller of a kernel for arguments of these types, which it does not check."""
+    """Return the caller of a kernel for arguments of these types; it does not check their types."""
     kernel: Kernel = load_kernel(function, arguments).entry_point
     return kernel

@@ -1,9 +1,8 @@
 """Rows of groups in any order, shared among threads: the rows of each thread's groups, or chunks of rows.
 
-By group, rows are parted into lists first, one for each share of groups and in the order of rows. So a group's rows
-are met in their order by one thread, and each share's part of a table of states is small. Few groups are reduced in
-chunks of rows instead, each with a table of its own. Either way the answers have the same bits for any number of
-threads.
+By group, rows are first partitioned into lists, one for each share of groups, in the order of rows. So one thread
+visits a group's rows in their order, and each share's part of a table of states is small. Few groups are reduced in
+chunks of rows instead, each with its own table. Either way the answers have the same bits for any number of threads.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -25,7 +24,7 @@ from .memory import borrow, take_ticket
 class Shares(NamedTuple):
     """How the walk of rows is shared: `tickets`, each for the groups of a share, or for a chunk of rows.
 
-    If neither `chunk` nor `rows` has anything, all rows are of the one share.
+    If `chunk` is 0 and `rows` is empty, all rows belong to one share.
     """
 
     tickets: int
@@ -38,9 +37,9 @@ class Shares(NamedTuple):
     rows: np.ndarray
     """The rows of all shares, one share after the other."""
     bounds: np.ndarray
-    """Where the rows of each share begin and end."""
+    """The bounds of each share's rows."""
     wrong: np.ndarray
-    """The first row with a code of no group, for each ticket; else -1."""
+    """For each ticket, the first row with a code out of range; -1 if there is none."""
 
 
 ROW = np.dtype(np.uint32)
@@ -61,7 +60,7 @@ SHARES = types.record_type(
 
 @njit
 def positions_of(shares, share, length):
-    """Return the first position of a share, and the first one behind it; see `row_at`."""
+    """Return the first position of a share, and the one after its last; see `row_at`."""
     if shares.chunk:
         return share * shares.chunk, min(length, (share + 1) * shares.chunk)
     if len(shares.rows):
@@ -71,12 +70,12 @@ def positions_of(shares, share, length):
 
 @njit
 def row_at(shares, position):
-    """Return the row at a position: the one of this number, or of a list."""
+    """Return the row at a position of a list, or the position itself without a list."""
     return np.int64(shares.rows[np.uintp(position)]) if len(shares.rows) else position
 
 
 SHARE = 1 << 14
-"""Rows of the segments that a thread takes at once, at least."""
+"""The fewest rows of the segments that a thread takes at once."""
 
 
 def segments_at_once(segments: int, rows: int) -> int:
@@ -88,7 +87,7 @@ CHUNK = 1 << 18
 """Rows of a chunk, which has a table of its own. How a group is combined depends on it, not on threads."""
 
 TABLE = CHUNK >> 6
-"""The most groups of such tables: to combine them takes little time compared with the rows."""
+"""The most groups of such tables: combining them takes little time compared with the rows."""
 
 FEW = TABLE
 """The most groups by which rows are brought together: values of a chunk are written to as many places at once, which
@@ -100,28 +99,28 @@ APART = 128
 """Items between the places that two threads write to: in one cache line, they would wait for each other."""
 
 TEAM = 4
-"""Threads from which on groups are shared: to part the rows takes two threads as long as the walk takes one. On 16
-cores sums of 10^6 keys took 5.0 ms for 100,000 rows if six threads shared them and 4.1 if none did, for a million 16.4
-and 18.8."""
+"""The number of threads from which on groups are shared: two threads partition the rows in the time in which one thread
+walks them. On 16 cores sums of 10^6 keys took 5.0 ms for 100,000 rows shared by six threads and 4.1 with one thread,
+for a million 16.4 and 18.8."""
 
 FAR = 1 << 14
-"""Groups from which on their states are fetched ahead: fewer stay in a core's cache."""
+"""The number of groups from which on states are prefetched: fewer stay in a core's cache."""
 
 WORK = 4
-"""The work of a row of so many groups, and of one that is parted, in elements of a scan."""
+"""The work of a row of so many groups, and of a partitioned row, in elements of a scan."""
 
 CLOSE = 128
-"""The most groups whose states lie `APART`. 20 million rows of 10 keys, the row before each: 897 ms on 16 cores with
-states side by side, 52 on two."""
+"""The most groups with states `APART`. The row before each of 20 million rows of 10 keys, with states side by side: 897
+ms on 16 cores, 52 on two."""
 
 
 def most_arranged() -> int:
-    """Return the most groups that rows are brought together by: no more are reduced in chunks, either."""
+    """Return the most groups for which rows are brought together; no more groups are reduced in chunks, either."""
     return FEW
 
 
 class Tables(NamedTuple):
-    """How states of groups lie in memory: in one table, or in one for each chunk of rows."""
+    """The layout of the states of groups: one table, or one for each chunk of rows."""
 
     groups: int
     number: int
@@ -141,14 +140,14 @@ class Tables(NamedTuple):
 
 
 def beside(dtypes: Form) -> int:
-    """Return how many fields of a state are side by side in memory: all take one cache line, unless sizes differ."""
+    """Return the number of fields of a state that lie side by side: all, in one cache line, unless sizes differ."""
     return len(dtypes) if len(dtypes) == 1 or len({d.itemsize for d in dtypes}) == 1 else 1
 
 
 def tables_for(rows: int, groups: int, by_chunk: bool = False, gap: int = 1) -> Tables:
-    """Return how states of groups, with `gap` fields side by side, are kept while `rows` rows are walked.
+    """Return the layout of the states of groups, with `gap` fields side by side, for a walk of `rows` rows.
 
-    There is one table, also `by_chunk`, if groups are too many or rows too few.
+    There is one table, even `by_chunk`, if there are too many groups or too few rows.
     """
     if by_chunk and rows >= 2 * CHUNK and groups <= TABLE:
         return Tables(groups, -(-rows // CHUNK), groups * gap + APART, gap)
@@ -158,7 +157,7 @@ def tables_for(rows: int, groups: int, by_chunk: bool = False, gap: int = 1) -> 
 
 
 def _team_for(rows: int, groups: int) -> int:
-    """Return how many threads share groups; one if they are not shared."""
+    """Return the number of threads that share groups; 1 if groups are not shared."""
     if groups < 2 or rows > np.iinfo(ROW).max:
         return 1
     return helpers_for(rows) + 1
@@ -168,9 +167,9 @@ _NO_ROWS, _NO_BOUNDS = np.empty(0, ROW), np.empty(0, WORD)
 
 
 def run_shares(codes: np.ndarray, tables: Tables, kernel: Kernel, *given: Any) -> int:
-    """Run a kernel that takes `Shares`, and shares as tickets; return the first row with a code of no group, or -1.
+    """Run a kernel that takes `Shares`; return the first row with a code out of range, or -1.
 
-    It hands out chunks of rows, if each has a table, or shares groups among threads.
+    Tickets are chunks of rows if each has a table, or else shares of groups.
     """
     count, groups = tables.number, tables.groups
     rows, bounds, chunk = _NO_ROWS, _NO_BOUNDS, CHUNK if count > 1 else 0
@@ -190,9 +189,9 @@ def run_shares(codes: np.ndarray, tables: Tables, kernel: Kernel, *given: Any) -
 
 
 def part_rows(keys: np.ndarray, count: int, scale: float | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of each share, in their order and one share after the other, and where each begins and ends.
+    """Return the rows of each share in order, one share after the other, and the bounds of shares.
 
-    With a `scale`, keys are codes of groups, and a share is a range of them; else keys are shared by their hashes.
+    With a `scale`, keys are codes of groups, and a share is a range of codes; otherwise keys are shared by hash.
     """
     elements = WORK * len(keys)
     slices = 4 * (helpers_for(elements) + 1)
@@ -223,7 +222,7 @@ def hash_of(word):
 
 @njit
 def _share_of(key, count, scale):
-    """Return the share of a key; codes of no group are in the outer shares."""
+    """Return the share of a key; codes out of range are in the first or last share."""
     if scale is None:
         return np.int64((hash_of(key) >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))
     return min(max(np.int64(key * scale), 0), count - 1)

@@ -1,7 +1,7 @@
-"""One element, and four lanes of elements at once: what scans and reductions do between two look-backs.
+"""The inner loops of scans and reductions, over single elements and over four lanes of elements at once.
 
-Elements are visited along a *line*: positions ``start + i * stride`` of flat arrays. Four *lanes* are walked at
-the same time, so that four combinations are in flight where one alone would wait for the last.
+Elements are visited along a *line*: positions ``start + i * stride`` of flat arrays. Four *lanes* are walked at the
+same time, so that four combinations overlap instead of waiting for each other.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -24,7 +24,7 @@ KernelNulls = None | bool | tuple[np.ndarray, int, int, int]
 
 
 class OperatorInputs(NamedTuple):
-    """What is combined: the elements of arrays that are not missing, by an operator with this identity."""
+    """The operator, the arrays with their nulls, and the identity."""
 
     op: Operator
     xs: Arrays
@@ -36,7 +36,7 @@ ROLES[OperatorInputs] = {"xs": INPUTS, "identity": STATES}
 
 
 class Output(NamedTuple):
-    """What a scan writes: to which arrays, what instead of a missing element and whether, and which state."""
+    """The output of a scan: its arrays, the value for missing elements if they are marked, and the state to write."""
 
     outs: Arrays
     null_value: State
@@ -49,7 +49,7 @@ ROLES[Output] = {"outs": ANSWERS, "null_value": ANSWERS}
 
 @njit
 def state_of(source, element, at):
-    """Return the state of an element, which is the one at this position; the identity if it is missing."""
+    """Return the state of the element at a position; the identity if the element is missing."""
     state = cast(source.identity, lift(source.op, element))
     return identity_of(source.op, source.identity) if is_null(source.nulls, element, at) else state
 
@@ -64,7 +64,7 @@ def reduce_step(source, state, at):
 
 @njit
 def scan_step(source, output, state, at):
-    """Combine the element at one position into `state` and, with an output, write what the scan says there."""
+    """Combine the element at one position into `state` and, with an output, write the answer there."""
     element = load(source.xs, at)
     lifted = cast(source.identity, lift(source.op, element))
     missing = is_null(source.nulls, element, at)

@@ -16,7 +16,7 @@ from ...operators.calls import resolve
 
 @dataclass(frozen=True)
 class Visitor:
-    """The compiled functions of a class of visitors; one that emits nothing need not look back."""
+    """The compiled functions of a class of visitors; a visitor that emits nothing need not look back."""
 
     observe: Any
     emit: Any = None
@@ -24,12 +24,12 @@ class Visitor:
 
 
 def register(kind: Any, visitor: Visitor) -> None:
-    """Register how works of a class of named tuples visit tiles."""
+    """Register the visitor of a class of named tuples."""
     kind.visitor = visitor
 
 
 def visit(typing_context, function, *arguments):
-    """Let an intrinsic stand for a call of a compiled function; without one, for nothing."""
+    """Call a compiled function from an intrinsic; without a function, do nothing."""
     if function is None:
         return numba.types.none(*arguments), lambda context, *_: context.get_dummy_value()
     answer, generate = resolve(typing_context, function, arguments)
@@ -42,9 +42,9 @@ def visit(typing_context, function, *arguments):
 
 @intrinsic
 def observe(typing_context, work, space, before, first, size):
-    """Return the aggregate of a tile from the state `before` it, and what `emit` must know of the tile.
+    """Return the aggregate of a tile from the state `before` it, and a memo of the tile for `emit`.
 
-    Whatever is written over inputs of this or an earlier tile must have been read when it returns.
+    Inputs of this or an earlier tile that will be overwritten must have been read when it returns.
     """
     function = work.instance_class.visitor.observe
     return visit(typing_context, function, work, space, before, first, size)
@@ -63,12 +63,12 @@ def looks_back(typing_context, work):
 
 @intrinsic
 def emit(typing_context, work, space, prefix, memo, first, size):
-    """Write what the tile's prefix decides on."""
+    """Write what depends on the tile's prefix."""
     function = work.instance_class.visitor.emit
     return visit(typing_context, function, work, space, prefix, memo, first, size)
 
 
 @intrinsic
 def finish(typing_context, work, prefix):
-    """Write what the last prefix decides on; called once."""
+    """Write what depends on the last prefix; called once."""
     return visit(typing_context, work.instance_class.visitor.finish, work, prefix)

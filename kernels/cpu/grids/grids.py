@@ -1,14 +1,14 @@
 """Summed-area tables of NumPy arrays, and means of boxes.
 
-A table is made in bands of rows, each thread right behind the one of the band above. A band is walked strip by strip of
-its columns, four rows at a time: each row's running sum goes on from strip to strip, and is added to the sums of the
-columns above, which the band before has left. So elements are read once and written once, sums are added in one order
-whatever the number of threads, and a strip of a band waits for the one above it only.
+A table is made in bands of rows, each by a thread that follows the thread of the band above. A band is walked in strips
+of columns, four rows at a time: each row's running sum goes on from strip to strip, and is added to the column sums of
+the band above. So elements are read once and written once, sums are added in the same order for any number of threads,
+and a strip of a band waits only for the strip above it.
 
-Means of boxes are sums along one axis after another, of lanes side by side, without subtracting. Rows of a panel of
+Means of boxes are sums along one axis after another, of lanes side by side, without subtraction. Rows of a panel of
 lanes are cut into blocks as long as a window. A window is the end of one block and the beginning of the next one: a
-walk back over the former has left its sums, and the sum of the latter runs along. After van Herk (Pattern
-Recognition Letters 13, 1992) and Gil and Werman (IEEE PAMI 15, 1993).
+backward walk over the first block keeps its suffix sums, and the running sum of the second is added. After van Herk
+(Pattern Recognition Letters 13, 1992) and Gil and Werman (IEEE PAMI 15, 1993).
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -32,7 +32,7 @@ BAND = 32
 """Rows of a band; each thread walks one band."""
 
 STRIP, STRIPS = 2048, 8
-"""Columns of a strip at most, and strips of an image, if it has columns enough: of 64 at least."""
+"""The most columns of a strip, and the strips of an image, if these have at least 64 columns."""
 
 
 def summed_area_table(values: np.ndarray, dtype: np.dtype, state: np.dtype) -> np.ndarray:
@@ -108,19 +108,19 @@ def _table_kernel(given: np.dtype, dtype: np.dtype, state: np.dtype) -> Kernel:
 
 
 LANES = {True: 256, False: 16}
-"""Lanes of a panel at most: of those that lie side by side, and of those that are lines of memory."""
+"""The most lanes of a panel: if lanes lie side by side, and if they are lines of memory."""
 
 KEPT_BYTES = 1 << 20
-"""The most bytes of sums of a block, which should stay in a core's L2 cache: wider ones have fewer lanes."""
+"""The most bytes of sums of a block, which should stay in a core's L2 cache: wider windows have fewer lanes."""
 
 SEGMENT, BLOCKS = 4096, 8
-"""Rows that a thread answers at once, at least, and blocks; one more block is walked before the first answer."""
+"""The fewest rows and blocks that a thread answers at once; one more block is walked before the first answer."""
 
 
 class Panels(NamedTuple):
-    """Panels of `lanes` lanes, and segments of so many rows, of which a thread takes one of each at a time.
+    """Panels of `lanes` lanes and segments of rows; a thread takes one segment of a panel at a time.
 
-    An answer is the sum of a window divided by `divisor`; 1 leaves it as it is.
+    An answer is the sum of a window divided by `divisor`, which may be 1.
     """
 
     lanes: int
@@ -224,7 +224,7 @@ def walk_panels(values, edges, outside, out, panels, control):
 
 
 def quotient(total, divisor):
-    """Return a mean; of integers without what is behind the point."""
+    """Return a mean; for integers, it is truncated."""
 
 
 @overloaded(quotient)

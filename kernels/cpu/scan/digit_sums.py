@@ -1,8 +1,8 @@
 """Scans and reductions by sums of digits (kernels/operators/reproducible.py), block by block.
 
-All numbers of a block are cut at the same places, several at once: in a reduction in the bin of the largest of them or
-of the state before, in a scan in the bin of the state. Where a scan comes to a higher bin, and where numbers are near
-the ends of float64, infinite or NaN, a block is walked number by number.
+All numbers of a block are cut at the same places, several at once: in a reduction at the bin of the largest number or
+of the state before, in a scan at the bin of the state. If a scan reaches a higher bin, or if numbers are near the ends
+of float64, infinite or NaN, the block is walked number by number.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -36,7 +36,7 @@ bits_of, from_bits, bin_of, carried, units_of, scaled = (
 )
 
 BLOCK = 256
-"""Elements of a block. Its digits, and the numbers that they are made of, stay in the cache next to a core."""
+"""Elements of a block. Its numbers and their digits stay in the cache next to a core."""
 
 ZERO = np.int64(0)
 
@@ -48,7 +48,7 @@ are whole numbers of fewer than 51 bits, so those of a block add up in 64 bits."
 
 
 class ReduceDigits(NamedTuple):
-    """A reduction along ``start + i * stride``; `finite`: whether infinite numbers and NaN are left out."""
+    """A reduction along ``start + i * stride``; `finite` says whether infinite numbers and NaN are skipped."""
 
     source: OperatorInputs
     start: int
@@ -68,7 +68,7 @@ class ScanDigits(NamedTuple):
 
 @intrinsic
 def state_like(typing_context, like, count, first, second, third, place):
-    """Return a state with these digits and bin, and with the count where states begin with one."""
+    """Return a state with these digits and bin, and with the count if states begin with one."""
     counted = len(like) - 4
 
     def codegen(context, builder, signature, args):
@@ -84,7 +84,7 @@ def state_like(typing_context, like, count, first, second, third, place):
 
 @njit
 def element_at(work, at):
-    """Return the number at a position, zero if it is missing; and whether it is there."""
+    """Return the number at a position, or zero if it is missing, and whether it is not missing."""
     element = load(work.source.xs, at)
     number = cast(0.0, element)
     missing = is_null(work.source.nulls, element, at)
@@ -94,16 +94,16 @@ def element_at(work, at):
 
 @njit
 def rounding(place, digit):
-    """Return the number that cuts a digit off from numbers of a bin: a sum with it is rounded to that digit."""
+    """Return the number that cuts numbers of a bin at a digit: a sum with it is rounded to that digit."""
     power = FRACTION + WIDTH * (place - digit) - (BIAS - 1) - ORIGIN
     return from_bits(((BIAS + power) << FRACTION) | (1 << (FRACTION - 1)))
 
 
 @njit
 def cut(work, start, size, place):
-    """Cut a block into digits of this bin or, where it has larger numbers, of theirs.
+    """Cut a block into digits of this bin or, if it has larger numbers, of theirs.
 
-    Return the sums of the digits as a state, and the bin of the largest number: digits are none if that is too high.
+    Return the sums of the digits as a state, and the bin of the largest number; if it is too high, there are no digits.
     """
     while True:
         one, two, three = rounding(place, 0), rounding(place, 1), rounding(place, 2)
@@ -127,7 +127,7 @@ def cut(work, start, size, place):
 
 @njit
 def cut_in_two(work, start, size, place, highs, lows):
-    """Write a block in whole units of the third digit, 2**SPLIT of them and single ones; return the largest's bin."""
+    """Write a block in units of the third digit, in multiples of 2**SPLIT and the rest; return the largest bin."""
     two = rounding(place, 2)
     one = two * 2.0**SPLIT
     largest = np.int64(0)
@@ -142,7 +142,7 @@ def cut_in_two(work, start, size, place, highs, lows):
 
 @njit
 def run(sums, size):
-    """Add up what follows the first of an array, four at a time: one addition waits for the four before."""
+    """Add up an array into running sums, four elements at a time, so that fewer additions wait for each other."""
     total = np.int64(0)
     sums[0] = 0
     for i in range(1, size + 1, 4):
@@ -158,7 +158,7 @@ def run(sums, size):
 
 @njit
 def joined(high, low, upper, lower):
-    """Return what `carried` returns of a sum and, in two parts, of what has been added to it."""
+    """Return what `carried` returns for a sum and the two parts of an addend."""
     low += ((upper & ((1 << 2 * WIDTH - SPLIT) - 1)) << SPLIT) + lower
     over = low + HALF >> 2 * WIDTH
     return high + (upper >> 2 * WIDTH - SPLIT) + over, low - (over << 2 * WIDTH)
@@ -172,7 +172,7 @@ def digits_of(state):
 
 @njit
 def divide(work, answers, start, size, count):
-    """Divide the running sums of a block by how many numbers there are so far, `count` of them before it."""
+    """Divide the running sums of a block by the count of numbers so far; `count` numbers come before the block."""
     for i in range(size):
         seen = element_at(work, start + i * work.stride)[1]
         after = count + seen

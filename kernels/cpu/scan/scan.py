@@ -1,7 +1,7 @@
-"""Scans and reductions of NumPy arrays: shapes to lines, lines to visitors of tiles or to many lines side by side.
+"""Scans and reductions of NumPy arrays: a long line is cut into tiles, and many short lines are walked side by side.
 
-The visitors walk a tile in four lanes to its aggregate, and again from its prefix. Where one thread does all, and
-an operator's states are exact, elements are walked once, as those of many lines are.
+The visitors walk a tile in four lanes to its aggregate, and again from its prefix. If one thread does all the work and
+an operator's states are exact, elements are walked only once, as those of many lines are.
 """
 
 # Numba reads the visitors' functions.
@@ -52,7 +52,7 @@ from ..core.visitors import Visitor, register
 from .digit_sums import ReduceDigits, ScanDigits
 
 Fields = tuple[np.ndarray, ...]
-"""One array a field of a state, with one item a line."""
+"""An array for each field of a state, with an item for each line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ def scan(
     carry_in: State | None,
     *,
     write: bool,
-    waits: bool,  # which costs nothing here
+    waits: bool,  # costs nothing here
 ) -> tuple[Any, Callable[[], Any]]:
     """Scan (or, without `write`, reduce) NumPy arrays; see `kernels.scan` for the parameters."""
     nulls, shape = options.nulls, arrays[0].shape
@@ -138,7 +138,7 @@ def scan(
 def line_scan(
     op: Operator, dtype: np.dtype, options: ScanOptions
 ) -> Callable[[np.ndarray], np.ndarray | None]:
-    """Return what scans a short line of a dtype from the identity as `scan`, with all that it needs at hand.
+    """Return a function that scans a short line of a dtype from the identity, like `scan` but with less overhead.
 
     It returns None for other arrays. The operator has one input.
     """
@@ -176,9 +176,9 @@ def line_scan(
 
 
 def _in_memory_order(arrays: Fields, nulls: Nulls, axis: int) -> tuple[Fields, bool, int]:
-    """Return the elements of arrays of several axes as they lie in memory, or copies of them in C order.
+    """Return the elements of arrays of several axes in the order of memory, or copies of them in C order.
 
-    Also whether they are those of the transposed arrays, and the axis of these.
+    Also return whether they are those of the transposed arrays, and the axis in these.
     """
     ndim = arrays[0].ndim
     axis %= ndim
@@ -190,7 +190,7 @@ def _in_memory_order(arrays: Fields, nulls: Nulls, axis: int) -> tuple[Fields, b
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
-    """Return an array whose elements lie side by side and aligned; `numpy.require` takes 1.3 microseconds to see it."""
+    """Return a contiguous, aligned array; faster than `numpy.require`, which takes 1.3 microseconds to check."""
     flags = array.flags
     if flags.c_contiguous and flags.aligned:
         return array
@@ -204,7 +204,7 @@ def _shaped(flat: np.ndarray, shape: tuple[int, ...], flipped: bool) -> np.ndarr
 def _carries(
     work: ScanWork, carry_in: State | None, lines: tuple[int, ...], flipped: bool
 ) -> Fields:
-    """One contiguous array a field, with one item a line, in the order in which lines are walked."""
+    """Return a contiguous array for each field, with an item for each line, in the order of the walk."""
     state: Any = work.signature.identity
     if carry_in is not None:
         state = carry_in
@@ -264,7 +264,7 @@ def _walk(
 
 
 def fold(op: Operator, states: Sequence[Any]) -> Any:
-    """Combine states in order; each is a scalar, an array of one scalar a line, or a tuple of such."""
+    """Combine states in order; each is a scalar, an array with a scalar for each line, or a tuple of these."""
     scalar = not isinstance(states[0], tuple)
     fields = [states] if scalar else list(zip(*states, strict=True))
     stacked = [np.array(each) for each in fields]

@@ -1,4 +1,4 @@
-"""Rows of NumPy arrays by position: taken from where positions say, and put there."""
+"""Rows of NumPy arrays by position: `take` gathers them, and `put` scatters them."""
 
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
@@ -19,11 +19,11 @@ SLICE = 1 << 14
 """Rows that a thread takes at once."""
 
 WORK = 4
-"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+"""The work of a row in elements of a scan, which decides how many rows are worth a thread."""
 
 
 def take(array: np.ndarray, rows: np.ndarray, fill: Any = None) -> np.ndarray:
-    """Return the elements of an array at these rows, all of them there, or with `fill` that at negative ones."""
+    """Return the elements of an array at rows, which must be in range; with `fill`, negative rows get this value."""
     return take_all([array], rows, fill)[0]
 
 
@@ -65,7 +65,7 @@ _NUMBERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
 
 @njit
 def _element(values, row, fill):
-    """Return the element at a row; if there is something to fill with, that where the row is negative."""
+    """Return the element at a row; `fill`, if there is one, if the row is negative."""
     if fill is not None:
         return values[np.uintp(row)] if row >= 0 else fill
     return values[np.uintp(row)]

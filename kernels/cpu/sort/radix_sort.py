@@ -1,8 +1,8 @@
 """Stable radix sort of packed words: the high bits of a word are a row's code, the low ones its number.
 
-Many rows are parted by ranges of their highest digit by all threads, each part into its own memory, until parts stay in
-a core's cache; one thread then sorts a part by its other digits, the least significant first, or NumPy does. Runs of
-rows whose codes are equal so far are sorted by the rest of their codes in the same way. After Knuth, *The Art of
+All threads partition many rows by ranges of their highest digit, each part into its own memory, until parts stay in a
+core's cache; then one thread sorts a part by its other digits, the least significant first, or NumPy sorts it. Runs of
+rows with equal codes so far are sorted by the rest of their codes in the same way. After Knuth, *The Art of
 Computer Programming 3*, 5.2.5, and Polychroniou and Ross, *A comprehensive study of main-memory partitioning* (SIGMOD
 2014).
 """
@@ -27,10 +27,10 @@ LEAF = 1 << 17
 """The most words that one thread sorts alone: twice as many must stay in its L2 cache."""
 
 SHARE = 1 << 14
-"""Words that a thread sorts alone even where others have nothing to do."""
+"""Words that a thread sorts alone even if others are idle."""
 
 WORK = 8
-"""The work of a word in elements of a scan: that many times fewer words are worth a thread."""
+"""The work of a word in elements of a scan, which decides how many words are worth a thread."""
 
 FEW = 32
 """Most words that are sorted by insertion."""
@@ -39,24 +39,24 @@ DIGIT = 11
 """Most bits of a digit."""
 
 SLICE = 1 << 14
-"""Rows whose runs a thread sorts at once, if there are many runs."""
+"""The number of rows that a thread takes to sort their runs, if there are many runs."""
 
 RUNS = 1 << 12
 """The most runs that threads take one at a time: parts, or large groups."""
 
 MANY = 1 << 12
-"""Words from which on digits have that many bits; else 8."""
+"""The number of words from which on digits have `DIGIT` bits; otherwise they have 8."""
 
 NARROW = 2 * DIGIT
-"""Most bits by which many words are sorted digit by digit; NumPy sorts those of more, by the instructions that each CPU
-has. Milliseconds of 100,000 and of a million float64 on one core with AVX2, by digits and NumPy: 3.9, 2.5; 33, 24."""
+"""The most bits by which many words are sorted digit by digit; NumPy sorts words of more bits, with the vector
+instructions of each CPU. Milliseconds for 100,000 and a million float64 on one core with AVX2, by digits and by NumPy:
+3.9, 2.5; 33, 24."""
 
 SHORT = 13
-"""Words of the parts that many rows are parted into, as a power of two, if codes are spread evenly."""
+"""The words of a part of many rows, as a power of two, if codes are spread evenly."""
 
 WIDE = 16
-"""Most bits of the digits whose ranges are found where words are spread unevenly: those of floats have some of the
-fraction."""
+"""The most bits of digits for ranges if words are spread unevenly: those of floats then have bits of the fraction."""
 
 SKEW = 4
 """Words are spread unevenly if the most frequent digit has this many times the average number of words, or more."""
@@ -65,13 +65,13 @@ SAMPLED = 5
 """Words of a sample for each digit, as a power of two, if codes are spread evenly."""
 
 LEAVES = 4
-"""Leaves a thread, at least, of the words that are shared."""
+"""The fewest leaves for each thread, if words are shared."""
 
 SLICES = 32
-"""Slices of rows whose digits are counted separately."""
+"""The number of slices of rows that are counted separately."""
 
 COUNTS = -(-WORD_BITS // 8) << DIGIT
-"""How many digits are counted at most."""
+"""The largest number of counts of digits."""
 
 COUNTS_BYTES = 4 * COUNTS
 
@@ -105,7 +105,7 @@ def order(
 
 
 def _tied_rows(tied: np.ndarray) -> np.ndarray:
-    """Return where rows are that are tied with a neighbour."""
+    """Return the positions of rows that are tied with a neighbour."""
     some = tied.copy()
     some[:-1] |= tied[1:]
     return np.flatnonzero(some.view(np.bool_))
@@ -143,7 +143,7 @@ def _sort_chunk(
 
 
 Run = tuple[int, int, int, np.ndarray, np.ndarray]
-"""Where a run begins and ends, by how many bits its words may differ, the words, and room for as many."""
+"""The bounds of a run, the number of bits in which its words may differ, the words, and room for as many."""
 
 
 def _sort_leaves(
@@ -181,7 +181,7 @@ def _part(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Move words to `other`, ranges of codes next to each other.
 
-    Return where the words of each range end, and by how many bits those within it may differ.
+    Return the end of each range's words, and the number of bits in which they may differ.
     """
     count, top = end - start, low + bits
     digit = min(bits, DIGIT, count.bit_length() - SHORT)
@@ -217,9 +217,9 @@ def _is_skewed(sample: np.ndarray, bits: int, digit: int) -> bool:
 def _ranges(
     sample: np.ndarray, bits: int, wanted: int, digit: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each digit's range, and by how many bits digits of each range may differ.
+    """Return the number of each digit's range, and the number of bits in which digits of a range may differ.
 
-    There are about ``2**wanted`` ranges of as many words each; a digit of more words is alone.
+    There are about ``2**wanted`` ranges with equally many words; a digit with more words has its own range.
     """
     found = _digits(sample, bits, digit)
     heavy = found << wanted > len(sample)
@@ -239,7 +239,7 @@ def _ranges(
 def _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts):
     """Sort words by the `bits` from `low` on, and write the rows and, where there is a place, the codes."""
     count = end - start
-    if count <= FEW:  # by insertion; no two words are equal, so that nothing need be stable
+    if count <= FEW:  # by insertion; it need not be stable, as no two words are equal
         for i in range(start + 1, end):
             word, at = words[i], i
             while at > start and words[at - 1] > word:

@@ -1,9 +1,9 @@
-"""Values of NumPy arrays in order within segments, or only some of them where they belong.
+"""Sorts segments of NumPy arrays, or selects some of their values.
 
-Threads select by partitions without a branch on values: after Hoare, *Algorithm 65: find* (CACM 1961), with the
-median of three as pivot, and Lomuto's partition; in long segments between two elements of a sample, after Floyd and
-Rivest, *Expected time bounds for selection* (CACM 1975). Short segments are ranked: each element counts those before
-it. NumPy sorts segments, by the instructions that each CPU has.
+Selection partitions without a branch on values: after Hoare, *Algorithm 65: find* (CACM 1961), with the median of three
+as pivot, and Lomuto's partition; in long segments between two elements of a sample, after Floyd and Rivest, *Expected
+time bounds for selection* (CACM 1975). Short segments are ranked: each element counts those before it. NumPy sorts
+segments with the vector instructions of each CPU.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -35,11 +35,11 @@ from ..core.memory import borrow, take_ticket
 from ..core.shares import segments_at_once
 
 SEGMENT = 64, 256
-"""Average rows of segments from which on NumPy sorts each of them, rather than the radix sort all: on one thread, and
-on several, which wait for each other between short segments."""
+"""The average rows of segments from which on NumPy sorts each segment, instead of one radix sort of all: on one thread,
+and on several, which wait for each other between short segments."""
 
 WORK = 8
-"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+"""The work of a row in elements of a scan, which decides how many rows are worth a thread."""
 
 LONG = 1 << 13
 """Rows from which on the radix sort is faster again.
@@ -48,31 +48,32 @@ Measured for two million float64 on two cores, milliseconds, NumPy and the radix
 of 4,000 rows 23 and 32, of 16,000 rows 31 and 25, of 64,000 rows 40 and 27."""
 
 RANKED = 32
-"""The most rows of a segment whose elements are ranked.
+"""The most rows of a segment that is ranked.
 
-Nanoseconds a row of 2, 10, 24, 32 and 48 random rows, by insertion 13, 17, 20, 19, 16, ranked 4, 7, 10, 11, 13."""
+Nanoseconds for a row of segments of 2, 10, 24, 32 and 48 random rows, by insertion 13, 17, 20, 19, 16, ranked 4, 7, 10,
+11, 13."""
 
 PARTED = 24
-"""Rows from which on the rest of a segment is parted, and not sorted by insertion."""
+"""The fewest rows of the rest of a segment that is partitioned, and not sorted by insertion."""
 
 BRACKETED = 1 << 11
-"""Rows from which on a part is bracketed by a sample. Medians of 20,000 rows: 3.4 ns a row without, 2.1 with it."""
+"""The fewest rows of a part that is bracketed by a sample. Medians of 20,000 rows: 3.4 ns a row without, 2.1 with."""
 
 SAMPLE, GAP = 64, 5
-"""The elements of a sample, and how far from the wanted rank those are that a part is bracketed by."""
+"""The elements of a sample, and the distance of the two bracketing elements from the wanted rank."""
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number whose products have no order (Knuth, *The Art of Computer Programming*, 6.4)."""
+"""An odd multiplier with well mixed products (Knuth, *The Art of Computer Programming*, 6.4)."""
 
 
 def are_times(key: SortKey) -> bool:
-    """Return whether a key's least integer stands for nulls."""
+    """Return whether the least integer of a key is null."""
     dtype = key.values.dtype
     return dtype.kind in "mM" or (isinstance(key.nulls, InBand) and dtype == np.int64)
 
 
 def takes_segments(key: SortKey, starts: np.ndarray, selects: bool) -> bool:
-    """Return whether `sorted_segments` puts the elements of segments in the order of a key, or selects some."""
+    """Return whether `sorted_segments` takes a key, for a sort or a selection."""
     if key.descending or key.nulls_first or are_times(key):
         return False
     if selects:
@@ -101,7 +102,7 @@ def sorted_segments(key: SortKey, starts: np.ndarray, kth: Kth | None = None) ->
 def sort_between(
     bounds: list[tuple[int, int]], values: np.ndarray, out: np.ndarray, elements: int
 ) -> None:
-    """Let NumPy sort the values between bounds, on as many threads as `elements` are worth; `out` may be the values."""
+    """Sort the values between bounds by NumPy, on as many threads as `elements` are worth; `out` may be the values."""
     waiting = iter(bounds)
 
     def sort_parts(_: bool) -> None:
@@ -153,7 +154,7 @@ def select_segments(values, ends, counts, qs, share, out, control):
 
 @njit
 def place_of(count, q):
-    """Return where a quantile of so many values is: a position among them, and how far it is to the next one."""
+    """Return the place of a quantile among `count` values: a position, and the fraction of the way to the next one."""
     place = q * np.float64(max(count - 1, 0))
     lower = np.int64(place)
     return lower, place - lower
@@ -161,7 +162,7 @@ def place_of(count, q):
 
 @njit
 def _rank(values, out, start, end):
-    """Put each element of a segment without NaN where those that are less, or equal and before it, end."""
+    """Put each element of a segment without NaN after those that are less, or equal and before it."""
     for at in range(start, end):
         value, place = values[np.uintp(at)], start
         for other in range(start, at):
@@ -173,7 +174,7 @@ def _rank(values, out, start, end):
 
 @njit
 def _select(values, low, high, place):
-    """Put the element there that a sort of these positions would; none before is greater, and none behind is less."""
+    """Put at `place` the element that a sort would put there; none before is greater, and none after is less."""
     while high - low > PARTED:
         if place == low:
             _select_least(values, low, high)
@@ -197,7 +198,7 @@ def _select(values, low, high, place):
             if np.uint64(last - first) < width:
                 low, high = first, last
                 continue
-        # at random places, as rows may be in any order that there is
+        # at random places, as rows may be in any order
         a = values[low + np.intp((mixed >> np.uint64(33)) % width)]
         b = values[low + np.intp((mixed >> np.uint64(13)) % width)]
         c = values[low + np.intp((mixed * MIX >> np.uint64(33)) % width)]

@@ -1,7 +1,8 @@
-"""Sorting of NumPy arrays: the order of rows by a radix sort of codes, and arrays in it; one array alone by its values.
+"""Sorting of NumPy arrays: several arrays by a radix sort of codes, and a single array by its values.
 
-One array is cut into a piece a core. NumPy sorts the pieces, by the instructions that each CPU has, and threads merge
-them: after Odeh, Green, Mwassi, Shmueli and Birk, *Merge path: parallel merging made simple* (IPDPSW 2012).
+A single array is cut into a piece for each core. NumPy sorts the pieces with the vector instructions of each CPU, and
+threads merge them: after Odeh, Green, Mwassi, Shmueli and Birk, *Merge path: parallel merging made simple* (IPDPSW
+2012).
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -44,7 +45,7 @@ WORK = 2
 3.0 ms in twelve pieces, 1.8 in three, and 1.7 in one; 200,000 took 4.1 in 16, 3.9 in six, and 4.6 in one."""
 
 FEW = 1 << 12
-"""The most rows that NumPy puts in order by one key, or by several in proportion: their codes take longer to make.
+"""The most rows that NumPy sorts by one key, or by several in proportion: making their codes takes longer.
 
 Microseconds of 10, 1,000, 4,096 and 16,384 integers, codes and NumPy: 43, 1; 52, 12; 84, 52; 216, 799."""
 
@@ -58,9 +59,9 @@ _SIGN = {width: np.iinfo(f"i{width}").min for width in (2, 4, 8)}
 
 
 def is_sorted_by_value(key: SortKey, selects: bool) -> bool:
-    """Return whether equal elements of a key have the same bits, if they are not NaN, and NumPy sorts them fast.
+    """Return whether equal elements of a key have the same bits, except NaN, and NumPy sorts them fast.
 
-    Zeros of two signs may be selected for each other.
+    A selection may exchange zeros of different signs.
     """
     values: Any = key.values
     width = values.itemsize
@@ -123,7 +124,7 @@ def _path(left, right, count):
 def merge(left, right, out, control):
     """Merge two arrays in order.
 
-    A slice is merged from both its ends at once: neither chain of comparisons waits for the other.
+    A slice is merged from both ends at once, so that neither chain of comparisons waits for the other.
     """
     left, right, out, control = borrow(left), borrow(right), borrow(out), borrow(control)
     while True:
@@ -137,9 +138,7 @@ def merge(left, right, out, control):
         while both > 0:
             for _ in range(both):
                 x, y = left[np.uintp(i)], right[np.uintp(j)]
-                later = np.intp(
-                    y < x
-                )  # no branch: comparisons come in no order that could be predicted
+                later = np.intp(y < x)  # no branch, as comparisons cannot be predicted
                 out[k] = y if later else x
                 i, j, k = i + 1 - later, j + later, k + 1
                 x, y = left[np.uintp(last_i - 1)], right[np.uintp(last_j - 1)]

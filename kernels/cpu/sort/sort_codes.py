@@ -27,7 +27,7 @@ PART = 1 << 14
 """Rows that a thread takes at once."""
 
 WORK = 2
-"""The work of a row in elements of a scan: that many times fewer rows are worth a thread."""
+"""The work of a row in elements of a scan, which decides how many rows are worth a thread."""
 
 WORD_BITS = 64
 ALL = (1 << WORD_BITS) - 1
@@ -51,10 +51,10 @@ class Form(NamedTuple):
 
 
 class CodePiece(NamedTuple):
-    """Which bits of a code go where: ``((code - base) >> shift) + first``, or what stands for NaN and for nulls.
+    """A part of a code: ``((code - base) >> shift) + first``, or the numbers for NaN and for nulls.
 
-    The bits of that from `drop` on that `mask` keeps are put to `place`. `keep` is 0 where the code only
-    separates missing values from others.
+    Its bits from `drop` on that `mask` keeps are put at `place`. `keep` is 0 if the code only separates missing values
+    from others.
     """
 
     base: int
@@ -69,7 +69,7 @@ class CodePiece(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A code of so many bits that each row has: what it is made of, and the piece that is all of it."""
+    """A code of each row with a number of bits: its values, and the piece that is all of it."""
 
     values: np.ndarray
     nulls: Any
@@ -80,7 +80,7 @@ class Field(NamedTuple):
 
 STATISTICS = ("least", "most", "differing", "values", "nan", "null")
 LEAST, MOST, DIFFERING, VALUES, NAN, NULL = range(len(STATISTICS))
-"""Statistics of the codes of a key: the extremes, which bits differ anywhere, and how many are of each kind."""
+"""Statistics of the codes of a key: the extremes, the bits that differ anywhere, and the number of each kind."""
 
 
 def fields_of(key: SortKey) -> list[Field]:
@@ -102,7 +102,7 @@ def fields_of(key: SortKey) -> list[Field]:
 
 
 def _bare(values: Any) -> np.ndarray:
-    """Return contiguous unsigned integers of the same bits, with zeros before them to at least 32: fewer kernels."""
+    """Return contiguous unsigned integers of the same bits, extended to at least 32 bits, so that few kernels do."""
     found: np.ndarray = np.require(values, requirements=["C", "A"])
     width = found.dtype.itemsize
     return found.view(f"u{width}").astype(f"u{max(width, 4)}", copy=False)
@@ -145,7 +145,7 @@ def _fields(
 
 
 def _levels(span: int, has_nan: int, has_null: int, nulls_first: bool) -> tuple[int, int, int]:
-    """Return the first code of values, that of NaN, which no value has, and that of nulls."""
+    """Return the first code of values, the code of NaN, which no value has, and the code of nulls."""
     if nulls_first:
         return has_null + has_nan, has_null if has_nan else ALL, 0
     return 0, span + has_nan if has_nan else ALL, span + has_nan + has_null
@@ -180,7 +180,7 @@ class Chunk(NamedTuple):
 
 
 def chunks_of(fields: Sequence[Field], most: int) -> list[Chunk]:
-    """Cut fields, which are next to each other, into chunks of at most `most` bits, the most significant first."""
+    """Cut the joined fields into chunks of at most `most` bits, the most significant first."""
     every: list[Chunk] = []
     left = 0
     for field in fields:
@@ -199,7 +199,7 @@ def chunks_of(fields: Sequence[Field], most: int) -> list[Chunk]:
 
 
 def pack(chunk: Chunk, rows: np.ndarray | None, low: int, out: np.ndarray) -> None:
-    """Write the codes of rows, and in the lowest `low` bits their numbers; by default those of all rows."""
+    """Write the codes of rows, by default of all, with the numbers of rows in the lowest `low` bits."""
     place = low + chunk.width
     for i, (values, nulls, form, piece, width) in enumerate(chunk.fields):
         place -= width
@@ -253,7 +253,7 @@ def _row(rows, i):
 
 @cached_njit
 def find_statistics(values, nulls, form, found, control):
-    """Find the statistics of codes, those of each part of the rows by themselves."""
+    """Find the statistics of codes, separately for each part of the rows."""
     values, nulls, found, control = borrow(values), borrow(nulls), borrow(found), borrow(control)
     while True:
         part = take_ticket(control, TICKET)
@@ -282,7 +282,7 @@ def find_statistics(values, nulls, form, found, control):
 
 @cached_njit
 def pack_codes(values, nulls, form, piece, rows, out, new, control):
-    """Write a piece of the code of each row next to its number, or, unless `new`, next to what is there."""
+    """Write a piece of the code of each row next to its number or, unless `new`, next to the bits in `out`."""
     values, nulls, control = borrow(values), borrow(nulls), borrow(control)
     rows, out = borrow(rows), borrow(out)
     while True:
@@ -301,7 +301,7 @@ def pack_codes(values, nulls, form, piece, rows, out, new, control):
 
 @cached_njit
 def unpack_codes(codes, form, piece, out, control):
-    """Write the value of each code: what `pack_codes` does, the other way."""
+    """Write the value of each code: the inverse of `pack_codes`."""
     codes, out, control = borrow(codes), borrow(out), borrow(control)
     while True:
         part = take_ticket(control, TICKET)

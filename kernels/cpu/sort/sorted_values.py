@@ -1,7 +1,7 @@
 """Sorted NumPy arrays: ranks, quantiles, places of sorted needles, and whether values are sorted.
 
-Ranks are made slice by slice: runs that reach over the ends of a slice are followed there. Threads merge
-needles and values in parts of one length.
+Ranks are made slice by slice; runs are followed beyond the ends of a slice. Threads merge needles and values in parts
+of one length.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -46,7 +46,7 @@ def sorted_quantiles(
 
 @cached_njit
 def find_quantiles(values, starts, counts, q, midpoint, out, control):
-    """Write a quantile of the first values of each segment, so many of them; NaN of none."""
+    """Write a quantile of the first `counts` values of each segment; NaN if there are none."""
     values, starts, counts = borrow(values), borrow(starts), borrow(counts)
     out, control = borrow(out), borrow(control)
     while True:
@@ -75,7 +75,7 @@ def _quantiles(dtype: np.dtype) -> Kernel:
 
 @njit
 def _alike(keys, groups, row, other):
-    """Return whether two rows are of one group, if there are groups, and have one key; all NaN are one."""
+    """Return whether two rows have the same group, if there are groups, and the same key; NaN equals NaN."""
     key, another = keys[row], keys[other]
     alike = key == another or (key != key and another != another)
     if groups is not None:
@@ -85,7 +85,7 @@ def _alike(keys, groups, row, other):
 
 @njit
 def _run_on(keys, groups, row, step, most):
-    """Return how many rows after one, or before it with step -1, are like it, at most so many."""
+    """Return how many rows after a row, or before it with step -1, are like it, up to `most`."""
     known, reach = 0, 1
     while known + reach <= most and _alike(keys, groups, row + step * (known + reach), row):
         known += reach
@@ -99,7 +99,7 @@ def _run_on(keys, groups, row, step, most):
 
 @cached_njit
 def rank_rows(keys, groups, more, share, out, control):
-    """Write the rank of each key in its group: how many come before its run, and `more`, and a share of the run."""
+    """Write the rank of each key in its group: the keys before its run, plus `more`, plus a share of the run."""
     keys, out, control = borrow(keys), borrow(out), borrow(control)
     borrowed = borrow(groups)
     count = len(keys)
@@ -143,7 +143,7 @@ def is_sorted(values: np.ndarray, heads: np.ndarray | None) -> bool:
 
 @cached_njit
 def compare(values, heads, control):
-    """Note in the control array if an element that is no head is less than the one before, or is NaN."""
+    """Set a flag in the control array if an element, other than a head, is less than the one before, or is NaN."""
     values, control = borrow(values), borrow(control)
     while control[FAILED] == 0:
         start = take_ticket(control, TICKET) * SLICE
@@ -184,7 +184,7 @@ def searchsorted_sorted(needles: np.ndarray, haystack: np.ndarray, *, right: boo
 
 
 def _ordered(array: np.ndarray) -> np.ndarray:
-    """Return numbers of the same order that Numba has."""
+    """Return numbers of the same order in a dtype that Numba has."""
     return array.view(np.uint64) + AHEAD_OF_TIMES if array.dtype.kind in "mM" else _plain(array)
 
 
@@ -201,13 +201,13 @@ def _less(a, b):
 
 @njit
 def _comes(needle, value, right):
-    """Return whether a needle comes before a value where both are merged."""
+    """Return whether a needle comes before a value in the merge."""
     return _less(needle, value) if right else not _less(value, needle)
 
 
 @njit
 def _needles_before(needles, haystack, step, right):
-    """Return how many of the first elements of the merged sides, so many of them, are needles."""
+    """Return how many of the first `step` elements of the merged sides are needles."""
     low, high = max(step - len(haystack), 0), min(step, len(needles))
     while low < high:
         middle = (low + high) // 2

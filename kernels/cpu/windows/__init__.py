@@ -1,5 +1,5 @@
-"""Windows of NumPy arrays: rows around each row that are combined, ordered or moved along.
+"""Windows of NumPy arrays: combinations and order statistics of the rows around each row, and shifted rows.
 
-Read `rolling`, which chooses between the three walks of `window_walks`, then `order_statistics` and
-`sorted_windows`, its way for short windows; then `shift`. Boxes of images are in `grids`.
+Read `rolling`, which chooses between the three walks of `window_walks`, then `order_statistics` and `sorted_windows`,
+its way for short windows; then `shift`. Boxes of images are in `grids`.
 """

@@ -1,8 +1,7 @@
 """Order statistics of windows of NumPy arrays: of long windows in pieces, each with a wavelet matrix of its rows.
 
-The matrix says which rows of any range come first in order, bit by bit of the places of values. A word has the bits of
-32 rows and, in its upper half, how many rows before it have a 0. Rows with a 0 come first on the next level, in their
-order, and then those with a 1.
+The matrix has the bits of the places of values. A word has the bits of 32 rows and, in its upper half, the number of
+earlier rows with a 0. On the next level, rows with a 0 come first, in their order, and then those with a 1.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -45,7 +44,7 @@ class Matrix(NamedTuple):
     """The distinct values, in order."""
 
     def levels(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the words of each level, from the highest bit on, and how many rows have a 0 there."""
+        """Return the words of each level, from the highest bit on, and the number of rows with a 0 there."""
         rows, count = len(self.codes), max(len(self.distinct) - 1, 0).bit_length()
         words = empty(count * (rows // 32 + 1), BITS).reshape(count, rows // 32 + 1)
         zeros = np.zeros(count, BITS)
@@ -64,7 +63,7 @@ def matrix(values: np.ndarray) -> Matrix:
 
 @cached_njit
 def number_values(ordered, rows, codes, distinct):
-    """Write the place of each row's value among the distinct ones, and these; return how many there are."""
+    """Write the place of each row's value among the distinct values, and the distinct values; return their number."""
     ordered, rows, codes, distinct = borrow(ordered), borrow(rows), borrow(codes), borrow(distinct)
     count = 0
     for i in range(len(rows)):
@@ -77,7 +76,7 @@ def number_values(ordered, rows, codes, distinct):
 
 @cached_njit
 def build(codes, parted, words, zeros):
-    """Write the words of each level, and part the rows by each bit in turn."""
+    """Write the words of each level, and partition the rows by each bit in turn."""
     codes, parted, words, zeros = borrow(codes), borrow(parted), borrow(words), borrow(zeros)
     rows, levels = len(codes), len(zeros)
     for level in range(levels):
@@ -110,14 +109,14 @@ def _population(typing_context, word):
 
 @njit
 def zeros_before(words, level, row):
-    """Count the rows before one whose bit on a level is 0."""
+    """Count the rows before a row that have a 0 on a level."""
     word = words[level, row >> WIDTH]
     return (word >> HALF) + _population(~word & ((ONE << (row & REST)) - ONE))
 
 
 @njit
 def _either(is_one, one, zero):
-    """Return one of two words, without a branch that is guessed wrongly half of the time."""
+    """Return one of two words without a branch, which would be mispredicted half of the time."""
     return zero ^ ((one ^ zero) & (ZERO - is_one))
 
 
@@ -125,7 +124,7 @@ def _either(is_one, one, zero):
 def select(words, zeros, lows, highs, places, codes, lanes):
     """Follow ranges of rows down the levels to the codes at their places in order, counted from 0; many at once.
 
-    Ranges are given as a low and a high row each, and lost.
+    Ranges are given as low and high rows, which are overwritten.
     """
     for lane in range(lanes):
         codes[lane] = ZERO
@@ -144,9 +143,9 @@ def select(words, zeros, lows, highs, places, codes, lanes):
 
 @njit
 def count_less(words, zeros, lows, highs, codes, less, lanes):
-    """Follow ranges of rows down the levels to a code each: count the rows whose codes are less.
+    """Follow ranges of rows down the levels to a code each: count the rows with smaller codes.
 
-    What is left of the ranges are the rows with the code itself.
+    In the end, the ranges are the rows with the code itself.
     """
     for lane in range(lanes):
         less[lane] = ZERO
@@ -173,13 +172,13 @@ def _building() -> Kernel:
 
 
 PIECE = 1 << 16
-"""Windows of a piece, at least: the matrix of their rows stays in a core's cache."""
+"""The fewest windows of a piece: the matrix of their rows stays in a core's cache."""
 
 SLICE = 1 << 12
 """Windows that a thread takes at once."""
 
 BATCH = 16
-"""Windows that are followed down a matrix together, so that none waits for the memory of another."""
+"""Windows that are followed down a matrix together, so that their memory accesses overlap."""
 
 VALUES, ROWS = array_type(np.dtype(np.float64), layout="C"), array_type(WORD, layout="C")
 
@@ -326,7 +325,7 @@ def ranks(words, zeros, codes, starts, stops, added, share, ascending, pct, leas
 
 @partial(cached_njit, options=ALLOCATING)
 def count_distinct(codes, starts, stops, least, out):
-    """Write how many codes differ in each window, as rows enter windows and leave them."""
+    """Write the number of distinct codes of each window, while rows enter and leave windows."""
     codes, starts, stops, out = borrow(codes), borrow(starts), borrow(stops), borrow(out)
     rows = np.zeros(len(codes), np.int64)  # of each code
     low, high, different = 0, 0, 0

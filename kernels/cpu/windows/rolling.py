@@ -1,6 +1,6 @@
-"""Rolling windows of NumPy arrays: by blocks where windows are of one width and whole, else by a queue.
+"""Rolling windows of NumPy arrays: by blocks if windows are of one width and whole, otherwise by a queue.
 
-A pointer that only moves on finds the starts of windows of values.
+A pointer that only moves forward finds the starts of windows of values.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -52,16 +52,16 @@ from .window_walks import (
 )
 
 CHUNK = 1 << 16
-"""Windows that a thread answers by one queue, at least."""
+"""The fewest windows that a thread answers by one queue."""
 
 SHARE = 4
 """A queue does at least this many times the work of its first window, which is combined from scratch."""
 
 WIDEST = 4096
-"""Rows of the widest windows by blocks: what a thread needs for these stays in its core's cache."""
+"""The rows of the widest windows by blocks: a thread's memory for these stays in its core's cache."""
 
 TAKEN = 1 << 14
-"""Windows by blocks that a thread takes at once, at least."""
+"""The fewest windows by blocks that a thread takes at once."""
 
 WORK = 4
 """The work of a window of a queue, or of the search for its start, in elements of a scan: that many times fewer windows
@@ -70,13 +70,13 @@ threads, 2,435; by blocks a window takes as much as its state has fields, deviat
 
 
 RING_ROWS = 1 << 20
-"""Rows of the windows of all groups below which rings are faster than a sort. Sums of 20 million float64 by rings of
-10,000 rows take 70 ms, of a million 150; to sort the codes and to bring the values there and back, 600."""
+"""The rows of the windows of all groups up to which ring buffers are faster than a sort. Sums of 20 million float64 by
+rings of 10,000 rows take 70 ms, of a million 150; sorting the codes and moving the values there and back, 600."""
 
 
 @dataclass(frozen=True, eq=False)
 class RollingWork:
-    """An operator for arrays of some dtypes, and its kernels, which are compiled when they are first asked for."""
+    """An operator for arrays of some dtypes, and its kernels, which are compiled when they are first needed."""
 
     op: Operator
     signature: Signature
@@ -219,7 +219,7 @@ def _begin(
 
 
 def _empty(form: StateForm, count: int) -> Any:
-    """Return an array of `count` items a field."""
+    """Return an array of `count` items for each field."""
     make = np.empty if count < PARALLEL else empty
     return (
         make(count, form.fields[0]) if form.scalar else tuple([make(count, d) for d in form.fields])
@@ -253,7 +253,7 @@ def _roll_rows(
 
 
 def _blocks(shift: int, width: int, count: int, rows: int) -> Blocks:
-    """Return the chunks of blocks of windows of one width; none if there are few windows or these are very wide."""
+    """Return the chunks of blocks of windows of one width; none for few or very wide windows."""
     whole = max(-shift, 0)  # the first window that is not cut off
     most = min(count - whole, rows - width - shift - whole)
     lanes = max(
@@ -285,7 +285,7 @@ def _roll_bounds(
     Raises
     ------
     ValueError
-        If bounds decrease or are no rows.
+        If bounds decrease or are out of range.
     """
     starts, *given = contiguous(tuple(windows.bounds))
     stops = given[0] if given else np.full(len(starts), rows, WORD)
@@ -311,7 +311,7 @@ def _roll_bounds(
 
 
 def _borders(bounds: Any) -> np.ndarray:
-    """Cut windows into chunks of CHUNK windows, or of CHUNK rows, where a cut costs little; return the borders."""
+    """Cut windows into chunks of CHUNK windows or rows, at places where a cut costs little; return the borders."""
     starts, stops, shift, width, rows = bounds
     count, borders = len(starts), [0]
     by_rows = np.searchsorted(stops, np.arange(CHUNK, rows, CHUNK))
@@ -374,7 +374,7 @@ def window_starts(values: np.ndarray, reach: int, starts: np.ndarray | None) -> 
 
 @cached_njit
 def find_first(values, reach, starts, out, control):
-    """Write the first row of the group of each row whose value is at most `reach` less."""
+    """Write for each row the first row of its group with a value that is at most `reach` less."""
     values, out, control = borrow(values), borrow(out), borrow(control)
     while True:
         begin = take_ticket(control, TICKET) * SLICE

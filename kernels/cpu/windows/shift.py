@@ -33,7 +33,7 @@ FEW = 1 << 15
 def shift(
     array: np.ndarray, shifted: Shifted, fill: np.generic, *, subtracts: bool, exact: bool
 ) -> np.ndarray | None:
-    """Return shifted rows, or the changes since; see `kernels.shift`."""
+    """Return shifted rows, or differences from them; see `kernels.shift`."""
     out = empty(len(array), fill.dtype)
     out[shifted.rest] = fill
     rows = shifted.to
@@ -97,7 +97,7 @@ def _subtracted(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
     if now.dtype.itemsize < 8:
         np.subtract(now, earlier, out=out, dtype=out.dtype)
         return True
-    # modulo 2^64 for either sign; a difference that does not fit has the wrong one
+    # modulo 2^64 for either sign; a difference that does not fit has the wrong sign
     exact = out if out.dtype == np.int64 else np.empty(len(out), np.int64)
     np.subtract(now.view(np.int64), earlier.view(np.int64), out=exact)
     fits = bool(((now < earlier) == (exact < 0)).all())

@@ -1,7 +1,7 @@
 """Order statistics of short windows of NumPy arrays: their values are kept in order, row by row.
 
-From row to row one value leaves and one enters, by two passes over the values without branches, which LLVM compiles to
-vector instructions. Missing values are infinite, and so come last.
+At each row one value leaves and one enters, in two passes over the values without branches, which LLVM compiles to
+vector instructions. Missing values are stored as infinity, and so come last.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -44,7 +44,7 @@ def sorted_windows(
 
 @njit
 def share_of(way, share, place):
-    """Return how far a quantile lies from the value at a place to the next: as `INTERPOLATIONS` say."""
+    """Return the fraction of the way from the value at a place to the next for a quantile, by its interpolation."""
     if way == 0 or share == 0.0:
         return share
     if way == 1:
@@ -58,13 +58,13 @@ def share_of(way, share, place):
 
 @njit
 def between(value, other, share, way):
-    """Return what lies at a share of the way from a value to the next."""
+    """Return the number at a fraction of the way from a value to the next."""
     return (value + other) / 2.0 if way == 3 else value + (other - value) * share
 
 
 @njit
 def rank_of(less, equal, found, added, share, ascending, pct):
-    """Return the rank among `found` values of one that `less` are less than and `equal`, itself too, are equal to."""
+    """Return the rank of a value among `found` values: `less` are less, and `equal`, with itself, are equal."""
     before = less if ascending else found - less - equal
     rank = before + added + share * equal
     return rank / found if pct else rank
@@ -72,7 +72,7 @@ def rank_of(less, equal, found, added, share, ascending, pct):
 
 @njit
 def _kept(value):
-    """Return a value as it is kept: zeros have one sign, so that their order does not matter."""
+    """Return a value to keep: zeros get one sign, so that their order does not matter."""
     return value + 0.0 if abs(value) < np.inf else np.inf
 
 
@@ -83,7 +83,7 @@ def _clip(value, least, most):
 
 @njit
 def _replace(kept, moved, old, added):
-    """Drop one value that is there, and add another; an infinite one stands for none, and one more follows the last."""
+    """Replace one value by another; infinity is no value, and one more infinity follows the last value."""
     one = np.uintp(1)
     for i in range(len(moved)):
         at = np.uintp(i)
@@ -99,7 +99,7 @@ def _replace(kept, moved, old, added):
 
 @njit
 def _answer(kept, found, newest, kind, first, second, way, ascending, pct, least):
-    """Return what is asked of the values that are kept; `newest` is that of the window's last row."""
+    """Return the statistic of the kept values; `newest` is the value of the window's last row."""
     if found < least or (found < 1 and kind != DISTINCT):
         return np.nan
     if kind == QUANTILE:
@@ -141,7 +141,7 @@ def walk(
     out,
     control,
 ):
-    """Write what is asked of each window."""
+    """Write the statistic of each window."""
     values, out, control = borrow(values), borrow(out), borrow(control)
     starts, stops = borrow(starts), borrow(stops)
     size = (width + 7) // 8 * 8  # whole vectors

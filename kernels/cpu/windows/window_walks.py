@@ -1,22 +1,22 @@
 """The three walks over windows: by a queue, by blocks, and by a ring for each group.
 
 **A queue of two stacks** has suffix states of the earlier rows of a window and one running state of the later ones. A
-row enters by one combination into the running state, and one combination answers. When the first row of a window is no
-longer among the suffixes, those of all rows in the window are made again, so that each row is in them once. After
-Tangwongsan, Hirzel and Schneider, *Low-Latency Sliding-Window Aggregation in Worst-Case Constant Time* (DEBS 2017),
-section 3. Threads take chunks of windows, and each chunk begins with an empty queue.
+row enters by one combination into the running state, and one combination gives the answer. When the first row of a
+window is no longer among the suffixes, the suffixes of all rows in the window are computed again: once for each row.
+After Tangwongsan, Hirzel and Schneider, *Low-Latency Sliding-Window Aggregation in Worst-Case Constant Time* (DEBS
+2017), section 3. Threads take chunks of windows, and each chunk begins with an empty queue.
 
 **Blocks** are for windows of one width: the suffix of one block of as many rows joins the prefix of the next. Answer
 `p` of a block is the suffix state of the block from its row `p` on, combined with the state of the first `p` rows of
 the next block. Adjacent blocks are *lanes*: their rows are laid side by side, row `p` of all lanes together, so that
-each loop is over lanes that do not depend on one another, and becomes vector instructions for any operator. After van
+each loop is over independent lanes and becomes vector instructions for any operator. After van
 Herk (Pattern Recognition Letters 13, 1992) and Gil and Werman (IEEE PAMI 15, 1993). Blocks take about half as long as a
 queue: benchmarks/results/tuning-notes.md, "Rolling windows on CPUs".
 
-**Rings** are for windows of the last rows of each group, of rows in any order: each group has a ring of as many states.
-A ring is walked as two blocks: slots that the group's rows have not come to again have the suffixes of the block
-before; the rows since then are one running state. When they have filled the ring, its states become suffixes. A
-row takes about three combinations, and no row is moved.
+**Rings** are for windows of the last rows of each group, of rows in any order: each group has a ring buffer of as many
+states. A ring is walked as two blocks: slots that were not overwritten yet have the suffixes of the previous block, and
+the rows since then are one running state. When they have filled the ring, its states become suffixes. A row takes about
+three combinations, and no row is moved.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -36,7 +36,7 @@ from ..core.steps import Arrays, reduce_step, state_of
 
 
 class WindowBounds(NamedTuple):
-    """Windows of `width` rows from row ``j + shift`` on, as far as they are between bounds; None where all are."""
+    """Windows of `width` rows from row ``j + shift`` on, clipped to bounds; bounds may be None."""
 
     starts: np.ndarray | None
     stops: np.ndarray | None
@@ -68,8 +68,8 @@ def decreases(starts, stops, j):
 def walk_queue(source, outs, bounds, chunks, suffixes, room, control):
     """Answer windows chunk by chunk, together with any other thread that runs the same call.
 
-    Chunk `k` is windows ``chunks[k]`` to ``chunks[k + 1] - 1``. `suffixes` is this thread's, and has room for so many
-    rows as any window has. Returns a window whose bounds are less than those before, where the walk ends; else -1.
+    Chunk `k` is windows ``chunks[k]`` to ``chunks[k + 1] - 1``. `suffixes` belongs to this thread, and has room for the
+    rows of any window. Returns the first window with decreasing bounds, where the walk ends, or -1.
     """
     source, outs, bounds = borrow(source), borrow(outs), borrow(bounds)
     chunks, suffixes, control = borrow(chunks), borrow(suffixes), borrow(control)
@@ -109,7 +109,7 @@ def walk_queue(source, outs, bounds, chunks, suffixes, room, control):
 
 
 GROUP = 64
-"""Rows of each lane that are moved at a time: enough for a stream of reads, and what they are moved to stays in L1."""
+"""Rows of each lane that are moved at a time: enough for a stream of reads, and few enough for the L1 cache."""
 
 
 class BlockScratch(NamedTuple):
@@ -130,7 +130,7 @@ ROLES[BlockScratch] = {
 
 
 class Blocks(NamedTuple):
-    """Chunks of `lanes` blocks of `width` answers, `together` taken at a time; answer 0 is of rows from `row` on."""
+    """Chunks of `lanes` blocks of `width` answers, taken `together` at a time; answer 0 has the rows from `row` on."""
 
     width: int
     lanes: int
@@ -169,7 +169,7 @@ def _gather(xs, elements, row, width, lanes):
 
 @njit
 def _scatter(answers, outs, to, width, lanes, count):
-    """Write the answers of so many rows of each lane where they belong."""
+    """Write the answers of `count` rows of each lane to their places."""
     for lane in range(lanes):
         for k in range(count):
             store(outs, to + lane * width + k, load(answers, k * lanes + lane))
@@ -185,7 +185,7 @@ def _suffixes(source, space, row, width, lanes):
         p = width - 1 - back
         here, at = p * lanes, p * (lanes + 1)
         for lane in range(lanes):
-            # not from the suffix behind: LLVM would look whether that overlaps with any that is written, and give up
+            # not from the next suffix: LLVM would have to prove that it does not overlap with those that are written
             later = load(running, lane)
             state = state_of(source, load(elements, at + lane), row + lane * width + p)
             state = cast(source.identity, combine(source.op, state, later))
@@ -216,7 +216,7 @@ def _answers(source, outs, space, row, to, width, lanes):
 
 
 class Rings(NamedTuple):
-    """For each group `width` states, the slot that is next, the state of the block under way, and the latest answer."""
+    """For each group `width` states, the next slot, the running state of the current block, and the latest answer."""
 
     states: Arrays
     slots: np.ndarray
@@ -230,9 +230,9 @@ ROLES[Rings] = {"states": STATES, "running": STATES, "answers": STATES}
 
 @partial(cached_njit, outs=ANSWERS)
 def walk_rings(source, outs, codes, rings, groups, first, last, delayed):
-    """Answer rows `first` to ``last - 1``; `delayed`, with the state of the row of the group before.
+    """Answer rows `first` to ``last - 1``; if `delayed`, with the state of the previous row of the group.
 
-    Returns the first row with a code of no group, where the walk ends; -1 if all codes are of groups.
+    Returns the first row with a code out of range, where the walk ends, or -1.
     """
     source, outs, codes, rings = borrow(source), borrow(outs), borrow(codes), borrow(rings)
     op, identity, states, width = source.op, source.identity, rings.states, rings.width

@@ -65,7 +65,7 @@ def first_met(codes: Any, groups: int) -> Any:
 
 
 def factorize(codes: Any, groups: int, *, check: bool) -> tuple[Any, Any]:
-    """Return codes that each have a row; see `kernels.factorize`."""
+    """Return codes without gaps, and their first rows; see `kernels.factorize`."""
     length = len(codes)
     if check and length:
         check_range(codes, groups)
@@ -110,7 +110,7 @@ def factorize_words(words: Any) -> tuple[Any, Any]:
 
 
 def occurring(codes: Any, groups: int) -> Any:
-    """Return the codes that have a row; see `kernels.factorize.occurring`."""
+    """Return the codes that occur; see `kernels.factorize.occurring`."""
     there = cupy.zeros(groups, np.bool_)
     step = len(codes) // (SAMPLED * groups) if len(codes) >= SAMPLED_FROM else 0
     if step > 1:

@@ -153,7 +153,7 @@ def _signature(op: Operator, values: Form, dtype: np.dtype | None) -> Signature:
 
 @lru_cache(maxsize=256)
 def _leaving(stable: StableProduct) -> Operator:
-    """The substitute whose answers are the states of the operator it stands for."""
+    """The substitute operator; its answers are the states of the original one."""
     answer: Any = stable.op.lower
     if not stable.flags:
         return stable.op

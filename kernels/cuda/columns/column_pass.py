@@ -1,4 +1,4 @@
-"""The pass over columns of rows, some of which are selected: one kernel, and the columns in its shared memory.
+"""The pass that selects rows of columns: one kernel, and the columns in its shared memory.
 
 A pass names the columns that a tile has in shared memory: keys (or what a predicate reads), values of an operator,
 masks of both, and gathered arrays.
@@ -71,7 +71,7 @@ class Gathered:
 
 @dataclass(frozen=True)
 class ColumnPass(KernelPass):
-    """A pass over rows, some of which are selected.
+    """A pass that selects rows.
 
     Parameters
     ----------

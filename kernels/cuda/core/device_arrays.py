@@ -49,7 +49,7 @@ def valid_elements(mask: Mask, count: int) -> Any:
 
 
 def shrink(array: Any, count: int) -> Any:
-    """Return the first rows of an array, without the memory behind them if that is much."""
+    """Return the first rows of an array, copied if the memory after them is large."""
     if count * SHRINK_FROM >= len(array):
         return array[:count]
     head = cupy.ndarray(count, array.dtype)

@@ -133,7 +133,7 @@ def _compile(
     call: str,
     capability: tuple[int, int],
 ) -> bytes:
-    """Compile ``call`` of ``f``, which reads fields ``v0_0, ...`` and whose answer goes to ``r0, ...``."""
+    """Compile ``call`` of ``f``, which reads fields ``v0_0, ...`` and writes its answer to ``r0, ...``."""
     parameters = [f"r{i}" for i in range(len(result))]
     parameters += [f"v{a}_{i}" for a, form in enumerate(arguments) for i in range(len(form))]
     body = [f"def {name}({', '.join(parameters)}):", f"    s = {call}"]

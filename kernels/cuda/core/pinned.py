@@ -18,7 +18,7 @@ class PinnedBuffer:
     __slots__ = ("_entry", "ptr")
 
     written: ClassVar[set[tuple[Any, Any]]] = set()
-    """Memory that is written to, and the events behind the work, None if one could not be recorded."""
+    """Memory that is written to, and the events after the work; None if an event could not be recorded."""
 
     def __init__(self, memory: Any) -> None:
         self._entry: tuple[Any, Any] = memory, None

@@ -13,7 +13,7 @@ PIPELINED_FROM = (9, 0)
 """The compute capability from which on there is the pipelined schedule."""
 
 LARGE_SHARED = ((9, 0), (10, 0), (10, 3), (11, 0))
-"""Compute capabilities whose blocks may have 227 KiB of shared memory; of the others from sm_90 on, 99 KiB."""
+"""Compute capabilities with up to 227 KiB of shared memory for a block; others from sm_90 on have 99 KiB."""
 
 
 @dataclass(frozen=True)

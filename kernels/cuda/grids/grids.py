@@ -114,7 +114,7 @@ def _run(
 
 
 def _edges(mode: str, radius: int, length: int) -> Any:
-    """Return which elements of a line continue it before its first, and which behind its last."""
+    """Return the elements of a line that continue it before its first element and after its last one."""
     return _edges_on(launch.current_device(), mode, radius, length)
 
 

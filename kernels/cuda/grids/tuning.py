@@ -6,7 +6,7 @@ Measurements: benchmarks/results/tuning-notes.md, "Images and grids".
 from typing import NamedTuple
 
 TABLE_GROUP = 8
-"""Strips of columns of a summed-area table whose sums are asked for at once."""
+"""Strips of columns of a summed-area table for which sums are requested at once."""
 
 
 class TableShape(NamedTuple):

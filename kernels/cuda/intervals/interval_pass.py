@@ -17,7 +17,7 @@ from .tuning import (
 )
 
 CHUNK = INTERVAL_THREADS * INTERVAL_ROWS
-"""Intervals whose counts are added up to one number."""
+"""Intervals of a chunk: their counts are added up to one number."""
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ class RankPass(PlainPass):
 
 @dataclass(frozen=True)
 class SearchPass(PlainPass):
-    """Find where sorted needles would be inserted into sorted values, behind equal ones if `right`.
+    """Find where sorted needles would be inserted into sorted values, after equal ones if `right`.
 
     With `merges`, both sides are put in order with the codes of their groups.
     """

@@ -1,5 +1,5 @@
-"""Where answers of streams go: Arrow, polars, a file of Parquet, directories that go on, and tables with transactions.
+"""The outputs of streams: Arrow, polars, a Parquet file, directories that later runs add to, and tables.
 
-Of a directory, read `manifest` first, which says what it holds. `directory` changes that in one step, `directory_start`
-checks what is there, and `directory_sink` writes a stream to it. `commits` does the same for tables.
+For directories, read `manifest` first: it lists the files. `directory` changes the files in one step, `directory_start`
+checks them before a run, and `directory_sink` writes a stream. `commits` does the same for tables.
 """

@@ -1,4 +1,4 @@
-"""Where answers of streams go: Arrow streams, files of Parquet, and polars."""
+"""Outputs of streams: Arrow streams, Parquet files, and polars."""
 
 from __future__ import annotations
 
@@ -18,34 +18,33 @@ from ..threads import Behind
 from ..whole_files import NewFile
 
 Stream = Any
-"""A `Stream`, whose methods call this module."""
+"""A `Stream`; its methods call this module."""
 
 ROWS_PER_FILE = 1 << 22
-"""Rows after which a file of a directory is closed."""
+"""The number of rows after which a file of a directory is closed."""
 
 
 def table_of(frame: Any) -> pa.Table:
-    """Return a frame, or a table of any library that speaks Arrow, as a table of Arrow; named indices are columns."""
+    """Return a frame, or a table of a library with an Arrow interface, as an Arrow table; named indices are columns."""
     if hasattr(type(frame), "to_arrow"):
-        return (
-            frame.to_arrow()
-        )  # cuDF and polars, whose categories `pa.table` reads as what no file holds
+        # cuDF and polars; `pa.table` would give categories of polars a type that files cannot hold
+        return frame.to_arrow()
     if hasattr(frame, "iloc"):
         named = any(name is not None for name in frame.index.names)
-        if not (named or frame.shape[1]):  # a table of Arrow made of no columns has no rows
+        if not (named or frame.shape[1]):  # `from_pandas` drops the rows of a frame without columns
             return pa.table({"": pa.nulls(len(frame))}).select([])
         return pa.Table.from_pandas(frame, preserve_index=named)
     return pa.table(frame)
 
 
 class TableMaker:
-    """Makes tables of one schema of the batches of a stream.
+    """Converts the batches of a stream to tables of one schema.
 
     Parameters
     ----------
     stream : Stream
     schema : pyarrow.Schema, optional
-        By default that of the first batch that has rows.
+        Default: the schema of the first batch that has rows.
     """
 
     def __init__(self, stream: Stream, schema: pa.Schema | None = None) -> None:
@@ -69,7 +68,7 @@ class TableMaker:
 
 
 def tables(stream: Stream, passing: Pass, schema: pa.Schema | None = None) -> Iterator[pa.Table]:
-    """Yield the batches of a stream that have rows, as tables of one schema: if none is given, that of the first."""
+    """Yield the batches that have rows as tables of one schema, by default that of the first one."""
     make = TableMaker(stream, schema)
     for (batch,) in passing:
         table = make(batch)
@@ -84,20 +83,20 @@ def _as_frame(batch: Any) -> Any:
 
 
 def no_rows_of(stream: Stream) -> pa.Table:
-    """Return the answer of a stream for no rows."""
+    """Return a table with the columns of a stream and no rows."""
     table = table_of(stream._source.format.write(_as_frame(stream._meta)))
     return table.cast(schema_for_all(table.schema))
 
 
 def reader(stream: Stream) -> pa.RecordBatchReader:
-    """Return the batches of a stream as a stream of Arrow, whose first batch is computed at once."""
+    """Return a stream as an Arrow stream; the first batch is computed at once."""
     schema, found = begun(stream)
     batches = (batch for table in found for batch in table.to_batches())
     return pa.RecordBatchReader.from_batches(schema, batches)
 
 
 def begun(stream: Stream) -> tuple[pa.Schema, Iterator[pa.Table]]:
-    """Return the batches of a stream that have rows as tables, the first of which is computed, and their schema."""
+    """Return the schema, and an iterator over the batches that have rows as tables; the first is computed at once."""
     found = tables(stream, stream.begin())
     first = next(found, None)
     if first is None:
@@ -109,7 +108,7 @@ def begun(stream: Stream) -> tuple[pa.Schema, Iterator[pa.Table]]:
 
 
 def check_writer(schema: pa.Schema, options: dict[str, Any]) -> None:
-    """Raise a TypeError for options that a writer of Parquet does not take."""
+    """Raise a TypeError for options that `pyarrow.parquet.ParquetWriter` does not take."""
     try:
         pq.ParquetWriter(pa.BufferOutputStream(), schema, **options).close()
     except TypeError as error:
@@ -122,7 +121,7 @@ def check_writer(schema: pa.Schema, options: dict[str, Any]) -> None:
 
 
 def to_file(stream: Stream, path: str, options: dict[str, Any]) -> None:
-    """Write all rows to one file, which is there once it is whole."""
+    """Write all rows to one file, which gets its name when it is complete."""
     if is_url(path):
         raise ValueError(
             f"to_parquet writes to local paths, found {shown_url(path)}; use to_delta, or write the batches"
@@ -147,7 +146,7 @@ def to_file(stream: Stream, path: str, options: dict[str, Any]) -> None:
 
 
 def to_polars(stream: Stream) -> Any:
-    """Return a LazyFrame of polars that reads a stream."""
+    """Return a polars LazyFrame that reads a stream."""
     with importing:
         import polars as pl
         from polars.io.plugins import register_io_source
@@ -159,16 +158,14 @@ def to_polars(stream: Stream) -> Any:
     ) -> Iterator[Any]:
         known = {str(label): label for label in names_of(stream._meta)}
         chosen = stream
-        read = list(known)[:1] if names == [] else names  # whose rows are counted
+        read = list(known)[:1] if names == [] else names  # one column, to count its rows
         if read is not None and stream.ndim == 2 and all(name in known for name in read):
             chosen = stream[[known[name] for name in read]]
         for table in tables(chosen, chosen.begin(), no_rows_of(chosen).schema):
             frame: Any = pl.from_arrow(table)
-            if (
-                names
-            ):  # others are those of the index; polars drops a column that it has not asked for
+            if names:  # drops levels of the index; without names, polars drops all columns
                 frame = frame.select(names)
-            if count is not None:  # of rows before those of the predicate
+            if count is not None:  # polars counts rows before the predicate
                 frame = frame.head(count)
                 count -= frame.height
             yield frame if predicate is None else frame.filter(predicate)

@@ -1,7 +1,7 @@
-"""Answers of streams in tables: rows, and the state behind them, in one transaction, so that a repeated run goes on.
+"""Streams written to tables: rows and the state after them are committed in one transaction, so that later runs go on.
 
-A table keeps the place of its newest state, and a state is written whole before its transaction. So a run that is
-killed at any moment leaves what its last transaction has written, and the next one begins there.
+A table keeps the path of its newest state, and a state is written before the transaction that names it. If a run is
+killed, the table holds what the last transaction has written, and the next run begins there.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from ..threads import Behind
 from .arrow import no_rows_of, tables
 
 ROWS_PER_COMMIT = 1 << 20
-"""Rows after which a transaction is committed: memory holds them until then."""
+"""The number of rows after which a transaction is committed: memory holds them until then."""
 
 NAME = "dask_gpuscan"
-"""What writers are called that are given no name."""
+"""The default name of writers."""
 
 FOLDER = "_gpuscan"
-"""Of states, in the folder of a table; what begins with ``_`` is left alone where files are cleaned up."""
+"""The folder of states in the folder of a table; clean-ups of tables leave names with a leading ``_`` alone."""
 
 _BYTES_PER_COMMIT = 1 << 30
 
@@ -40,15 +40,15 @@ class Target:
     Parameters
     ----------
     name : str, optional
-        Of the writer.
+        The name of the writer.
     replace : bool
         Whether the first transaction replaces all rows.
     """
 
     where: str
-    """The table, for messages, and the folder that it is in."""
+    """The folder of the table, also for messages."""
     versions: Sequence[int]
-    """Those of the last states, the newest first."""
+    """The versions of the last states, newest first."""
 
     def __init__(self, name: str | None, replace: bool) -> None:
         self.name, self.replace = NAME if name is None else name, replace
@@ -61,11 +61,11 @@ class Target:
 
     @property
     def newest(self) -> int | None:
-        """The version of the newest state; None if there is none yet."""
+        """The version of the newest state; None if there is no state yet."""
         return self.versions[0] if self.versions else None
 
     def begun(self) -> tuple[bytes, str] | None:
-        """Return the content of the state behind its rows, and where it is; None if there is none yet."""
+        """Return the content and the path of the newest state; None if there is no state yet."""
         if self.newest is None:
             return None
         place = self.place(self.newest)
@@ -79,13 +79,13 @@ class Target:
             ) from error
 
     def commit(self, rows: pa.Table, state: bytes | None) -> None:
-        """Write rows, and the state behind them if there is one, in one transaction."""
+        """Write rows, and the state after them if it is given, in one transaction."""
         rows = self._fitted(rows)
         if state is None:
             return self._append(rows)
         self._check_own()
-        # a number in the high bits counts, and those below are of this attempt alone, so that two writers, or two
-        # attempts, never write the same file, whoever of them commits
+        # the high bits count transactions, and the low bits are random, so that two writers, or two attempts of one
+        # writer, never write the same file
         version = ((self.newest or 0) >> 32) + 1 << 32 | secrets.randbits(32)
         self._put(version, state)
         self._transact(rows, version)
@@ -93,15 +93,15 @@ class Target:
         return self._clean()
 
     def place(self, version: int) -> str:
-        """Return where a state is in the folder of the table."""
+        """Return the path of a state in the folder of the table."""
         return f"{FOLDER}/{self.name}/{version}.arrow"
 
     def lost_to_another(self) -> RuntimeError:
-        """Return the error of a writer that another one has overtaken."""
+        """Return the error if another writer of this name has committed first."""
         return RuntimeError(
-            f"another writer called {self.name!r} has written to {self.where} behind version {self.newest} of its "
+            f"another writer called {self.name!r} has written to {self.where} after version {self.newest} of its "
             f"transactions, from which this one went on: rows of this transaction were not written. Run again to go on "
-            f"behind the other's, or give writers of different rows different names"
+            f"after the other's, or give writers of different rows different names"
         )
 
     def check_names(self, known: pa.Schema, found: pa.Schema) -> None:
@@ -112,11 +112,11 @@ class Target:
             )
 
     def _fitted(self, rows: pa.Table) -> pa.Table:
-        """Return rows as the table takes them; raises a ValueError for other columns."""
+        """Return rows in the schema of the table; raises a ValueError for other columns."""
         raise NotImplementedError
 
     def _check_own(self) -> None:
-        """Raise the error of `lost_to_another` if there is another version of this writer."""
+        """Raise the error of `lost_to_another` if this writer's version in the table has changed."""
         raise NotImplementedError
 
     def _append(self, rows: pa.Table) -> None:
@@ -124,7 +124,7 @@ class Target:
         raise NotImplementedError
 
     def _transact(self, rows: pa.Table, version: int) -> None:
-        """Write rows in a transaction that names a state, which is the newest one of this writer from then on."""
+        """Write rows in a transaction that names a state, which becomes the newest one of this writer."""
         raise NotImplementedError
 
     def _read(self, place: str) -> bytes:
@@ -136,25 +136,25 @@ class Target:
         raise NotImplementedError
 
     def _clean(self) -> None:
-        """Remove the states of this writer but the last two."""
+        """Remove the states of this writer except the last two."""
         raise NotImplementedError
 
 
 def write(
     stream: Any, target: Target, rows: int | None, begin_anew: bool, dry_run: bool = False
 ) -> Progress | None:
-    """Write a stream to a table, behind what was written before; or say what that would read.
+    """Write a stream to a table, after the rows that were written before.
 
     Parameters
     ----------
     stream : Stream
     target : Target
     rows : int, optional
-        Rows after which a transaction is committed, with a state; None for one transaction without a state.
+        The number of rows after which a transaction and a state are committed; None for one transaction and no state.
     begin_anew : bool
-        Whether the state of the table is not asked for.
+        Whether to ignore the state of the table.
     dry_run : bool, default False
-        Whether nothing is written.
+        Whether to write nothing, and return the files that a run would read.
     """
     last, begun = None, None
     if rows is not None and not begin_anew and (found := target.begun()) is not None:
@@ -201,7 +201,7 @@ def write(
 
 
 def in_microseconds(schema: pa.Schema) -> pa.Schema:
-    """Return a schema whose times are as tables have them: in microseconds, and of UTC if they have a time zone."""
+    """Return a schema with the times of tables: in microseconds, and in UTC if they have a time zone."""
     return pa.schema([field.with_type(_in_microseconds(field.type)) for field in schema])
 
 
@@ -210,7 +210,7 @@ def _in_microseconds(kind: pa.DataType) -> pa.DataType:
 
 
 def checked_rows(rows: Any, name: str) -> int:
-    """Return a positive number of rows; raises a ValueError, which names the argument, for what is none."""
+    """Return a positive number of rows; raises a ValueError that names the argument for anything else."""
     if not is_integer(rows) or rows < 1:
         raise ValueError(f"{name} must be a positive integer, found {shown(rows)}")
     return int(rows)

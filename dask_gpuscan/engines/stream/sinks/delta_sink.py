@@ -1,7 +1,7 @@
-"""Answers of streams in tables of Delta Lake, by transactions that name the application and its version.
+"""Streams written to Delta Lake tables, in transactions that name an application and its version.
 
-Writers of `deltalake` refuse a transaction if another one of the same application came between. Those of `deltalake`
-keep the order of rows within one record batch only, so that each transaction writes one.
+`deltalake` refuses a transaction if another one of the same application was committed meanwhile. It keeps the order of
+rows only within a record batch, so that each transaction writes one batch.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ..sources.delta import deltalake, opened, store
 from .commits import FOLDER, Target, in_microseconds
 
 _OWN = ("mode", "predicate", "commit_properties")
-"""Options of `deltalake.write_deltalake` that are not a user's here."""
+"""Options of `deltalake.write_deltalake` that users may not give."""
 
 
 class DeltaTarget(Target):
-    """A table of Delta Lake, which is made if it is not there.
+    """A Delta Lake table, which is created if it does not exist.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class DeltaTarget(Target):
     name, replace
         As for `Target`.
     **options
-        Of `deltalake.write_deltalake`.
+        Options of `deltalake.write_deltalake`.
     """
 
     def __init__(self, table: Any, name: str | None, replace: bool = False, **options: Any) -> None:
@@ -56,7 +56,7 @@ class DeltaTarget(Target):
 
     @cached_property
     def store(self) -> fs.FileSystem:
-        """The file system whose root is the folder of the table."""
+        """The file system with the folder of the table as its root."""
         return store(self.where, self.storage_options)
 
     def _read(self, place: str) -> bytes:
@@ -82,7 +82,7 @@ class DeltaTarget(Target):
         except Exception as error:
             newest = self._open()
             found = newest and newest.transaction_version(self.name)
-            if found != version:  # else it is there, though the store did not say so
+            if found != version:  # else it was committed despite the error
                 if found != self.newest:
                     raise self.lost_to_another() from error
                 raise
@@ -91,7 +91,7 @@ class DeltaTarget(Target):
 
     @property
     def _retries(self) -> int | None:
-        """How often a commit is tried behind those of others; a table that others have made meanwhile is theirs."""
+        """How often to retry after commits of others: never for a new table, as others may have created it."""
         return 0 if self.table is None else None
 
     def _write(self, rows: pa.Table, properties: Any) -> None:
@@ -107,7 +107,7 @@ class DeltaTarget(Target):
         self.table = self.table or self._open()
 
     def _fitted(self, rows: pa.Table) -> pa.Table:
-        """Return rows as one record batch, with the columns of the table in their order."""
+        """Return rows as one record batch, with columns in the order of the table."""
         schema = in_microseconds(rows.schema)
         stored = _stored(self.package.Schema.from_arrow(schema))
         if self.table is not None and "schema_mode" not in self.options:
@@ -139,7 +139,7 @@ class DeltaTarget(Target):
         for path in [one.path for one in found if one.path.endswith(".arrow")]:
             version = path.rpartition("/")[2].removesuffix(".arrow")
             if version.isdigit() and int(version) >> 32 <= (self.versions[0] >> 32) - 2:
-                with suppress(OSError):  # a store may not let it
+                with suppress(OSError):  # a store may not allow it
                     self.store.delete_file(path)
 
 

@@ -1,9 +1,9 @@
-"""Directories of Parquet that go on: parts, and a manifest that is the only point at which they are committed.
+"""Directories of Parquet that later runs add to: files with rows (parts), and a manifest that commits them.
 
-A run holds the lock of the directory and checks all that is there. It writes parts and states under names of their own
-in folders that readers pass over, and replaces the manifest once they are on disk. Only then do parts move to their
-places, and those that they replace go. Whoever reads the directory meanwhile, or after the run was killed, sees the
-first rows of what the manifest says, or of what it said before.
+A run locks the directory and checks its files. It writes parts and states under new names in folders that readers skip,
+and replaces the manifest when they are on disk. Only then it moves the parts to their places and removes the parts that
+they replace. A reader at any time, also after a run was killed, sees the first rows of the present or of the previous
+manifest.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ SUFFIX = ".parquet"
 
 
 class Directory:
-    """The files of a directory that goes on.
+    """The files of a directory that later runs add to.
 
     Parameters
     ----------
     path : str
-        Of the directory, or its URL.
+        The path or URL of the directory.
     options : dict
-        Of `pyarrow.parquet.ParquetWriter`.
+        Options of `pyarrow.parquet.ParquetWriter`.
     """
 
     def __init__(self, path: str, options: dict[str, Any]) -> None:
@@ -45,28 +45,29 @@ class Directory:
         folder, _, name = self.path.rpartition("/")
         self.beside = f"{folder}/.{name}{FOLDER}"
         self.aside = self.beside
-        """Where files are until they are whole: not in the directory, as some readers look everywhere in it."""
+        """The folder of incomplete files: not in the directory, as some readers read all folders in it."""
         self.manifest: Manifest | None = None
-        self.pending: Manifest | None = None  # takes its place: either may be there
-        """What the directory holds; None if nothing was committed."""
+        """The manifest of the directory; None if nothing was committed."""
+        self.pending: Manifest | None = None
+        """The manifest that is replacing it now: either may be on disk."""
         self.before = set[str]()
-        """The names of files of ours that were there."""
+        """The names of our files before the run."""
         self.is_above_synced = False
 
     def check_options(self, schema: pa.Schema) -> None:
-        """Raise a TypeError for options that a writer of Parquet does not take."""
+        """Raise a TypeError for options that `pyarrow.parquet.ParquetWriter` does not take."""
         check_writer(schema, self.options)
 
     # --- who writes ---------------------------------------------------------------------------------
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the directory for this run alone, and read its manifest; nothing is left if nothing is committed.
+        """Lock the directory for this run and read its manifest; if nothing is committed, all of our files are removed.
 
         Raises
         ------
         RuntimeError
-            If another run holds it, naming that.
+            If another run has locked it; the message names that run.
         """
         store = self.store
         is_new = not store.has_folder(self.path)
@@ -80,7 +81,7 @@ class Directory:
                 raise RuntimeError(
                     f"another run writes to {self.path}: {self._running()}; wait until it ends"
                 ) from None
-            self.manifest = self.read()  # before anything is removed that it may name
+            self.manifest = self.read()  # first, as files that it names must not be removed
             self.before = {*self.store.names(self.own), *self.store.names(self.beside)}
             stack.callback(self._leave, lock, mine)
             self._clean()
@@ -93,7 +94,7 @@ class Directory:
         return ", ".join(map(told_owner, names)) or "it has just begun"
 
     def _leave(self, lock: str, mine: str) -> None:
-        """Remove what only a run needs; all that is ours if nothing was committed."""
+        """Remove the temporary files of a run, and the lock if nothing was committed."""
         self._remove_staged()
         self.store.remove(mine)
         if self.manifest is None:
@@ -106,13 +107,13 @@ class Directory:
                 self.store.remove_folder(self.path)
 
     def _clean(self) -> None:
-        """Remove what runs have left that were killed."""
+        """Remove the owner files of runs that were killed."""
         for name in self.store.names(self.own):
             if name.startswith("owner-"):
                 self.store.remove(f"{self.own}/{name}")
 
     def _chosen_aside(self) -> str:
-        """Return the folder beside the directory, or one in it where files cannot be moved from there."""
+        """Return the folder next to the directory, or a folder in it if files cannot be moved from the other one."""
         try:
             self.store.make_folder(self.aside)
             if self.store.moves(self.aside, self.path):
@@ -123,7 +124,7 @@ class Directory:
         return self.own
 
     def _remove_staged(self) -> None:
-        """Remove files of ours that no manifest names; without one, as it may be put back, those of this run."""
+        """Remove our files that no manifest names; without a manifest, which may come back, only those of this run."""
         known, staged = {NAME, "lock"}, set[str]()
         for manifest in (self.manifest, self.pending):
             if manifest is not None:
@@ -141,7 +142,7 @@ class Directory:
     # --- what is there ------------------------------------------------------------------------------
 
     def read(self) -> Manifest | None:
-        """Return the manifest; None if there is none."""
+        """Return the manifest on disk; None if there is none."""
         path = f"{self.own}/{NAME}"
         if self.store.facts(path) is None:
             return None
@@ -149,7 +150,7 @@ class Directory:
         return manifest_of(held(found, path), path)
 
     def state(self, manifest: Manifest, kept: Kept) -> State:
-        """Return a state that the manifest names, as that of the files that it has seen."""
+        """Return a state that the manifest names, with the files that it has read."""
         path = f"{self.own}/{kept.name}"
         if not self._has(kept):
             raise ValueError(
@@ -162,12 +163,12 @@ class Directory:
         return replace(state, fragments=fragments, part=part, root=manifest.root)
 
     def finish(self, manifest: Manifest) -> None:
-        """Remove parts that were replaced, last first, and move new ones to their places, first one first."""
+        """Remove replaced parts, last one first, and move new parts to their places, first one first."""
         waiting = {one.name: place for one in manifest.parts if (place := self._staged(one))}
         in_place = {one.name for one in manifest.parts} - waiting.keys()
         for number, one in reversed(list(enumerate(manifest.leaving))):
             if number == 0 and one.name in waiting:
-                continue  # the new part takes its place in one step, so that there is always one
+                continue  # the new part replaces it in one step, so that there is always a first part
             if one.name not in in_place and self.is_whole(one):
                 self.store.remove(f"{self.path}/{one.name}")
         for name, place in waiting.items():
@@ -176,7 +177,7 @@ class Directory:
             self.store.sync_folder(self.path)
 
     def _staged(self, part: Part) -> str | None:
-        """Return where a part is that has not been moved to its place; None if it has."""
+        """Return the path of a part that was not moved to its place yet; None if it was moved."""
         if part.staged:
             for folder in (self.beside, self.own):
                 if self.store.facts(f"{folder}/{part.staged}") is not None:
@@ -184,7 +185,7 @@ class Directory:
         return None
 
     def is_whole(self, part: Part) -> bool:
-        """Return whether a part is in its place as it was written."""
+        """Return whether a part is in its place and unchanged."""
         path = f"{self.path}/{part.name}"
         facts = self.store.facts(path)
         if facts is None or facts[0] != part.size:
@@ -192,25 +193,25 @@ class Directory:
         return facts[1] == part.modified or self.digest(path, facts[0]) == part.digest
 
     def digest(self, path: str, size: int) -> str:
-        """Return the digest of a file of Parquet."""
+        """Return the digest of a Parquet file."""
         place = self.store.place(path)
         with pa.OSFile(place) if isinstance(place, str) else place as file:
             return digest_of(file.read_at, size)
 
     def damaged(self, manifest: Manifest) -> int | None:
-        """Return the number of the first part that is not there as it was written; None if all are, or will be."""
+        """Return the number of the first part that is missing or changed; None if all parts can be used."""
         for number, one in enumerate(manifest.parts):
             if not self.is_whole(one) and self._staged(one) is None:
                 return number
         return None
 
     def is_changed(self, part: Part) -> bool:
-        """Return whether a part is in its place, and another one than was written, or than was there before it."""
+        """Return whether the file in a part's place is not what this or an earlier run has written there."""
         is_there = self.store.facts(f"{self.path}/{part.name}") is not None
         return is_there and not self.is_whole(part) and self._staged(part) is None
 
     def told_missing(self, part: Part) -> str:
-        """Return what is wrong with a part that is not in its place, for a message."""
+        """Return a text that says that a part is not in its place."""
         found = f"{part.name} is not there as it was written"
         if part.staged:
             found += (
@@ -220,7 +221,7 @@ class Directory:
         return found
 
     def with_states(self, manifest: Manifest) -> Manifest:
-        """Return a manifest without the states whose files are not there; the last one that is becomes its state."""
+        """Return a manifest without states that have no file; if its own has none, the last checkpoint replaces it."""
         states = [one for one in manifest.checkpoints if self._has(one)]
         if self._has(manifest.state) or not states:
             return replace(manifest, checkpoints=tuple(states))
@@ -232,7 +233,7 @@ class Directory:
         return facts is not None and facts[0] == kept.size
 
     def others(self, manifest: Manifest | None) -> list[str]:
-        """Return the files of Parquet in the directory that are not ours."""
+        """Return the Parquet files in the directory that are not ours."""
         ours = set[str]()
         if manifest is not None:
             ours = {one.name for one in manifest.parts}
@@ -240,7 +241,7 @@ class Directory:
         return [n for n in names if n.endswith(SUFFIX) and n not in ours and n[:1] not in "._"]
 
     def warn_of_others(self, manifest: Manifest) -> None:
-        """Warn of files that readers of the directory take for its rows; they are left as they are."""
+        """Warn of other files that readers of the directory would read too; they are not changed."""
         others = self.others(manifest)
         if others:
             warnings.warn(
@@ -252,12 +253,12 @@ class Directory:
     # --- what is written ----------------------------------------------------------------------------
 
     def new_part(self) -> tuple[str, Any]:
-        """Return the name of a new part until it is moved, and what it is written to."""
+        """Return the temporary name of a new part, and the file or path to write it to."""
         name = f"new-{token()}{SUFFIX}"
         return name, self.store.new(f"{self.aside}/{name}")
 
     def written_part(self, staged: str, rows: int, number: int, stem: str, free: set[str]) -> Part:
-        """Return a part that is written whole; its name is one that no file has, or one that is free."""
+        """Return the part of a complete file, with a name that no other file has; names in `free` may be used again."""
         path = f"{self.aside}/{staged}"
         self.store.sync(path)
         facts = self.store.facts(path)
@@ -271,7 +272,7 @@ class Directory:
         return Part(name, rows, *facts, self.digest(path, facts[0]), staged)
 
     def write_state(self, state: State, rows: int, schema: pa.Schema) -> Kept:
-        """Write a state to a file of its own, without the files that it has seen: the manifest has them."""
+        """Write a state to a file of its own, without its fragments, which are in the manifest."""
         name, seen = f"state-{token()}{SUFFIX}", len(state.fragments) - (state.part >= 0)
         content = replace(state, fragments=(), part=-1, root="").content()
         content = without_rows(content, schema, self.options)
@@ -279,7 +280,7 @@ class Directory:
         return Kept(name, len(content), seen, rows)
 
     def commit(self, manifest: Manifest) -> None:
-        """Replace the manifest: from now on the directory holds what it says."""
+        """Replace the manifest, which commits the parts and states that it names."""
         store, before = self.store, self.manifest
         known = set() if before is None else {before.state, *before.checkpoints}
         for one in {manifest.state, *manifest.checkpoints} - known:
@@ -305,7 +306,7 @@ class Directory:
             store.remove(f"{self.own}/{one.name}")
 
     def _sync_above(self) -> None:
-        """Wait until the names of the folders are on disk that this run has made."""
+        """Wait until the folders that this run has made are on disk."""
         if self.is_above_synced:
             return
         if self.manifest is None:
@@ -316,5 +317,5 @@ class Directory:
 
 
 def digest_of_state(content: bytes) -> str:
-    """Return by what the manifest knows a state that lies elsewhere."""
+    """Return the digest by which the manifest identifies an exported state."""
     return hashlib.sha256(content).hexdigest()

@@ -1,6 +1,6 @@
-"""Writes a stream to a directory that goes on: which parts and states are written, and when.
+"""Writes a stream to a directory, and decides when to end parts and to write states.
 
-The thread that computes decides when parts end, and another one writes them (`_Writing`).
+The thread that computes batches decides when parts end, and another thread writes them (`_Writing`).
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from .directory_start import Begin, Options, begin_of
 from .manifest import Exported, Manifest, Part
 
 Stream = Any
-"""A `Stream`, whose methods call this module."""
+"""A `Stream`; its methods call this module."""
 
 COMMIT_SHARE = 40
-"""A commit waits until this many times the time of the last one has passed, so that commits take a fortieth."""
+"""After a commit, the next one waits for this many times its duration, so that commits take a fortieth of the time."""
 
 KEEP_SHARE = 10
-"""The same of states behind files of the source, which are written while the next file is computed."""
+"""The same for checkpoints, which are written while the next file is computed."""
 
 FEWEST_ROWS = 2**18
-"""A part with fewer rows does not end for the sake of a state."""
+"""The fewest rows after which a part ends because a checkpoint is written."""
 
 PART_SHARE = 8
-"""A part ends where a state is kept once it has this share of all rows, so that few are copied when a run goes back."""
+"""A part ends at a checkpoint if it has at least this fraction of all rows, so that a run that goes back copies few."""
 
 CHECKPOINTS = "256 MiB"
-"""What states behind files may take."""
+"""The default size of all checkpoints (states after files of the source) together."""
 
 MOST_CHECKPOINTS = 1000
-"""States that are kept at most."""
+"""The largest number of checkpoints."""
 
 
 def to_directory(stream: Stream, path: str, options: Options) -> None:
-    """Write files to a directory, and behind them the state that they end with; go on behind those there.
+    """Write a stream to a directory with its state, after the rows that earlier runs have written.
 
     Parameters
     ----------
     stream : Stream
     path : str
-        Of the directory.
+        The path or URL of the directory.
     options : Options
     """
     empty = no_rows_of(stream)
@@ -80,7 +80,7 @@ def to_directory(stream: Stream, path: str, options: Options) -> None:
 
 
 def progress(stream: Stream, path: str, options: Options) -> Progress:
-    """Return what a run would find, without a change to anything."""
+    """Return what a run would find, and change nothing."""
     directory = Directory(path, options.writer)
     directory.manifest = directory.read()
     return begin_of(stream, directory, options, look=True).facts()
@@ -92,7 +92,7 @@ def progress(stream: Stream, path: str, options: Options) -> Progress:
 def _items(
     passing: Pass, make: TableMaker, writing: _Writing, options: Options
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield what is written, in order: a method of `_Writing` with its arguments."""
+    """Yield what to write, in order, as methods of `_Writing` with their arguments."""
     if writing.begin.cut is not None:
         yield writing.write_cut, *writing.begin.cut
     rows, total, closed = 0, writing.rows, 0
@@ -121,7 +121,7 @@ def _items(
 
 
 def _stem(path: str) -> str:
-    """Return what the name of a part says of the file of the source that it is of."""
+    """Return the name of a source's file as the end of a part's name."""
     name = path.rpartition(".")[0] or path
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name)
     return f"-{plain[-100:].strip('-.')}"
@@ -144,7 +144,7 @@ class _Writing:
         self.file: _Open | None = None
         leaving = [one for one in begin.leaving if directory.is_whole(one)]
         self._free = {one.name for one in leaving}
-        """Names of parts that new ones replace."""
+        """The names of parts that new parts replace."""
         self.committed, self.commit_took = time.monotonic(), 0.0
         self.kept, self.keep_took = time.monotonic(), 0.0
         self.closed = 0
@@ -162,7 +162,7 @@ class _Writing:
         self.rows += table.num_rows
 
     def write_cut(self, part: Part, rows: int) -> None:
-        """Write the first rows of a part to a new one."""
+        """Copy the first rows of a part to a new part."""
         place = self.directory.store.place(f"{self.directory.path}/{part.name}")
         with pq.ParquetFile(place) as file:
             for group in range(file.num_row_groups):
@@ -174,7 +174,7 @@ class _Writing:
         self.close()
 
     def close(self, schema: pa.Schema | None = None, stem: str = "") -> None:
-        """End the open part; with a schema, there is one though it may have no rows."""
+        """End the open part; if there is none and a schema is given, write a part without rows."""
         if self.file is None:
             if schema is None:
                 return
@@ -186,19 +186,19 @@ class _Writing:
         self.closed += 1
 
     def should_keep(self) -> bool:
-        """Return whether the state behind this file is kept."""
+        """Return whether to write a checkpoint after this file."""
         waited = time.monotonic() - self.kept
         return self.options.checkpoints > 0 and waited >= KEEP_SHARE * self.keep_took
 
     def keep(self, state: State) -> None:
-        """Keep the state behind a file, so that rows behind it can be computed again."""
+        """Write the state after a file as a checkpoint, so that a later run can compute the rows after it again."""
         began = time.monotonic()
         self.checkpoints.append(self.directory.write_state(state, self.rows, self.schema))
         self._thin_out()
         self.kept, self.keep_took = time.monotonic(), time.monotonic() - began
 
     def _thin_out(self) -> None:
-        """Leave states out while they take too many bytes: those between near ones, and old ones first."""
+        """Drop checkpoints while there are too many: first those with near neighbours, and old ones."""
         found = self.checkpoints
         while len(found) > MOST_CHECKPOINTS or (
             len(found) > 1 and sum(one.size for one in found) > self.options.checkpoints
@@ -212,15 +212,14 @@ class _Writing:
             found.pop(min(range(len(gaps)), key=gaps.__getitem__))
 
     def should_commit(self) -> bool:
-        """Return whether what was written is committed now; rows that replace others are committed together."""
+        """Return whether to commit now; if rows replace others, all are committed together at the end."""
         waited = time.monotonic() - self.committed
-        has_ended = (
-            self.begin.state is not None and self.begin.state.ended
-        )  # rows behind are refused
+        # rows after the end are refused, so that nothing may be committed before the pass has found none
+        has_ended = self.begin.state is not None and self.begin.state.ended
         return not (self.begin.redo or has_ended) and waited >= COMMIT_SHARE * self.commit_took
 
     def commit(self, state: State) -> None:
-        """Commit the parts that are whole, and the state behind them."""
+        """Commit the parts that have ended, and the state after them."""
         began = time.monotonic()
         kept = self.directory.write_state(state, self.rows, self.schema)
         if state.part < 0 and self.options.checkpoints and not state.ended and state.fragments:
@@ -250,7 +249,7 @@ class _Writing:
         self.commit_took = self.committed - began
 
     def end(self, state: State) -> None:
-        """Commit all, unless nothing is new; without rows, there is a part without rows, which readers find."""
+        """Commit what is new; if there are no rows at all, write a part without rows for readers."""
         self.close(None if self.parts else self.schema)
         before = self.begin.state
         same = before is not None and _counts(before) == _counts(state)
@@ -262,7 +261,7 @@ class _Writing:
             self.commit(state)
 
     def abandon(self) -> None:
-        """Close the open part; its file is removed with all that nothing names."""
+        """Close the open part; `Directory.locked` removes its file."""
         if self.file is not None:
             self.file.abandon()
 
@@ -285,13 +284,11 @@ class _Open:
         self.rows += table.num_rows
 
     def end(self) -> None:
-        """Make it whole."""
+        """Finish its file."""
         self.writer.close()
         if hasattr(self._file, "close"):
             self._file.close()
 
     def abandon(self) -> None:
-        with suppress(
-            OSError, pa.ArrowException
-        ):  # the error that is raised says that the disk is full
-            self.writer.close()
+        with suppress(OSError, pa.ArrowException):
+            self.writer.close()  # fails again if the disk is full, which another error already says

@@ -1,4 +1,4 @@
-"""From where a run of a directory that goes on begins: all that is checked before anything is changed."""
+"""Where a run of a directory begins: all checks that come before any change."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from .directory import Directory, digest_of_state
 from .manifest import Kept, Manifest, Part
 
 Stream = Any
-"""A `Stream`, whose methods call this module."""
+"""A `Stream`; its methods call this module."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a user says of how a directory is written."""
+    """A user's options for a directory."""
 
     rows_per_file: int
     by_source: bool
     """Whether there is one part for each file of the source."""
     checkpoints: int
-    """Bytes that states behind files may take."""
+    """The number of bytes that checkpoints may take."""
     exported: str | None
-    """Where else the state is written."""
+    """A second place where the state is written."""
     writer: dict[str, Any]
 
 
 @dataclass()
 class Begin:
-    """From where a run goes on."""
+    """The point from which a run goes on."""
 
     state: State | None
-    """None for the beginning."""
+    """The state to go on from; None to begin anew."""
     start: Start
-    """Where the source begins, and how it differs."""
+    """Where the source begins, and how its files differ."""
     parts: tuple[Part, ...] = ()
-    """Those that stay."""
+    """The parts that stay."""
     leaving: tuple[Part, ...] = ()
     checkpoints: tuple[Kept, ...] = ()
     cut: tuple[Part, int] | None = None
-    """A part of which only so many rows stay."""
+    """A part, and the number of its first rows that stay."""
     exported: str | None = None
-    """The digest of the state that lies elsewhere now."""
+    """The digest of the exported state."""
     base: str | None = None
     schema: pa.Schema | None = None
     redo: bool = False
@@ -60,12 +60,12 @@ class Begin:
 
     @property
     def difference(self) -> Exception | None:
-        """The error of what cannot go on."""
+        """The error that forbids the run; None if it can go on."""
         return self.error or (None if self.redo else self.start.comparison.error)
 
     @property
     def again(self) -> tuple[Fragment, ...]:
-        """The files that were read, in part or whole, and whose rows are computed again."""
+        """The files that were read, wholly or in part, and are read again."""
         known = 0 if self.state is None else len(self.state.fragments)
         in_part = self.start.rest[:1] if self.start.behind else ()
         return (*self.start.seen, *in_part)[known:]
@@ -86,7 +86,7 @@ class Begin:
 
 
 def begin_of(stream: Stream, directory: Directory, options: Options, look: bool = False) -> Begin:
-    """Check a directory, the state that lies elsewhere, the query and the source; return from where a run goes on."""
+    """Check a directory, the exported state, the query and the source; return where a run goes on."""
     source, manifest = stream._source, directory.manifest
     _check_places(stream, directory, options)
     found = None if options.exported is None else read_if_there(options.exported)
@@ -125,7 +125,7 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
     start = source.start(state)
     at = start.first
     if manifest.state is not last and at is None:
-        at = len(state.fragments)  # parts behind that state are written again
+        at = len(state.fragments)  # parts after that state are written again
     damaged = directory.damaged(manifest)
     begin = Begin(
         state,
@@ -151,7 +151,7 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
     elif source.state is not None and at is not None and at < len(source.state.fragments) and redo:
         begin.error = ChangedSourceError(
             f"file {start.seen[at].path!r} was read by the state that stream() was given, and is not as it was: make "
-            f"that state anew, and the directory behind it",
+            f"that state anew, and then the directory",
             start.seen[at].path,
         )
     elif redo and not (at is None and damaged is None and of_sides is None):
@@ -164,7 +164,7 @@ def begin_of(stream: Stream, directory: Directory, options: Options, look: bool 
 
 
 def _check_places(stream: Stream, directory: Directory, options: Options) -> None:
-    """Raise a ValueError for what would be written to where something else is read or written."""
+    """Raise a ValueError if the directory or the exported state lies where other files are read or written."""
     files, exported = stream._source.files, options.exported
     if files is not None:
         for place, what in ((directory.given, "part-0.parquet"), (exported, "")):
@@ -188,14 +188,14 @@ def _check_places(stream: Stream, directory: Directory, options: Options) -> Non
 
 
 def _gone(begin: Begin) -> ChangedSourceError | None:
-    """Return the error of a file that is gone, and whose rows would have to be computed again."""
+    """Return the error for a removed file that would have to be read again; None if there is none."""
     archived = begin.start.comparison.archived
     gone = [one.path for one in begin.again if one.path in archived]
     return error_of_gone(gone[0]) if gone else None
 
 
 def _gone_of_sides(stream: Stream, known: State, then: State | None) -> ChangedSourceError | None:
-    """Return the same of the other sides of as-of merges."""
+    """Return the same error for files of the right sides of as-of merges."""
     passing, before = Pass([stream], known), Pass([stream], then)
     for step, seen, again in zip(passing.steps, passing.seen, before.seen, strict=True):
         gone = step.gone(seen, again)
@@ -221,7 +221,7 @@ def _go_back(
     at: int | None,
     damaged: int | None,
 ) -> None:
-    """Go back to the last state before the first file that differs, and before the first part that is damaged."""
+    """Go back to the last state before the first file that differs and before the first damaged part."""
     most = len(manifest.fragments) if at is None else at
     bounds = [0]
     for part in manifest.parts:
@@ -242,9 +242,9 @@ def _go_back(
     whole = sum(stop <= rows for stop in bounds[1:])
     files = kept[-1].fragments if kept else 0
     while whole > files and not manifest.parts[whole - 1].rows:
-        whole -= 1  # the part of a file without rows, which is read again
+        whole -= 1  # the part of a file without rows that is read again
     if damaged is not None:
-        whole = min(whole, damaged)  # it may have no rows
+        whole = min(whole, damaged)  # a damaged part may have no rows
     begin.parts, begin.leaving = manifest.parts[:whole], manifest.parts[whole:]
     if rows > bounds[whole]:
         begin.cut = manifest.parts[whole], rows - bounds[whole]

@@ -1,7 +1,7 @@
-"""Answers of streams in tables of Iceberg, by transactions of rows and of a property that names the state behind them.
+"""Streams written to Iceberg tables, in transactions of rows and of a property that names the state after them.
 
-A transaction is refused if any other one came between. Then it is made anew, unless that other one was of the same
-writer.
+A transaction is refused if any other one was committed meanwhile. Then it is repeated, unless the same writer committed
+the other one.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ..sources.iceberg import checked_table
 from .commits import NAME, Target, in_microseconds
 
 ATTEMPTS = 20
-"""How often a transaction is made behind those of others."""
+"""How often a transaction is tried if others commit meanwhile."""
 
 _RETRIES = {"commit.retry.num-retries": "0"}
-"""Of a copy of the table's properties: pyiceberg would repeat a transaction behind one of the same writer."""
+"""A property for a copy of the table: pyiceberg itself would retry even after a transaction of the same writer."""
 
 
 class IcebergTarget(Target):
-    """A table of Iceberg.
+    """An Iceberg table.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class IcebergTarget(Target):
             except Exception as error:
                 self.table.refresh()
                 if self.table.properties.get(self.property) == value:
-                    break  # it is there, though the catalog did not say so
+                    break  # it was committed despite the error
                 self._check_own()
                 if not isinstance(error, CommitFailedException) or attempt == ATTEMPTS - 1:
                     raise
@@ -83,7 +83,7 @@ class IcebergTarget(Target):
 
     def _clean(self) -> None:
         for version in self._old:
-            with suppress(OSError):  # a store may not let it
+            with suppress(OSError):  # a store may not allow it
                 self.table.io.delete(f"{self.where}/{self.place(version)}")
 
     def _commit(self, transaction: Any) -> None:
@@ -103,7 +103,7 @@ class IcebergTarget(Target):
 
 
 def _decoded(rows: pa.Table) -> pa.Table:
-    """Return rows with categories as their values."""
+    """Return rows with the values of categories instead of codes."""
     fields = [
         field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
         for field in rows.schema

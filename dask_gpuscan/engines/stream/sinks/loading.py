@@ -1,4 +1,4 @@
-"""Where states are read from: files, directories that go on, and tables."""
+"""Reads states from files, directories and tables."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .manifest import FOLDER
 def load_state(place: Any, *, name: str | None = None) -> State:
     """Read a state that `State.save`, `Stream.to_parquet`, `Stream.to_delta` or `Stream.to_iceberg` has written.
 
-    Files of others may be read, as nothing in them is run.
+    Files of unknown origin are safe to read, as nothing in them is run.
 
     Parameters
     ----------
     place : path, URL or table
-        Of a file, of a directory that `to_parquet` has written with ``state=``, or of a table.
+        A file, a directory that `to_parquet` has written with ``state=``, or a table.
     name : str, optional
-        Of the writer of a table, as in `Stream.to_delta`.
+        The name of the writer of a table, as in `Stream.to_delta`.
 
     Returns
     -------
@@ -36,12 +36,12 @@ def load_state(place: Any, *, name: str | None = None) -> State:
     Raises
     ------
     ValueError
-        For what holds no state, was changed or cut off, or is of another version. It names the file.
+        If the file, which is named, holds no state, was changed or cut off, or is of another version.
 
     See Also
     --------
     stream : Goes on from a state.
-    State.to_pandas : What was answered last, for each key.
+    State.to_pandas : The last answers in a state.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""The manifest of a directory that goes on: its parts, the state that they end with, and the files that that has seen.
+"""The manifest of a directory: its parts, the state after their rows, and the files of the source that were read.
 
-Nothing but the manifest says what a directory holds: it is replaced in one step once all that it names is on disk.
-Parts get their names after that, so that a run which finds some without moves them first (`Directory.finish`).
+Only the manifest says what a directory holds: it is replaced in one step when all files that it names are on disk.
+Parts get their final names after that; a run that finds parts without them moves them first (`Directory.finish`).
 
-Files of ours lie in a folder that readers of Parquet pass over. Some do not (polars), so that each is a file of Parquet
-of the schema of the parts without rows, which holds what is ours between its first bytes and its footer.
+Our own files lie in a folder that most readers of Parquet skip. Polars does not: so each is a Parquet file without
+rows, in the schema of the parts, and our bytes lie between its first bytes and its footer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ....kernels.late_dataclass import dataclass
 from ..sources.fragments import Fragment, columns_of_fragments, fragments_of_columns
 
 FOLDER = "_gpuscan"
-"""The folder in a directory that is ours."""
+"""The folder of our own files in a directory."""
 
 NAME = "manifest.parquet"
 
@@ -34,7 +34,7 @@ MAGIC = b"PAR1"
 
 @dataclass(frozen=True)
 class Part:
-    """A file of Parquet in a directory."""
+    """A Parquet file with rows."""
 
     name: str
     rows: int
@@ -42,7 +42,7 @@ class Part:
     modified: int
     digest: str
     staged: str = ""
-    """Its name until it is moved to its place, which may have happened."""
+    """Its name before it is moved to its place; it may have been moved already."""
 
 
 @dataclass(frozen=True)
@@ -52,43 +52,43 @@ class Kept:
     name: str
     size: int
     fragments: int
-    """How many files it has seen whole."""
+    """The number of files that were read to their ends."""
     rows: int
-    """How many rows of answers lie before it."""
+    """The number of rows that were written before it."""
 
 
 @dataclass(frozen=True)
 class Exported:
-    """The state that was written to a place of the user's."""
+    """The state that was written to a path of the user."""
 
     digest: str
     before: str | None = None
-    """That of what was there before, which may be there still."""
+    """The digest of the previous state, which may still be there."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a directory holds."""
+    """The contents of a directory."""
 
     state: Kept
     parts: tuple[Part, ...] = ()
     leaving: tuple[Part, ...] = ()
-    """Parts that were replaced, and may be there still."""
+    """Parts that were replaced, and may still be there."""
     checkpoints: tuple[Kept, ...] = ()
-    """States behind some of the files that were seen, oldest first."""
+    """States after some of the files that were read, oldest first."""
     fragments: tuple[Fragment, ...] = ()
     part: int = -1
-    """As that of `State`."""
+    """As `State.part`."""
     root: str = ""
     exported: Exported | None = None
     base: str | None = None
     """The digest of the state that the source began with."""
     schema: pa.Schema = field(default=pa.schema([]), compare=False)
-    """Of the tables that are written to parts; a writer may change it."""
+    """The schema of the tables that are written to parts; `ParquetWriter` may store another one."""
 
     @property
     def rows(self) -> int:
-        """How many rows the parts have."""
+        """The number of rows of all parts."""
         return sum(one.rows for one in self.parts)
 
     def content(self) -> bytes:
@@ -111,12 +111,12 @@ class Manifest:
 
 
 def manifest_of(content: bytes, path: str) -> Manifest:
-    """Return what `Manifest.content` has written; `path` is for messages.
+    """Return the manifest of the bytes of `Manifest.content`; `path` is for messages.
 
     Raises
     ------
     ValueError
-        For anything else.
+        For other bytes.
     """
     digest, written = content[:64], content[64:]
     if hashlib.sha256(written).hexdigest().encode() != digest:
@@ -154,7 +154,7 @@ def _rows(columns: Sequence[Sequence[Any]], kind: Any) -> tuple[Any, ...]:
 
 
 def _checked(row: Sequence[Any], kind: Any) -> Sequence[Any]:
-    """Return values that are as the annotations of a class say; names lead to no other folder."""
+    """Return values that have the annotated types of a class; raises a ValueError for a path in another folder."""
     kinds = list(kind.__annotations__.values())
     if [type(one).__name__ for one in row] != kinds:
         raise ValueError(f"a {kind.__name__} of it has other values")
@@ -168,7 +168,7 @@ def _checked(row: Sequence[Any], kind: Any) -> Sequence[Any]:
 
 
 def without_rows(content: bytes, schema: pa.Schema, options: dict[str, Any]) -> bytes:
-    """Return a file of Parquet that has no rows, and holds some bytes that readers do not see."""
+    """Return a Parquet file without rows that holds bytes that readers do not see."""
     sink = pa.BufferOutputStream()
     pq.ParquetWriter(sink, schema, **options).close()
     footer: bytes = sink.getvalue().to_pybytes()[len(MAGIC) :]
@@ -176,7 +176,7 @@ def without_rows(content: bytes, schema: pa.Schema, options: dict[str, Any]) -> 
 
 
 def held(found: bytes, path: str) -> bytes:
-    """Return the bytes that a file without rows holds; raises a ValueError for any other file."""
+    """Return the bytes in a file of `without_rows`; raises a ValueError for any other file."""
     length = int.from_bytes(found[-8:-4], "little") + 8
     if found[:4] != MAGIC or found[-4:] != MAGIC or length + 20 > len(found):
         raise ValueError(f"{path} was cut off, or is no file of a directory that goes on")
@@ -187,5 +187,5 @@ def held(found: bytes, path: str) -> bytes:
 
 
 def _digest(footer: bytes) -> bytes:
-    """Return by what a footer is known again, in 16 bytes; what is held has a digest of its own."""
+    """Return a digest of a footer in 16 bytes; the held bytes have their own digest."""
     return hashlib.blake2b(footer, digest_size=8).hexdigest().encode()

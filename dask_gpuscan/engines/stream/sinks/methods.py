@@ -1,4 +1,4 @@
-"""Methods of streams that hand their rows on: to Arrow, polars, Parquet, and tables of Delta Lake and Iceberg."""
+"""Methods of streams that write rows: to Arrow, polars, Parquet, and tables of Delta Lake and Iceberg."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .directory_start import Options
 from .iceberg_sink import IcebergTarget
 
 Found: TypeAlias = Progress | Any
-"""With ``dry_run``, a Progress, else None, which checkers do not ask about."""
+"""A Progress with ``dry_run``, else None; as Any, so that type checkers do not ask for a check."""
 
 
 class WriteMethods:
-    """The part of `Stream` that writes."""
+    """The methods of `Stream` that write rows."""
 
     _source: Source
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """Return the batches as a stream of Arrow: what pyarrow, polars and DuckDB read."""
+        """Return the batches as an Arrow stream, which pyarrow, polars and DuckDB read."""
         return reader(self).__arrow_c_stream__(requested_schema)
 
     def to_polars(self) -> Any:
-        """Return the rows as a ``LazyFrame`` of polars, which reads the stream when it is collected.
+        """Return the rows as a polars ``LazyFrame``, which reads the stream when it is collected.
 
         Examples
         --------
@@ -55,29 +55,29 @@ class WriteMethods:
         dry_run: bool = False,
         **options: Any,
     ) -> Found:
-        """Write the rows to a file of Parquet; or to a directory, from which another run goes on.
+        """Write the rows to a Parquet file, or to a directory to which later runs add rows.
 
         Parameters
         ----------
         path : path
-            Of the file, which is there once it is whole; with `state`, of the directory, which may be a URL of
-            ``memory://``.
+            The path of a file, which appears when it is complete; with `state`, the path of a directory or a
+            ``memory://`` URL.
         state : True or path, optional
-            True writes a directory that holds its state: a run goes on behind the rows that the one before has seen,
-            whether that ended or was killed. A path, or a URL, is where the state is written besides.
+            True writes a directory with its state: the next run goes on after the rows that this run has read, even if
+            this run is killed. A path or URL does the same, and also writes the state to that place.
         files : "source", optional
-            Write one file for each file of the source, with its name behind a number. By default, files end after
-            so many rows.
+            Write one file for each file of the source; its name is a number and the name of the source's file. By
+            default, files end after `rows_per_file` rows.
         rows_per_file : int
-            Rows after which a file of the directory is closed; it ends with a batch. With `state` it may end
-            earlier, behind a file of the source.
+            The number of rows after which a file of the directory ends, at the end of a batch. With `state` it may end
+            earlier, after a file of the source.
         checkpoints : int or str
-            How many bytes the states behind files of the source may take, which are kept so that ``changed="redo"``
-            goes back to one of them; 0 keeps none.
+            How many bytes the states after files of the source may take. ``changed="redo"`` goes back to one of them; 0
+            keeps none.
         dry_run : bool, default False
-            Write nothing, and return what a run would find; with `state`.
+            Write nothing, and return what a run would find; only with `state`.
         **options
-            Of `pyarrow.parquet.ParquetWriter`.
+            Options of `pyarrow.parquet.ParquetWriter`.
 
         Returns
         -------
@@ -87,17 +87,17 @@ class WriteMethods:
         Raises
         ------
         ChangedSourceError
-            If files of the source are not as they were when they were read; see `stream`.
+            If files of the source have changed since they were read; see `stream`.
         RuntimeError
             If another run writes to the directory.
         ValueError
-            For a directory of other columns, operations or options; for one whose files are not those that a run has
-            written; for a state that is not that of the directory; and for a URL of a store that cannot replace files
-            in one step. In each case nothing is changed.
+            If the directory is of other columns, operations or options; if its files were changed, or other programs
+            have written them; if `state` is the path of another directory's state; and if the store of a URL cannot
+            replace files in one step. In each case nothing is changed.
 
         See Also
         --------
-        to_delta : A table whose commits hold rows and state, on any store.
+        to_delta : The same for a table, on any store.
 
         Examples
         --------
@@ -150,33 +150,34 @@ class WriteMethods:
         dry_run: bool = False,
         **options: Any,
     ) -> Found:
-        """Write the rows to a table of Delta Lake, with a state in each transaction from which another run goes on.
+        """Write the rows to a Delta Lake table; each transaction holds a state, from which the next run goes on.
 
-        A run that finds a state goes on behind the rows that it has seen, whether the run before ended or was killed
-        at any moment: no row is written twice or lost. The source must begin with the rows that it had then. Of two
-        writers of one name at once, one wins each transaction, and the other raises an error. Writers of other names,
-        and other applications, may write to the table at the same time.
+        A run goes on after the rows that the state in the table has seen, even if the last run was killed: no row is
+        written twice or lost. The source must still begin with these rows. If two writers of one name write at the same
+        time, one of them wins each transaction, and the other raises an error. Writers with other names, and other
+        applications, may write to the table at the same time.
 
         Parameters
         ----------
         table : path, URL or DeltaTable
-            It is made if it is not there. Rows keep their order in its files, and this package reads files in the
-            order of transactions; most readers do not promise it. In a table with partitions, rows of each keep theirs
-            from deltalake 1.6.6 on.
+            The table is created if it does not exist. Rows keep their order in its files, and this package reads files
+            in the order of transactions; most other readers do not promise it. Rows of each partition of a table keep
+            their order from deltalake 1.6.6 on.
         state : bool, default True
             Whether to go on from the table's state. If False, all rows are appended in one transaction.
         name : str, optional
-            Of this writer, by which its transactions and states are found; default ``"dask_gpuscan"``. Streams of
-            different rows that write to one table need different ones.
+            The name of this writer, which identifies its transactions and states; default ``"dask_gpuscan"``. Streams
+            of different rows that write to one table need different names.
         rows_per_commit : int
-            Rows after which a transaction is committed, which ends with a batch. Memory holds them until then.
+            The number of rows after which a transaction is committed, at the end of a batch. Memory holds them until
+            then.
         begin_anew : bool, default False
-            Whether to read the source from its beginning. The first transaction replaces all rows of the table. So
-            does a run of a source with ``changed="redo"`` whose files are not as they were.
+            Whether to read the source from its beginning. The first transaction then replaces all rows of the table, as
+            it does if the source has ``changed="redo"`` and its files have changed.
         dry_run : bool, default False
             Write nothing, and return what a run would find.
         **options
-            Of `deltalake.write_deltalake`, such as ``partition_by`` and ``storage_options``.
+            Options of `deltalake.write_deltalake`, such as ``partition_by`` and ``storage_options``.
 
         Returns
         -------
@@ -186,23 +187,23 @@ class WriteMethods:
         Raises
         ------
         ChangedSourceError
-            If files of the source are not as they were when they were read; see `stream`.
+            If files of the source have changed since they were read; see `stream`.
         ImportError
             If deltalake is not installed.
         RuntimeError
-            If another writer of the same name has written meanwhile: rows of this transaction were not written.
+            If another writer of the same name has written meanwhile: the rows of this transaction were not written.
         ValueError
-            For a table of other columns, a state that is lost or damaged, and one of other columns or operations.
+            If the table has other columns; if its state is lost, damaged, or of other columns or operations.
 
         See Also
         --------
-        to_parquet : The same for files of Parquet in a directory.
+        to_parquet : The same for Parquet files in a directory.
 
         Notes
         -----
-        The transaction identifier of Delta Lake is the name, with a version that grows. States are files in the folder
-        ``_gpuscan`` of the table, the last two of each name. A table that was restored to an older version has fewer
-        rows than its state has seen: write to it with ``begin_anew=True``.
+        The identifier of a Delta Lake transaction is the name with a version that grows. The folder ``_gpuscan`` of the
+        table holds the last two states of each name. A table that was restored to an older version has fewer rows than
+        its state has seen: write to it with ``begin_anew=True``.
 
         Examples
         --------
@@ -231,12 +232,12 @@ class WriteMethods:
         begin_anew: bool = False,
         dry_run: bool = False,
     ) -> Found:
-        """Write the rows to a table of Iceberg, with a state in each transaction from which another run goes on.
+        """Write the rows to an Iceberg table; each transaction holds a state, from which the next run goes on.
 
         Parameters
         ----------
         table : Table
-            Of `pyiceberg`: it must be there, with the columns of the stream.
+            A table of `pyiceberg` with the columns of the stream.
         state, name, rows_per_commit, begin_anew, dry_run
             As for `to_delta`.
 
@@ -250,9 +251,9 @@ class WriteMethods:
         ChangedSourceError
             As for `to_delta`.
         RuntimeError
-            If another writer of the same name has written meanwhile: rows of this transaction were not written.
+            If another writer of the same name has written meanwhile: the rows of this transaction were not written.
         TypeError
-            For what is no table of `pyiceberg`.
+            If `table` is not a table of `pyiceberg`.
         ValueError
             As for `to_delta`.
 
@@ -262,9 +263,9 @@ class WriteMethods:
 
         Notes
         -----
-        The property ``dask_gpuscan.`` with the name of the writer behind it names the last two states, which are files
-        in the folder ``_gpuscan`` of the table. It changes with the rows, in one transaction of the catalog, and stays
-        when snapshots expire. A table that was rolled back has fewer rows than its state has seen: write to it with
+        A property of the table, ``dask_gpuscan.`` and the name of the writer, names the last two states, which are
+        files in the folder ``_gpuscan`` of the table. It changes with the rows in one transaction, and stays when
+        snapshots expire. A table that was rolled back has fewer rows than its state has seen: write to it with
         ``begin_anew=True``.
 
         Examples
@@ -291,7 +292,7 @@ class WriteMethods:
 
 
 def _bytes(checkpoints: Any) -> int:
-    """Return how many bytes checkpoints may take."""
+    """Return the number of bytes that checkpoints may take."""
     with importing:
         from dask.utils import parse_bytes
 

@@ -1,7 +1,6 @@
-"""Where a directory that goes on is written: files that can be replaced in one step, and locked.
+"""Stores of directories: their files can be locked, and replaced in one step.
 
-Every change that a sink makes to a directory is one call of a method here, so that tests can let a process end, or a
-disk be full, at each of them.
+Each change to a directory is one call of a method here, so that tests can end a process, or fill the disk, at each one.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ Facts = tuple[int, int]
 
 
 MOST_TRIES = 1000
-"""How often a folder or a lock is made again that another run removes."""
+"""How often a folder or a lock is made again if another run removes it."""
 
 
 class LocalStore:
-    """Folders of this machine, by their paths."""
+    """Local files and folders, by their paths."""
 
     def names(self, folder: str) -> list[str]:
-        """Return the names in a folder; none if there is no folder."""
+        """Return the names in a folder; an empty list if there is no folder."""
         try:
             return sorted(os.listdir(folder))
         except FileNotFoundError:
@@ -58,17 +57,17 @@ class LocalStore:
             return file.read()
 
     def place(self, path: str) -> Any:
-        """Return what pyarrow reads a file from."""
+        """Return the path or object from which pyarrow reads a file."""
         return path
 
     def new(self, path: str) -> Any:
-        """Return what pyarrow writes a new file to; it is private until it is moved."""
+        """Create a new file, and return the path or object to which pyarrow writes it."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
         os.close(os.open(path, flags, 0o666))
         return path
 
     def put(self, path: str, content: bytes) -> None:
-        """Write a new file, which only its user may read."""
+        """Write a new file that only its user may read."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
         with open(os.open(path, flags, 0o600), "wb") as file:
             file.write(content)
@@ -83,16 +82,16 @@ class LocalStore:
         sync_folder(Path(folder))
 
     def move(self, path: str, to: str) -> None:
-        """Give a file another name, in the place of a file that has it, in one step."""
+        """Rename a file in one step, and replace a file that has the new name."""
         os.replace(path, to)
 
     def remove(self, path: str) -> None:
-        """Remove a file that may be there."""
+        """Remove a file if it exists."""
         with suppress(FileNotFoundError):
             os.unlink(path)
 
     def make_folder(self, folder: str) -> None:
-        """Make a folder, and those that it is in, also while another run removes them."""
+        """Make a folder and its parents, even while another run removes them."""
         for left in reversed(range(MOST_TRIES)):
             try:
                 return os.makedirs(folder, exist_ok=True)
@@ -101,7 +100,7 @@ class LocalStore:
                     raise
 
     def remove_folder(self, folder: str) -> None:
-        """Remove a folder if nothing is in it."""
+        """Remove a folder if it is empty."""
         with suppress(OSError):
             os.rmdir(folder)
 
@@ -111,9 +110,9 @@ class LocalStore:
 
     @contextmanager
     def locked(self, path: str) -> Iterator[None]:
-        """Hold a lock, which ends with its process; raises a BlockingIOError if another process, or thread, has it."""
+        """Hold a lock, which ends with its process; raises a BlockingIOError if another process or thread has it."""
         for left in reversed(range(MOST_TRIES)):
-            self.make_folder(os.path.dirname(path))  # the run that had it may have removed it
+            self.make_folder(os.path.dirname(path))  # an earlier run may have removed the folder
             try:
                 handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
             except FileNotFoundError:
@@ -127,14 +126,14 @@ class LocalStore:
                         yield
                         return
                 finally:
-                    _unlock(handle)  # a process that was forked meanwhile has the file open, too
+                    _unlock(handle)  # not only closed, as a forked process may have it open
             finally:
                 os.close(handle)
         raise BlockingIOError(errno.EWOULDBLOCK, "the file is locked")
 
 
 def _is_there(handle: int, path: str) -> bool:
-    """Return whether an open file has this path still: the one that had its lock may have removed it."""
+    """Return whether an open file still has this path: the run that had its lock may have removed it."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(handle))
     except FileNotFoundError:
@@ -172,7 +171,7 @@ def _unlock(handle: int) -> None:
 
 
 class MemoryStore(LocalStore):
-    """Files in the memory of this process, as fsspec has them."""
+    """Files in the memory file system of fsspec."""
 
     _locked: ClassVar[dict[str, object]] = {}
 
@@ -240,12 +239,12 @@ class MemoryStore(LocalStore):
 
 
 def store_of(path: str) -> tuple[LocalStore, str]:
-    """Return the store that a directory is in, and its path there.
+    """Return the store of a directory, and the path in it.
 
     Raises
     ------
     ValueError
-        For a URL of a file system that cannot replace files in one step.
+        If the file system of a URL cannot replace files in one step.
     """
     if not is_url(path):
         return LocalStore(), os.path.realpath(os.path.expanduser(path))
@@ -260,18 +259,18 @@ def store_of(path: str) -> tuple[LocalStore, str]:
 
 
 def token() -> str:
-    """Return a part of a name that nobody can foresee."""
+    """Return a random part of a name."""
     return secrets.token_hex(8)
 
 
 def owner() -> str:
-    """Return a name that says which process this is, and since when it writes."""
+    """Return a file name with this process, its machine and the present time."""
     host = "".join(c if c.isalnum() else "-" for c in socket.gethostname())[:60]
     return f"owner-{os.getpid()}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{host}"
 
 
 def told_owner(name: str) -> str:
-    """Return what `owner` says, for a message.
+    """Return a name of `owner` as a text for a message.
 
     Examples
     --------

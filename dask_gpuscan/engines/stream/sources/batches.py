@@ -1,4 +1,4 @@
-"""Where batches come from: iterables, files, and whatever speaks Arrow."""
+"""The batches of a user's source: an iterable, files, or an object with an Arrow interface."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .listing import listing_of
 
 
 def _read_again(source: Any) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of what speaks Arrow whenever it is asked, or of a dataset."""
+    """Yield the batches of a dataset, or of an object with an Arrow interface that can be read repeatedly."""
     if hasattr(type(source), "scanner"):
         return _of_reader(source.scanner().to_reader())
     return _of_reader(pa.RecordBatchReader.from_stream(source))
@@ -32,12 +32,12 @@ def _of_reader(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
 
 
 def _of_lazy_frame(lazy: Any) -> Iterator[Any]:
-    """Yield the batches of a LazyFrame of polars in the order of its rows."""
+    """Yield the batches of a polars LazyFrame in the order of its rows."""
     return _at_least_one(lazy.collect_batches(maintain_order=True), lambda: lazy.head(0).collect())
 
 
 def _at_least_one(batches: Iterable[Any], no_rows: Callable[[], Any]) -> Iterator[Any]:
-    """Yield batches, or one without rows."""
+    """Yield batches, or one without rows if there are none."""
     batch = None
     for batch in batches:
         yield batch
@@ -47,7 +47,7 @@ def _at_least_one(batches: Iterable[Any], no_rows: Callable[[], Any]) -> Iterato
 
 @dataclass(frozen=True)
 class Again:
-    """Batches that can be asked for again, by calling a function."""
+    """Batches that can be read repeatedly, by calling a function."""
 
     read: Callable[[Any], Iterator[Any]]
     source: Any
@@ -75,16 +75,16 @@ class Partitions:
 
 
 def batches_of(source: Any, order: Any, schema: pa.Schema | None, rules: Rules) -> Iterable[Any]:
-    """Return the batches of a source, in order; `order`, `schema` and `rules` are of files.
+    """Return the batches of a source, in order; `order`, `schema` and `rules` are for files.
 
     Raises
     ------
     TypeError
-        For what has no batches.
+        If a source has no batches.
     ValueError
-        For options of files where there are none.
+        If options for files are given for another source.
     FileNotFoundError
-        For a path, or a pattern, without files.
+        If a path or a pattern has no files.
     """
     found = listed_files(source, order, schema, rules)
     if found is None and (listing := listing_of(source, order, schema is not None)) is not None:
@@ -96,8 +96,8 @@ def batches_of(source: Any, order: Any, schema: pa.Schema | None, rules: Rules) 
             f"order, schema, changed, removed and late are for sources of files, found {shown(source)}"
         )
     is_one = is_frame(source) or isinstance(source, (pa.Array, pa.ChunkedArray))
-    is_scalar = pd.api.types.is_scalar(source)  # as NaT is, which pandas defines, too
-    reads_chunks = hasattr(type(source), "__next__")  # as `read_csv(chunksize=)` does
+    is_scalar = pd.api.types.is_scalar(source)  # such as NaT, a class of pandas
+    reads_chunks = hasattr(type(source), "__next__")  # such as `read_csv(chunksize=)`
     if is_one and not is_scalar and not reads_chunks:
         return [source]
     if hasattr(type(source), "gpuscan") and hasattr(type(source), "to_delayed"):  # of Dask

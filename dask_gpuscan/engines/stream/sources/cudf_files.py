@@ -1,4 +1,4 @@
-"""Files that are read to a GPU, if Dask's configuration asks for it."""
+"""Files that are read to a GPU if Dask's configuration says so."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .fragments import Fragment
 from .listing import Listing, opened
 
 ROWS_ON_GPU = 1 << 22
-"""Rows that are read to a GPU at once, at least, so that many rows share what a call takes on the host."""
+"""The smallest number of rows of a batch, if the file has as many: a call costs time on the host however few it has."""
 
 
 class CudfFiles(Files):
-    """Files whose batches are frames of cuDF, in the order of the files."""
+    """Files that are read as frames of cuDF, in order."""
 
     @property
     def no_rows(self) -> Any:
@@ -32,7 +32,7 @@ class CudfFiles(Files):
 
     @property
     def _are_read_by_cudf(self) -> bool:
-        """Whether files of Parquet are read without Arrow."""
+        """Whether cuDF itself reads Parquet files."""
         return not (self.schema or self._partitions.names or self.listing.filesystem)
 
     def _none(self, columns: Sequence[str] | None) -> Any:
@@ -61,7 +61,7 @@ class CudfFiles(Files):
 
 
 def files(listing: Listing, **options: Any) -> Files:
-    """Return files to be read by the library that Dask's configuration names as ``dataframe.backend``."""
+    """Return files that are read by the library in Dask's option ``dataframe.backend``."""
     with importing:
         from dask import config
 

@@ -1,7 +1,7 @@
-"""Tables of Delta Lake as sources: their data files, in the order in which commits have added rows.
+"""Delta Lake tables as sources: their data files, in the order in which commits have added rows.
 
-The package `deltalake` says which files a version has. When they were added stands in the log only: a commit is a file
-of JSON there, until it is cleaned up behind a checkpoint.
+The package `deltalake` lists the files of a version. Only the log says when they were added: it has a JSON file for
+each commit, which may be removed after a checkpoint.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ....kernels.late_dataclass import dataclass
 from .table_files import DataFile, Rewrite, TableFiles
 
 OLDEST = (1, 5, 1)
-"""Of `deltalake`: those of before 1.1 do not see transactions of others, and those of before 1.5.1 mix rows."""
+"""The oldest version of `deltalake`: before 1.1 it ignores transactions of others, and before 1.5.1 it mixes rows."""
 
 LOG = "_delta_log"
 
@@ -32,11 +32,11 @@ _READ = {
     *("timestampNtz", "columnMapping", "deletionVectors", "v2Checkpoint", "vacuumProtocolCheck"),
     *("typeWidening", "typeWidening-preview"),
 }
-"""Features of tables that are understood, or looked into."""
+"""Features of tables that are supported, or checked further."""
 
 
 def deltalake() -> Any:
-    """Return the package; raises an ImportError that says how to install it."""
+    """Return the package `deltalake`; raises an ImportError that says how to install it."""
     try:
         with importing:
             import deltalake as found
@@ -54,7 +54,7 @@ def deltalake() -> Any:
 
 
 def is_delta(source: Any) -> bool:
-    """Return whether a source is a `DeltaTable`, or the local folder of one."""
+    """Return whether a source is a `DeltaTable` or the local folder of one."""
     if isinstance(source, (str, os.PathLike)):
         return os.path.isdir(os.path.join(source, LOG))
     kind = type(source)
@@ -64,7 +64,7 @@ def is_delta(source: Any) -> bool:
 def opened(
     table: Any, storage_options: dict[str, str] | None = None
 ) -> tuple[str, dict[str, str] | None]:
-    """Return the place of a table, given by itself or by its path, and how its store is opened."""
+    """Return the path of a table and the options of its store, given the table or its path."""
     if isinstance(table, (str, os.PathLike)):
         path = os.fspath(table)
         return path if "://" in path else os.path.abspath(path), storage_options
@@ -76,7 +76,7 @@ def opened(
 
 
 def store(uri: str, storage_options: dict[str, str] | None) -> fs.FileSystem:
-    """Return the file system whose root is the folder of a table."""
+    """Return the file system with the folder of a table as its root."""
     if "://" not in uri:
         return fs.SubTreeFileSystem(uri, fs.LocalFileSystem())
     if uri.startswith("file:"):
@@ -93,7 +93,7 @@ def store(uri: str, storage_options: dict[str, str] | None) -> fs.FileSystem:
 
 
 class _OfBytes:
-    """A file of deltalake, which takes bytes where pyarrow gives buffers."""
+    """A file of deltalake, to which pyarrow writes buffers and deltalake wants bytes."""
 
     def __init__(self, file: Any) -> None:
         self.file, self.closed = file, False
@@ -110,23 +110,23 @@ class _OfBytes:
 
 
 def delta_files(table: Any) -> TableFiles:
-    """Return the data files of a table of Delta Lake, in the order in which commits have added their rows.
+    """Return the data files of a Delta Lake table, in the order in which commits have added their rows.
 
-    Files that were rewritten without a change (by OPTIMIZE) stand where the first of those before stood. Files whose
-    commit the log does not have any more come first, in the order of their times.
+    Files that a commit has rewritten without changing rows (OPTIMIZE) take the place of the first of the old files.
+    Files that were added by a commit that is no longer in the log come first, in the order of their times.
 
     Parameters
     ----------
     table : DeltaTable or path
-        A `DeltaTable` is read at the version that it has.
+        A `DeltaTable` is read at its own version.
 
     Raises
     ------
     ImportError
-        If deltalake is not installed, or too old.
+        If deltalake is not installed or too old.
     ValueError
-        For tables with deletion vectors, columns under other names, or files elsewhere, which a reader of Parquet
-        would read wrongly.
+        If the table has deletion vectors, renamed columns, or files in other folders: a reader of Parquet would return
+        wrong rows.
     """
     package = deltalake()
     if isinstance(table, (str, os.PathLike)):
@@ -163,7 +163,7 @@ def _has_deletions(table: Any) -> bool:
 
 
 def _live(table: Any) -> Iterator[DataFile]:
-    """Yield the files of a version, without their places."""
+    """Yield the files of a version, without their positions."""
     actions = pa.table(table.get_add_actions(flatten=False))
     columns = ["path", "size_bytes", "modification_time", "num_records"]
     rows = actions.select(columns).to_pylist()
@@ -201,7 +201,7 @@ class _Commit:
 
 
 class _History:
-    """Which commit has added a file, as far as the log says."""
+    """The commits that have added files, as far as they are in the log."""
 
     def __init__(self, filesystem: fs.FileSystem, version: int) -> None:
         self.added: dict[str, DataFile] = {}
@@ -210,7 +210,7 @@ class _History:
             for number, action in enumerate(commit.added):
                 file = _file_of(action)
                 placed = replace(file, version=commit.version, place=(commit.version, number))
-                if self.added.setdefault(file.path, placed) is not placed:  # restored, where it was
+                if self.added.setdefault(file.path, placed) is not placed:  # restored in its place
                     self.rewrites = [one for one in self.rewrites if not one.has(file.path)]
             if commit.is_rewrite:
                 self._rewrite(commit)
@@ -229,7 +229,7 @@ class _History:
             self.rewrites.append(Rewrite(tuple(old), tuple(new)))
 
     def placed(self, file: DataFile) -> DataFile:
-        """Return a file with its place: before all others if the log does not have its commit any more."""
+        """Return a file with its position: before all others if its commit is no longer in the log."""
         known = self.added.get(file.path)
         if known is None:
             return replace(file, place=(-1, file.modified))
@@ -249,7 +249,7 @@ def _file_of(action: dict[str, Any]) -> DataFile:
 
 
 def _commits(filesystem: fs.FileSystem, version: int) -> Iterator[_Commit]:
-    """Yield the commits of the log, as far as it has them, up to a version."""
+    """Yield the commits that the log still has, up to a version."""
     found = filesystem.get_file_info(fs.FileSelector(LOG))
     names = sorted(one.path.rpartition("/")[2] for one in found)
     commits = [name for name in names if re.fullmatch(r"\d{20}\.json", name)]

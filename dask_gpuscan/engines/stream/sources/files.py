@@ -1,6 +1,6 @@
-"""Files of Parquet and of Arrow IPC, read batch by batch, in order, behind those that were seen.
+"""Parquet and Arrow IPC files, read in order and batch by batch, after the files that were read before.
 
-Each batch comes with the place behind it: how far which file was read. A file that is written to meanwhile is an error.
+Each batch comes with its `Place`: how far the source is read with it. A file that changes while it is read is an error.
 """
 
 from __future__ import annotations
@@ -29,46 +29,45 @@ from .fragments import (
 from .listing import Listing, Values, hive_values, now, opened, partition_schema
 
 MANY_FILES, FEW_ROWS, JOINED_ROWS = 100, 1 << 14, 1 << 16
-"""Of more files than these, those of few rows are read with the ones behind them, as one batch of so many rows: a batch
-costs what calls cost however short it is.
+"""If a source has more than `MANY_FILES` files, those with less than `FEW_ROWS` rows are joined to batches of
+`JOINED_ROWS`, as each batch costs the time of some calls.
 
-2,000 files of 30 rows, running totals of groups, two cores that others use, too: a batch for each file 6.1 s, joined
-0.5 s."""
+Running totals of groups, 2,000 files of 30 rows, two shared cores: 6.1 s with a batch for each file, 0.5 s joined."""
 
 IPC_STREAM = b"\xff\xff\xff\xff"
-"""With which each message begins in Arrow's streaming format."""
+"""The first bytes of each message in Arrow's streaming format."""
 
 Pieces = Iterator[tuple[int, Callable[[], Any], bool]]
-"""The number of rows of each batch, what reads it, and whether it is the last one."""
+"""For each batch: its number of rows, a function that reads it, and whether it is the last one."""
 
 
 class Place(NamedTuple):
     """How far a source was read."""
 
     fragment: Fragment
-    """The last file of which something was read."""
+    """The last file that was read, wholly or in part."""
     rows: int
-    """How many of its rows were."""
+    """The number of its rows that were read."""
     is_whole: bool
-    """Whether these are all."""
+    """Whether these are all of its rows."""
     before: tuple[Fragment, ...] = ()
-    """Files ahead of it whose rows are in the same batch, all of them."""
+    """The earlier files that the same batch holds, each with all its rows."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """Files whose batches are record batches of Arrow, in the order of the listing.
+    """Files that are read as Arrow record batches, in the order of a listing.
 
     Parameters
     ----------
     listing : Listing
-        Has the files that are there, in order: `fragments`, and where they are: `filesystem` and `root`.
+        Lists the present files in order, with their file system and root.
     schema : pyarrow.Schema, optional
-        Of the batches, to which those of all files are cast; by default that of the first file, and all must have it.
+        The schema to which all batches are cast; by default all files must have the schema of the first one.
     rules : Rules
-        What is done where files differ from those that a state has seen.
+        What to do if files differ from those that a state has read.
     values_of : callable
-        Returns the keys and values that the path of a file stands for.
+        Returns the keys and values in the path of a file.
     """
 
     listing: Listing
@@ -78,12 +77,12 @@ class Files:
 
     @cached_property
     def _first(self) -> list[Fragment]:
-        """The files that were there when the source was opened."""
+        """The files when the source was opened."""
         return self.listing.fragments()
 
     @cached_property
     def _partitions(self) -> pa.Schema:
-        """The columns that paths stand for."""
+        """The columns in the paths of the files."""
         found = partition_schema([self.values_of(one.path) for one in self._first])
         if self.schema is None:
             return found
@@ -112,13 +111,13 @@ class Files:
                 return reader.schema
 
     def size(self) -> Size:
-        """Return the number of all rows, and of the bytes of the files."""
+        """Return the number of rows and of bytes of all files."""
         files = self._first
         rows = sum(one.rows if one.rows >= 0 else self.rows_of(one) for one in files)
         return Size(rows, sum(one.size for one in files))
 
     def rows_of(self, fragment: Fragment) -> int:
-        """Return how many rows a file has."""
+        """Return the number of rows of a file."""
         with self._named(fragment), opened(fragment, self.listing.filesystem) as file:
             if is_parquet(file, fragment.path):
                 return int(pq.read_metadata(file).num_rows)
@@ -128,7 +127,7 @@ class Files:
     def compare(
         self, known: Sequence[Fragment], in_midst: bool = False, again: Collection[str] = ()
     ) -> Comparison:
-        """Return how the files that are there now differ from those that were seen; see `fragments.compare`."""
+        """Return how the present files differ from those that were read; see `fragments.compare`."""
 
         def digest(fragment: Fragment) -> str:
             with opened(fragment, self.listing.filesystem) as file:
@@ -148,21 +147,22 @@ class Files:
         columns: Sequence[str] | None = None,
         join: bool = True,
     ) -> Iterator[tuple[Any, Place]]:
-        """Yield the batches of some files, of some columns, with the place behind each.
+        """Yield the batches of files, each with its place.
 
         Parameters
         ----------
         fragments : sequence of Fragment
         behind : int
-            How many rows of the first one are left out.
+            The number of rows of the first file to skip.
         columns : sequence of str, optional
+            The columns to read; by default all.
         join : bool, default True
-            Whether short files are joined if there are many.
+            Whether short files are joined if there are many files.
 
         Raises
         ------
         ChangedSourceError
-            For a file that is written to while it is read.
+            If a file changes while it is read.
         """
         found = self._each(fragments, behind, columns)
         return _joined(found) if join and len(fragments) > MANY_FILES else found
@@ -177,7 +177,7 @@ class Files:
 
     @contextmanager
     def _named(self, fragment: Fragment) -> Iterator[None]:
-        """Let the error of a file that cannot be read, or that is written to meanwhile, name it."""
+        """Name the file in errors, if it cannot be read or changes while it is read."""
         try:
             yield
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -211,7 +211,7 @@ class Files:
                 batch = self._none(columns)
             after = now(before, filesystem)
             is_as_it_was = after and (after.size, after.modified) == (before.size, before.modified)
-            if is_as_it_was and fragment.changed == FRESH:  # its times do not say
+            if is_as_it_was and fragment.changed == FRESH:  # its times cannot show a change
                 is_as_it_was = digest_of(file.read_at, before.size) == fragment.digest
             if behind > rows or not is_as_it_was:
                 raise _moved(fragment)
@@ -221,7 +221,7 @@ class Files:
         return no_rows(self._chosen(columns))
 
     def _chosen(self, columns: Sequence[str] | None) -> pa.Schema:
-        """Return the schema of some columns."""
+        """Return the schema of the columns, or of all."""
         if columns is None:
             return self._schema
         return pa.schema([self._schema.field(name) for name in columns])
@@ -251,7 +251,7 @@ class Files:
                 )
 
     def _of_names(self, names: Sequence[str], columns: Sequence[str] | None) -> list[str]:
-        """Return which columns of a file are read."""
+        """Return the names of the columns of a file to read."""
         wanted = names if self.schema is None else self.schema.names
         keys = self._partitions.names
         return [
@@ -261,7 +261,7 @@ class Files:
     def _finisher(
         self, fragment: Fragment, columns: Sequence[str] | None
     ) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
-        """Return what makes batches of the schema of those of a file."""
+        """Return a function that casts the batches of a file to the schema of the source."""
         values, schema = self.values_of(fragment.path), self._chosen(columns)
         if self.schema is None:
             _check_partitions(fragment, values, self._partitions)
@@ -280,7 +280,7 @@ def _then(read: Callable[[], Any], finish: Callable[[Any], Any]) -> Callable[[],
 def _finished(
     batch: pa.RecordBatch, schema: pa.Schema, values: Values, strict: bool, path: str
 ) -> pa.RecordBatch:
-    """Return a batch of a file in a schema, with the columns that its path stands for."""
+    """Return a batch of a file in a schema, with the columns in its path."""
     for name, text in values.items():
         if name in schema.names:
             column = pa.array([text], pa.string())
@@ -301,7 +301,7 @@ def _finished(
 
 
 def _joined(found: Iterator[tuple[Any, Place]]) -> Iterator[tuple[Any, Place]]:
-    """Yield batches, those of short files joined."""
+    """Yield batches, and join those of short files."""
     waiting, rows = list[tuple[Any, Place]](), 0
     for batch, place in found:
         is_short = _is_short(batch, place)
@@ -321,7 +321,7 @@ def _joined(found: Iterator[tuple[Any, Place]]) -> Iterator[tuple[Any, Place]]:
 
 
 def _is_short(batch: Any, place: Place) -> bool:
-    """Return whether a batch is all of a short file, and can be joined with others."""
+    """Return whether a batch is a whole short file and can be joined with others."""
     if not (isinstance(batch, pa.RecordBatch) and place.is_whole and batch.num_rows < FEW_ROWS):
         return False
     is_all = batch.num_rows == place.rows
@@ -329,7 +329,7 @@ def _is_short(batch: Any, place: Place) -> bool:
 
 
 def _one(waiting: Sequence[tuple[Any, Place]]) -> tuple[Any, Place]:
-    """Return several batches as one."""
+    """Join batches."""
     *before, (batch, place) = waiting
     if before:
         whole = pa.Table.from_batches([one for one, _ in waiting]).combine_chunks().to_batches()
@@ -354,7 +354,7 @@ def _moved(fragment: Fragment) -> ChangedSourceError:
 
 
 def is_parquet(file: pa.NativeFile, path: str) -> bool:
-    """Return whether a file is one of Parquet; raises a ValueError for one that is not of Arrow IPC either."""
+    """Return True for a Parquet file and False for an Arrow IPC file; raises a ValueError for any other file."""
     head = file.read_at(min(6, file.size()), 0)
     if head[:4] == IPC_STREAM:
         raise ValueError(
@@ -370,10 +370,10 @@ def _row_group(file: pq.ParquetFile, number: int, columns: Sequence[str] | None)
     table = file.read_row_group(number, columns=columns)
     batches = table.combine_chunks().to_batches()
     found = batches[0] if batches else no_rows(table.schema)
-    # pyarrow takes a name for a path, too: "a.b" is a field of the struct "a"
+    # pyarrow reads "a.b" as a field of the struct "a" as well, and returns both columns
     return found if columns is None else found.select(columns)
 
 
 def no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch of a schema without rows."""
+    """Return an empty batch of a schema."""
     return pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in schema.types], schema=schema)

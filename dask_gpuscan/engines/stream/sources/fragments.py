@@ -1,7 +1,7 @@
-"""Which files a stream has seen: the identity of each, and how files that are there now differ from those.
+"""The identities of the files that a stream has read, and their comparison with the present files.
 
-A file is a *fragment* of its source. States keep the fragments that were read, in their order, so that a stream goes on
-by what a file is, and not by how many rows came before. This module knows neither states nor how files are read.
+A file is a *fragment* of its source. States keep the fragments that were read, in order, so that a stream goes on after
+these files, and not after a number of rows. This module knows neither states nor how files are read.
 """
 
 from __future__ import annotations
@@ -17,46 +17,46 @@ from ....kernels.late_dataclass import dataclass
 from ....kernels.messages import shown
 
 ENDS = 1 << 15
-"""Bytes at either end of a file that its digest is of; the footer of Parquet is always among them."""
+"""The number of bytes at each end of a file that are digested; the footer of a Parquet file is always digested, too."""
 
 RACY = 2 * 10**9
-"""Nanoseconds for which the time of a change may stay the same though more is written."""
+"""How long a file's time of change may stay the same although more is written, in nanoseconds."""
 
 FRESH = -1
-"""Stands for the time of a change of files that may have been written to within one tick of a clock."""
+"""The time of change of a file that may be written again within the same clock tick."""
 
 LOGGED = -2
-"""Stands for the time of a change of files that a log has listed: these are never written again."""
+"""The time of change of a file in the log of a table: such files are never written again."""
 
 
 class Fragment(NamedTuple):
-    """A file of a source, and by what it is known again."""
+    """A file of a source, with its identity."""
 
     path: str
-    """Relative to the root of the source, with ``/`` between folders; of a list of files, as it was given."""
+    """The path relative to the root of the source, with ``/`` between folders; in a list of files, as it was given."""
     size: int
     modified: int
-    """When it was last written, in nanoseconds since 1970."""
+    """The time of the last write, in nanoseconds since 1970."""
     changed: int = 0
-    """When anything of it, such as its time of writing, was last set; 0 where the file system does not say."""
+    """The time of the last change of contents or metadata; 0 if the file system does not say."""
     rows: int = -1
-    """How many rows it has; -1 if that is not known, as it was not read."""
+    """The number of rows; -1 if the file was not read."""
     digest: str = ""
-    """Of the bytes at both ends; empty if it was not read."""
+    """The digest of the bytes at both ends; empty if the file was not read."""
     place: str = ""
-    """Where it is: no part of its identity."""
+    """The path in the file system; no part of the identity."""
 
     def told(self) -> str:
-        """Return its identity for messages."""
+        """Return the identity as a text for a message."""
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(self.modified / 1e9))
         rows = f"{self.rows:,} rows, " if self.rows >= 0 else ""
         return f"{rows}{self.size:,} bytes, written {when} UTC"
 
 
 def columns_of_fragments(fragments: Sequence[Fragment]) -> list[list[Any]]:
-    """Return the identities of files as a list for each part of one, which JSON can hold.
+    """Return the identities of files as a list for each field, which JSON can hold.
 
-    Times are written as what they differ from the one before, or from each other, which takes fewer digits.
+    Times are written as differences to the time before, or between both times of a file, which takes fewer digits.
     """
     if not fragments:
         return []
@@ -67,11 +67,11 @@ def columns_of_fragments(fragments: Sequence[Fragment]) -> list[list[Any]]:
 
 
 _NEVER = 1 << 62
-"""Stands for what no two times differ by."""
+"""An offset larger than the difference of any two times; it marks files without a time of change."""
 
 
 def fragments_of_columns(columns: Sequence[Sequence[Any]]) -> tuple[Fragment, ...]:
-    """Return the files whose identities `columns_of_fragments` has written; raises a ValueError for anything else."""
+    """Return the files in lists of `columns_of_fragments`; raises a ValueError for anything else."""
     kinds = (str, int, int, int, int, str)
     if not columns:
         return ()
@@ -89,17 +89,17 @@ def fragments_of_columns(columns: Sequence[Sequence[Any]]) -> tuple[Fragment, ..
 
 
 class ChangedSourceError(ValueError):
-    """Files that a state has seen are not there as they were: nothing was read or written.
+    """Files that a state has read were changed or removed, or new ones come before them: nothing was read or written.
 
     Parameters
     ----------
     message : str
     path : str
-        Of the first file that differs.
+        The path of the first file that differs.
 
     See Also
     --------
-    stream : Says what to do: its arguments ``changed``, ``removed`` and ``late``.
+    stream : The arguments ``changed``, ``removed`` and ``late`` say what to do.
 
     Examples
     --------
@@ -125,14 +125,14 @@ class ChangedSourceError(ValueError):
 
 
 def digest_of(read: Callable[[int, int], bytes], size: int) -> str:
-    """Return the digest of the ends of a file.
+    """Return the digest of both ends of a file.
 
     Parameters
     ----------
     read : callable
-        Returns so many bytes of the file from an offset on.
+        Returns a number of bytes of the file from an offset on.
     size : int
-        Of the file, in bytes.
+        The size of the file in bytes.
     """
     head = read(min(size, ENDS), 0)
     length = min(size - len(head), ENDS)
@@ -145,9 +145,9 @@ def digest_of(read: Callable[[int, int], bytes], size: int) -> str:
 
 
 def is_same(known: Fragment, found: Fragment, digest: Callable[[Fragment], str]) -> bool:
-    """Return whether a file is what it was; `digest` reads it if its times do not say.
+    """Return whether a file is unchanged; `digest` reads it if its times are not enough.
 
-    A file that was written again with the bytes that it had is the same if it is so small that the digest is of all.
+    A file that was written again with the same bytes is unchanged if it is so small that the digest covers all of it.
     """
     if known.size != found.size:
         return False
@@ -161,25 +161,25 @@ def is_same(known: Fragment, found: Fragment, digest: Callable[[Fragment], str])
 
 
 def settled(fragment: Fragment) -> Fragment:
-    """Return a fragment that was just looked into, to be so again if it may be written to within one tick."""
+    """Mark a fragment as `FRESH` if it may be written again within the same clock tick, so that its digest counts."""
     last = max(fragment.modified, fragment.changed)
     is_fresh = fragment.changed != LOGGED and time.time_ns() - last < RACY
     return fragment._replace(changed=FRESH) if is_fresh else fragment
 
 
-# --- what to do where files differ -------------------------------------------------------------------
+# --- what to do if files differ ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a stream that goes on does where files differ from those that were seen."""
+    """What to do if files differ from those that were read."""
 
     changed: str = "error"
-    """"error", "redo" from the first file that differs, or "keep" what was seen of a file that is another one now."""
+    """"error", "redo" from the first file that differs, or "keep" the rows that were read from changed files."""
     removed: str | None = None
-    """"keep" what was seen of files that are gone, ahead of all that are there; None: as `changed` says."""
+    """"keep" the rows that were read from removed files before all present files; None: as `changed` says."""
     late: str | None = None
-    """"append" new files that sort before some that were seen behind those; None: as `changed` says."""
+    """"append" new files that sort before files that were read, after these; None: as `changed` says."""
 
     def __post_init__(self) -> None:
         known = {
@@ -198,21 +198,21 @@ class Rules:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a run would find: the paths of files, in the order in which they are read.
+    """The files that a run would find: their paths, in the order in which they are read.
 
     Attributes
     ----------
     seen : list of str
-        Files that were read by earlier runs, and are as they were.
+        Files that earlier runs have read, and that have not changed.
     new : list of str
         Files that would be read for the first time.
     changed, removed, late : list of str
-        Files that were read and are other ones now, that were read and are gone, and new ones that sort before a file
-        that was read.
+        Files that were read and have changed, files that were read and were removed, and new files that sort before a
+        file that was read.
     again : list of str
-        Files that would be read once more, by ``changed="redo"``.
+        Files that would be read again, with ``changed="redo"``.
     error : str or None
-        Why the run would be refused.
+        Why the run would be refused; None if it would not.
 
     See Also
     --------
@@ -239,21 +239,21 @@ class Progress:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How the files of a source differ from those that were seen.
+    """How the present files of a source differ from those that were read.
 
     Parameters
     ----------
     known : sequence of Fragment
-        Those that were seen, as they are now where they are kept.
+        The files that were read, with their present identities.
     rest : sequence of Fragment
-        Those that follow if no file differs, in order.
+        The files to read next if no file differs, in order.
     first : int or None
-        Position of the first of the known ones that is not as it was, or has another one before it.
+        The position of the first file that was read and has changed, was removed, or has a new file before it.
     error : ChangedSourceError or None
-        What differs there.
+        The error for that file.
     facts : Progress
     archived : sequence of str
-        Files that are gone, ahead of all that are still there, as where old ones are archived.
+        The removed files before all that are still there, such as old files that were archived.
     """
 
     known: tuple[Fragment, ...] = ()
@@ -272,10 +272,10 @@ def compare(
     in_midst: bool = False,
     again: Collection[str] = (),
 ) -> Comparison:
-    """Return how files that are there differ from those that were seen; both are in the order in which they are read.
+    """Return how the present files (`found`) differ from those that were read (`known`); both are in reading order.
 
-    `in_midst` says that the last one was read in part: what is left of it must be what it was. The files of `again`
-    were read behind those that were seen, and are read again.
+    `in_midst` says that the last known file was read in part, so that it must not have changed. The files of `again`
+    were read after the known files, and are read again.
     """
     there = {one.path: one for one in found}
     names = {one.path for one in known}
@@ -325,7 +325,7 @@ def _first_difference(
     keeps: Sequence[str],
     rules: Rules,
 ) -> tuple[int | None, ChangedSourceError | None]:
-    """Return the position of the first known file that is not next in an order, and what differs."""
+    """Return the position of the first known file that is not the next in order or has changed, and its error."""
     place = 0
     for i, one in enumerate(known):
         if one.path in removed:
@@ -345,7 +345,7 @@ _WAY_OUT = 'changed="redo" goes back to the rows before it and computes what fol
 
 
 def _is_written_anew(one: Fragment, new: Iterable[Fragment]) -> bool:
-    """Return whether there are new files in the folder of one that is gone, as where a day is written again."""
+    """Return whether the folder of a removed file has new files, such as if the folder of a day is written again."""
     folder = one.path.rpartition("/")[0]
     return bool(folder) and any(now.path.rpartition("/")[0] == folder for now in new)
 
@@ -390,7 +390,7 @@ def _out_of_order(one: Fragment, now: Fragment, was_read: bool) -> str:
 
 
 def error_of_gone(path: str) -> ChangedSourceError:
-    """Return the error of a file that is gone, and whose rows would have to be computed again."""
+    """Return the error for a removed file that would have to be read again."""
     return ChangedSourceError(
         f"file {path!r} of the source is not there, and its rows would have to be computed again, as something before "
         f'them differs. Put it back; or leave removed="keep" out, to go on without its rows',

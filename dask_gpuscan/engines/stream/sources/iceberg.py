@@ -1,4 +1,4 @@
-"""Tables of Iceberg as sources: their data files, in the order in which commits have added rows."""
+"""Iceberg tables as sources: their data files, in the order in which commits have added rows."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def checked_table(table: Any) -> Any:
 
 
 def iceberg_files(table: Any) -> TableFiles:
-    """Return the data files of a table of Iceberg, in the order in which commits have added them.
+    """Return the data files of an Iceberg table, in the order in which commits have added them.
 
     Parameters
     ----------
     table : Table
-        Of `pyiceberg`, read as it was loaded.
+        A table of `pyiceberg`; it is read at the snapshot that it was loaded with.
 
     Raises
     ------
     ValueError
-        For tables without sequence numbers (version 1 of the format), with deleted rows, or whose columns had other
-        names, which a reader of Parquet would read wrongly.
+        If the table has no sequence numbers (version 1 of the format); if it has deleted rows or renamed columns: a
+        reader of Parquet would return wrong rows.
     """
     with importing:
         from pyiceberg.io.pyarrow import PyArrowFileIO
@@ -96,7 +96,7 @@ def _entries(table: Any, snapshot: Any) -> Iterator[DataFile]:
 
 
 def _values(table: Any, file: Any) -> dict[str, str | None]:
-    """Return the values of the columns by which a file is partitioned, as texts."""
+    """Return the values of a file's partition columns as texts."""
     with importing:
         from pyiceberg.transforms import IdentityTransform
 

@@ -1,4 +1,4 @@
-"""Files that something else lists: datasets of Arrow, and tables of Delta Lake and Iceberg, whose logs say which."""
+"""Files that others list: Arrow datasets, and the logs of Delta Lake and Iceberg tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .table_files import DataFile, TableFiles, behind_rewrites
 
 @dataclass(frozen=True)
 class ListedFiles(Listing):
-    """Files that something else has listed: of a table, those at one version."""
+    """Files that a dataset, or a table at one version, has listed."""
 
     known: tuple[Fragment, ...] = ()
     where: pafs.FileSystem | None = None
@@ -44,13 +44,13 @@ class ListedFiles(Listing):
     def compared(
         self, known: Sequence[Fragment], in_midst: bool
     ) -> tuple[Sequence[Fragment], list[Fragment]]:
-        """Return files that were seen as they are called now, and files to compare them with."""
+        """Return the files that were read, under their present names, and the files to compare them with."""
         if self.table is None:
             return known, self.fragments()
         names, found = behind_rewrites(self.table, [one.path for one in known], in_midst)
         there = sort(map(_fragment, found), self.order)
         by_path = {one.path: one for one in [*there, *known]}
-        gone = Fragment("", 0, 0, LOGGED)  # written by a rewrite, and removed behind it
+        gone = Fragment("", 0, 0, LOGGED)  # for files that one rewrite wrote and another removed
         return [by_path.get(name, gone._replace(path=name)) for name in names], there
 
 
@@ -59,9 +59,9 @@ def _fragment(file: DataFile) -> Fragment:
 
 
 def listed_files(source: Any, order: Any, schema: Any, rules: Any) -> Files | None:
-    """Return the files of a table at the version that it has, or of a dataset of Parquet or Arrow IPC.
+    """Return the files of a table at its version, or of a dataset of Parquet or Arrow IPC.
 
-    None for anything else, and for a dataset that is filtered.
+    Return None for anything else, and for a filtered dataset.
     """
     if is_delta(source) or _is_url_of_delta(source):
         table = delta_files(source)

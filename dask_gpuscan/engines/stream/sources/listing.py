@@ -1,4 +1,4 @@
-"""The files of a source, in order: those of patterns, folders and lists, on any file system."""
+"""Lists the files of paths, patterns, folders and lists in order, on any file system."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ..filesystems import as_path, filesystem_of, is_url
 from .fragments import LOGGED, Fragment
 
 SUFFIXES = (".parquet", ".parq", ".pq", ".arrow", ".feather", ".ipc")
-"""Of files that are read of a folder."""
+"""The suffixes of files that are read in a folder."""
 
 Order = str | Callable[[str], Any] | None
 
 
 def natural(path: str) -> tuple[Any, ...]:
-    """Return what paths are sorted by: numbers in them count as numbers, so that ``2`` comes before ``10``.
+    """Return a sort key for a path that compares numbers as numbers: ``2`` comes before ``10``.
 
     Examples
     --------
@@ -53,17 +53,17 @@ _NUMBERS = re.compile("([0-9]+)")
 
 @dataclass(frozen=True)
 class Listing:
-    """Files by what a user gave: a path, a pattern, a folder, or a list of these.
+    """The files of a path, a pattern, a folder, or a list of these.
 
     Parameters
     ----------
     given : tuple of str
     in_list : bool
-        Whether they were given as a list: then paths are known as they were given, and keep their order.
+        Whether the user gave a list: then files are identified by the paths in it, and keep their order.
     order : "name", "modified", callable or None
-        By which files are sorted; None for the order of a list, and of names else.
+        How files are sorted; None for the order of a list, or else by name.
     may_be_empty : bool, default False
-        Whether there may be no files, as the schema of the rows is known.
+        Whether there may be no files, as the schema is known without them.
     """
 
     given: tuple[str, ...]
@@ -73,7 +73,7 @@ class Listing:
 
     @property
     def root(self) -> str:
-        """The folder that paths are relative to; empty for a list."""
+        """The folder to which paths are relative; empty for a list."""
         if self.in_list:
             return ""
         (one,) = map(_Given, self.given)
@@ -81,7 +81,7 @@ class Listing:
 
     @cached_property
     def filesystem(self) -> pafs.FileSystem | None:
-        """Where files are; None for local ones."""
+        """The file system; None for local files."""
         if not any(map(is_url, self.given)):
             return None
         found = [filesystem_of(path)[0] for path in self.given]
@@ -92,18 +92,18 @@ class Listing:
     def compared(
         self, known: Sequence[Fragment], in_midst: bool
     ) -> tuple[Sequence[Fragment], list[Fragment]]:
-        """Return files that were seen, the last one in part if `in_midst`, and files to compare them with."""
+        """Return the files that were read, the last one in part if `in_midst`, and the files to compare them with."""
         return known, self.fragments()
 
     def fragments(self) -> list[Fragment]:
-        """Return the files that are there, in order.
+        """Return the present files, in order.
 
         Raises
         ------
         FileNotFoundError
-            For a path, a folder or a pattern without files.
+            If a path, a folder or a pattern has no files.
         """
-        found, _ = list[Fragment](), self.filesystem  # which refuses several
+        found, _ = list[Fragment](), self.filesystem  # raises an error for several file systems
         for one in map(_Given, self.given):
             some = sorted(one.files(), key=lambda each: natural(each.path))
             if not some and not self.may_be_empty:
@@ -120,12 +120,12 @@ class Listing:
         return sort(found, self.order)
 
     def reads(self, path: str) -> bool:
-        """Return whether a file is, or would be, one of the source."""
+        """Return whether a file belongs, or would belong, to the source."""
         return any(_Given(one).reads(path) for one in self.given)
 
 
 class _Given:
-    """One of the paths that a user gave, as it is now: a folder, a pattern, or else a file.
+    """One path of a user, as it is now: a folder, a pattern, or else a file.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class _Given:
         self.path = path if is_url(path) else path.replace(os.sep, "/")
         local: tuple[pafs.FileSystem | None, str] = None, self.path
         self.filesystem, self.inner = filesystem_of(path) if is_url(path) else local
-        """Where it is, None if local, and its path there."""
+        """The file system, None if it is local, and the path in it."""
         self.is_pattern = has_magic(path)
         if self.filesystem is None:
             self.is_folder = os.path.isdir(path)
@@ -145,14 +145,14 @@ class _Given:
             info = None if self.is_pattern else self.filesystem.get_file_info(self.inner)
             self.is_folder = info is not None and info.type == pafs.FileType.Directory
         self.root = self.path.rpartition("/")[0]
-        """The folder that its files are in, by which they are called."""
+        """The folder of its files, to which their names are relative."""
         if self.is_folder:
             self.root = self.path.rstrip("/") or "/"
         while self.is_pattern and has_magic(self.root):
             self.root = self.root.rpartition("/")[0]
 
     def reads(self, path: str) -> bool:
-        """Return whether a file is, or would be, one of these."""
+        """Return whether a file belongs, or would belong, to these."""
         if is_url(self.path) != is_url(path):
             return False
         root, place = self.root, path
@@ -167,12 +167,12 @@ class _Given:
         return has_magic(self.path) and matches(name) and not _is_ours(name)
 
     def files(self) -> Iterator[Fragment]:
-        """Yield the files that are there.
+        """Yield the present files.
 
         Raises
         ------
         FileNotFoundError
-            For a file that is not there.
+            If a path is of no file.
         """
         if not (self.is_folder or self.is_pattern):
             name = self.inner.rpartition("/")[2]
@@ -194,7 +194,7 @@ class _Given:
         for place in places:
             name = place[behind:].replace(os.sep, "/")
             one = now(Fragment(name, 0, 0, place=place), None)
-            if one is not None:  # not removed meanwhile
+            if one is not None:  # it was not removed meanwhile
                 yield one
 
     def _remote(self, filesystem: pafs.FileSystem) -> Iterator[Fragment]:
@@ -209,7 +209,7 @@ class _Given:
 
 
 def sort(found: Iterable[Fragment], order: Order) -> list[Fragment]:
-    """Return files in an order; without one, as they are."""
+    """Sort files; if `order` is None, keep their order."""
     if order is None:
         return list(found)
     keys: dict[str, Callable[[Fragment], Any]] = {
@@ -235,16 +235,16 @@ def _check_once(found: Sequence[Fragment]) -> None:
 
 
 def _walk(folder: str, above: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the files of a folder and the folders in it, but hidden ones and those whose name begins with ``_``.
+    """Yield the files in a folder and its subfolders, except names that begin with ``.`` or ``_``.
 
     Raises
     ------
     FileNotFoundError
-        For a link that leads nowhere.
+        If a link leads nowhere.
     """
     here = os.path.realpath(folder)
     if here in above:
-        return  # a link to a folder that this one is in
+        return  # a link to a parent folder
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith((".", "_")):
@@ -258,7 +258,7 @@ def _walk(folder: str, above: tuple[str, ...] = ()) -> Iterator[str]:
 
 
 def _is_ours(path: str) -> bool:
-    """Return whether a file is one that directories that go on keep for themselves."""
+    """Return whether a file is one of our own files in a directory or table."""
     return "_gpuscan" in path.replace(os.sep, "/").split("/")[:-1]
 
 
@@ -276,7 +276,7 @@ def _matches(pattern: str) -> Callable[[str], bool]:
 
 
 def stat_local(path: str) -> tuple[int, int, int] | None:
-    """Return the size of a file, when it was written and when it was changed; None if there is none."""
+    """Return the size of a file and its times of writing and of change; None if there is no file."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -287,10 +287,10 @@ def stat_local(path: str) -> tuple[int, int, int] | None:
 
 
 def _modified(info: pafs.FileInfo, filesystem: pafs.FileSystem) -> int:
-    """Return when a file was written; 0 if its file system does not say."""
+    """Return the time at which a file was written; 0 if its file system does not say."""
     if info.mtime_ns is not None:
         return int(info.mtime_ns)
-    handler = getattr(filesystem, "handler", None)  # of fsspec, which pyarrow asks for no times
+    handler = getattr(filesystem, "handler", None)  # pyarrow asks fsspec for no times
     try:
         return int(handler.fs.modified(info.path).timestamp() * 1e9)  # type: ignore[union-attr]
     except (AttributeError, LookupError, NotImplementedError, TypeError):
@@ -301,7 +301,7 @@ def _modified(info: pafs.FileInfo, filesystem: pafs.FileSystem) -> int:
 
 
 def now(fragment: Fragment, filesystem: pafs.FileSystem | None) -> Fragment | None:
-    """Return a fragment with the size and times that its file has now; None if it is gone."""
+    """Return a fragment with the present size and times of its file; None if the file was removed."""
     if filesystem is None:
         facts = stat_local(fragment.place)
         return facts and fragment._replace(size=facts[0], modified=facts[1], changed=facts[2])
@@ -313,13 +313,13 @@ def now(fragment: Fragment, filesystem: pafs.FileSystem | None) -> Fragment | No
 
 
 def opened(fragment: Fragment, filesystem: pafs.FileSystem | None) -> pa.NativeFile:
-    """Open the file of a fragment: it is not mapped into memory, as it may be cut off meanwhile."""
+    """Open the file of a fragment, not as a memory map, as another program may shorten the file."""
     if filesystem is None:
         return pa.OSFile(fragment.place)
     return filesystem.open_input_file(fragment.place)
 
 
-# --- what is given -----------------------------------------------------------------------------------
+# --- a user's source ---------------------------------------------------------------------------------
 
 
 def listing_of(source: Any, order: Any, may_be_empty: bool) -> Listing | None:
@@ -349,13 +349,13 @@ def _plain(path: str) -> str:
 # --- partitions --------------------------------------------------------------------------------------
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""The name of the folder of rows whose key is null."""
+"""The name of the folder for rows with a null key."""
 
 Values = dict[str, str | None]
 
 
 def hive_values(path: str) -> Values:
-    """Return the keys and values that the folders of a path name, as in ``day=2026-11-01/part-0.parquet``.
+    """Return the keys and values in the folders of a path, such as ``day=2026-11-01/part-0.parquet``.
 
     Examples
     --------
@@ -371,12 +371,12 @@ def hive_values(path: str) -> Values:
 
 
 def partition_schema(values: Sequence[Values]) -> pa.Schema:
-    """Return names and types of the columns that folders stand for: integers, dates, or texts.
+    """Return the names and types of the columns in the names of folders: integers, dates, or texts.
 
     Raises
     ------
     ValueError
-        If some paths name other keys.
+        If paths have different keys.
     """
     names = list(values[0]) if values else []
     for one in values:

@@ -1,4 +1,4 @@
-"""Rows of sources without files: those that were read are left out, and known again by the last ones."""
+"""Rows of sources without files: rows that were read are skipped, after a check of the last ones."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .fragments import ChangedSourceError
 
 Mark = tuple[int, str]
 NO_MARK: Mark = (0, "")
-"""Of rows by which nothing is known again."""
+"""The mark of a source that cannot be checked."""
 
 MARKED = 16
-"""Rows by which those ahead of them are known again, at most."""
+"""The largest number of last rows that are checked."""
 
 
 def mark_of(frames: Sequence[Any], count: int = MARKED) -> Mark:
-    """Return how many rows, the last ones of some frames, are known again by their digest, and the digest."""
+    """Return a number of last rows of some frames, and their digest."""
     rows = list[Any]()
     try:
         for frame in reversed(frames):
@@ -33,7 +33,7 @@ def mark_of(frames: Sequence[Any], count: int = MARKED) -> Mark:
             rows = [*to_arrow(preserve_index=False).to_pylist(), *rows]
             if len(rows) >= count:
                 break
-    # objects, names that are there twice, or times that Python has not
+    # objects, duplicate names, or times that Python does not have
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return NO_MARK
     plain = [[None if x != x else x for x in row.values()] for row in rows]
@@ -41,14 +41,14 @@ def mark_of(frames: Sequence[Any], count: int = MARKED) -> Mark:
 
 
 def rows_behind(frames: Iterable[Any], count: int, mark: Mark = NO_MARK) -> Iterator[Any]:
-    """Yield frames behind so many rows.
+    """Skip a number of rows, and yield the frames after them.
 
     Raises
     ------
     ChangedSourceError
-        If the rows ahead of these are not those that a mark is of.
+        If the skipped rows do not fit the mark.
     ValueError
-        If there are fewer.
+        If there are fewer rows.
     """
     ahead, rest = list[Any](), count
     for frame in frames:

@@ -1,4 +1,4 @@
-"""Sources: batches in order as frames of one schema, behind those that a state has seen."""
+"""Sources: batches in order as frames of one schema, after the rows of a state."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from .marks import NO_MARK, Mark, rows_behind
 
 @dataclass(frozen=True)
 class Format:
-    """How the batches of a source are read as frames, and what answers become."""
+    """How batches of a source are converted to frames, and answers to the source's library."""
 
     accepts: Callable[[Any], bool]
-    """Return whether a batch is of the source's kind."""
+    """Returns whether a batch has the type of the source's batches."""
     read: Callable[[Any], Any]
-    """Return a batch as a frame."""
+    """Converts a batch to a frame."""
     answer: Callable[[str, Any], Any]
-    """Return what a method, by its name, has answered as the source's library has it."""
+    """Converts the answer of a method, which is named, to the source's library."""
     methods: Callable[[Any], Any]
-    """Return methods whose answers are as the source's library has them."""
+    """Returns methods that answer in the source's library, given an accessor."""
     has_labels: bool = False
-    """Whether rows have labels; others are numbered."""
+    """Whether rows have labels; otherwise they are numbered."""
 
     def write(self, batch: Any) -> Any:
-        """Return a batch of an answer as the source's library has it."""
+        """Convert a batch of an answer to the source's library."""
         return self.answer("value", batch)
 
 
@@ -55,7 +55,7 @@ def _answered(method: str, found: Any) -> Any:
 
 
 FRAMES = Format(is_rows, _as_it_is, _answered, _as_it_is, has_labels=True)
-"""Of batches that are frames."""
+"""The format of batches that are frames."""
 
 
 @dataclass(frozen=True)
@@ -65,19 +65,19 @@ class Start:
     Parameters
     ----------
     label : int
-        Number of the first row that is read.
+        The number of the first row that is read.
     behind : int
-        How many rows are left out: of the first file, or of all.
+        The number of rows to skip: of the first file, or of all rows of a source without files.
     skipped : int
-        How many rows of the source lie ahead of the first one.
+        The number of rows of the source before the first one that is read.
     seen, rest : tuple of Fragment
-        Files that were read before, and those that are read now.
+        The files that were read before, and those to read now.
     comparison : Comparison
         How files differ from those that were read before.
     first : int, optional
-        Position, among those that were read before, of the first one that differs.
+        The position of the first file that was read before and differs.
     mark : tuple of int and str
-        What `mark_of` says of the rows that are left out, where there are no files.
+        For a source without files, the mark of the rows to skip; see `mark_of`.
     """
 
     label: int = 0
@@ -96,11 +96,11 @@ class Source:
     Parameters
     ----------
     batches : iterable
-        Of frames, or of tables. An iterator can be read once.
+        Frames or tables. An iterator can be read once.
     format_of : callable
-        Returns the format of the first batch.
+        Returns the format, given the first batch.
     state : State, optional
-        What operations had seen before the first batch.
+        The state of the operations before the first batch.
     ends : bool, default True
         Whether no rows follow the last batch.
     """
@@ -126,13 +126,13 @@ class Source:
                 raise ValueError(why) from None
             self._begun = _continued([first], found)
         self.format = format_of(first)
-        """How batches are read, and answers written."""
+        """How batches and answers are converted."""
         self._check_kind(0, first)
         frame = self.format.read(first)
         self.meta: Any = library_of(frame).no_rows(frame)
         """A frame without rows."""
         self.schema = schema_of(self.meta)
-        """Names and dtypes of the columns."""
+        """The names and dtypes of the columns."""
 
     def __getstate__(self) -> dict[str, Any]:
         can_be_iterator = not isinstance(self._batches, Files | Partitions)
@@ -140,16 +140,16 @@ class Source:
             raise TypeError(
                 "a stream of an iterator cannot be pickled, as it can be read once; give a list or files"
             )
-        return {**self.__dict__, "_begun": None}  # it is opened again
+        return {**self.__dict__, "_begun": None}  # batches are opened again
 
     def again(self) -> Source:
-        """Return the same batches, behind no state, to be read beside these."""
+        """Return a source of the same batches without a state, for reading both at the same time."""
         found = copy(self)
         found.state = found._begun = None
         return found
 
     def size(self) -> Size | None:
-        """Return how many rows there are, and how many bytes these take; None if that is not known before."""
+        """Return the number of rows and bytes; None if it is not known before reading."""
         batches = self._batches
         if isinstance(batches, Files):
             return batches.size()
@@ -159,26 +159,26 @@ class Source:
 
     @property
     def collection(self) -> Any:
-        """The Dask collection whose partitions are the batches; raises a TypeError if there is none."""
+        """The Dask collection that the batches are partitions of; raises a TypeError for any other source."""
         if not isinstance(self._batches, Partitions):
             raise TypeError("the source of the stream must be a Dask collection")
         return self._batches.collection
 
     @property
     def files(self) -> Files | None:
-        """The files that batches come from; None if they come from elsewhere."""
+        """The files of the batches; None for a source without files."""
         return self._batches if isinstance(self._batches, Files) else None
 
     @property
     def root(self) -> str:
-        """The folder of its files."""
+        """The folder of the files."""
         return self.files.listing.root if self.files else ""
 
     def start(self, state: State | None = None, again: Collection[str] = ()) -> Start:
-        """Return where a pass begins: behind what a state of this source has seen, or behind the source's own state.
+        """Return where a pass begins: after a state of this source, or after the source's own state.
 
-        A source of files none of which the source's own state has seen follows what that has seen. The files of
-        `again` were read behind what the state has seen, and are read again.
+        If the source's own state has read other files, all files of this source follow them. The files of `again` were
+        read after the state, and are read again.
         """
         base = self.state
         known, state = 0 if base is None else base.rows, base if state is None else state
@@ -203,32 +203,32 @@ class Source:
         return Start(rows, max(part, 0), skipped, kept, rest, comparison, first)
 
     def goes_on(self, state: State) -> bool:
-        """Return whether a state has seen some of the files of the source."""
+        """Return whether a state has read files of this source."""
         if self.files is None or not state.fragments:
             return False
         return not self._follows(state, self.files.compare(state.fragments))
 
     def _follows(self, base: State, comparison: Comparison) -> bool:
-        """Return whether files are others than those that the source's own state has seen."""
+        """Return whether the files of the source are all different from those that a state has read."""
         facts, known = comparison.facts, {one.path: one for one in base.fragments}
         if base.root == self.root:
             return known.keys().isdisjoint([*facts.seen, *facts.changed])
         seen = {one.path: one for one in comparison.known if one.path in facts.seen}
         both = [(known[path], one) for path, one in seen.items() if path in known]
-        # the folder was moved if one is the same; a file of another one may have the same name and bytes
+        # the folder was moved if a file is the same, also in its time: other folders may have files of equal bytes
         return all(before.modified != one.modified for before, one in both)
 
     def frames(
         self, start: Start, columns: Sequence[Any] | None = None, join: bool = True
     ) -> Iterator[tuple[Any, Place | None]]:
-        """Yield the batches as frames with the place behind each; of files, only some columns if these are given.
+        """Yield the batches as frames, each with its place; of files, only `columns` if they are given.
 
         Short files are joined, unless `join` is False.
 
         Raises
         ------
         ValueError
-            For a batch with other columns, naming it, and for fewer rows.
+            If a batch, which is named, has other columns, or if there are fewer rows than were read before.
         """
         meta = self.meta
         if self.files is not None:
@@ -244,7 +244,7 @@ class Source:
     def _read(
         self, batches: Iterable[tuple[Any, Place | None]], meta: Any, start: int
     ) -> Iterator[tuple[Any, Place | None]]:
-        """Yield batches as frames, which have the columns of `meta`; rows without labels are numbered from `start`."""
+        """Yield batches as frames with the columns of `meta`; rows without labels are numbered from `start`."""
         names, schema = names_of(meta) if meta.ndim == 2 else None, schema_of(meta)
         for number, (batch, place) in enumerate(batches):
             self._check_kind(number, batch)
@@ -271,7 +271,7 @@ class Source:
             )
 
     def _opened(self) -> Iterator[Any]:
-        """Return the batches: those of which the first was read when the source was opened, or once more."""
+        """Return an iterator over the batches: at first the one that was opened with the source, later a new one."""
         if self._begun is not None:
             begun, self._begun = self._begun, None
             return begun
@@ -284,6 +284,6 @@ class Source:
 
 
 def _continued(first: list[Any], others: Iterator[Any]) -> Iterator[Any]:
-    """Yield the one item of a list, which is not held after that, and others."""
+    """Yield the only item of a list, without keeping it in memory, and then the others."""
     yield first.pop()
     yield from others

@@ -1,4 +1,4 @@
-"""The data files of tables that keep a log of commits: Delta Lake and Iceberg. What a stream reads of one, in order."""
+"""The data files of Delta Lake and Iceberg tables, in the order in which a stream reads them."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ....kernels.late_dataclass import dataclass
 
 @dataclass(frozen=True)
 class DataFile:
-    """A data file of a table, as the log of the table has it.
+    """A data file of a table, as the table's log describes it.
 
     Parameters
     ----------
     path : str
-        Relative to the root of the file system of its `TableFiles`.
+        The path relative to the root of the file system of its `TableFiles`.
     size : int
-        In bytes.
+        The size in bytes.
     modified : int
-        In nanoseconds since 1970.
+        The time of writing in nanoseconds since 1970.
     rows : int
-        How many it has; -1 if the log does not say.
+        The number of rows; -1 if the log does not say.
     values : dict of str to str or None
-        Of the columns that are the same in all its rows and not in the file itself, as texts.
+        The values of the partition columns, which are not in the file itself, as texts.
     version : int
-        Of the commit that added it; -1 if the log does not say.
+        The version of the commit that added the file; -1 if the log does not say.
     place : tuple of int
-        By which files are ordered.
+        The sort key of the file.
     """
 
     path: str
@@ -43,7 +43,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Rewrite:
-    """A commit that has put rows into other files, and changed none."""
+    """A commit that has moved rows to other files without changing them."""
 
     old: tuple[DataFile, ...]
     new: tuple[str, ...]
@@ -61,15 +61,15 @@ class TableFiles:
     Parameters
     ----------
     files : sequence of DataFile
-        In the order in which commits have added their rows.
+        The files in the order in which commits have added their rows.
     schema : Schema
-        Of the table, with the columns that are not in files.
+        The schema of the table, with the partition columns.
     filesystem : FileSystem
     id : str
-        Of the table, by which it is known again if it is replaced.
+        The identity of the table: a table that replaces it has another one.
     version : int
     rewrites : sequence of Rewrite
-        Those that the log still has, in order.
+        The rewrites that the log still has, in order.
     """
 
     files: Sequence[DataFile]
@@ -83,18 +83,18 @@ class TableFiles:
 def behind_rewrites(
     table: TableFiles, seen: Sequence[str], in_midst: bool = False
 ) -> tuple[list[str], list[DataFile]]:
-    """Return what files that were seen are called now, and the files of a table to compare them with.
+    """Return the present names of files that were read, and the files of a table to compare them with.
 
-    Where all files that a commit has rewritten were seen, those that it wrote were. Where only some of them were, the
-    files from before are listed: they are in the store until the table is vacuumed.
+    If all old files of a rewrite were read, its new files count as read. If only some of them were read, the old files
+    are listed instead of the new ones: they are in the store until the table is vacuumed.
 
     Parameters
     ----------
     table : TableFiles
     seen : sequence of str
-        Paths, in order.
+        The paths of the files that were read, in order.
     in_midst : bool
-        Whether the last one was seen in part.
+        Whether the last one was read in part.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def behind_rewrites(
 
 
 def _replaced(names: Iterable[str], old: set[str], new: Sequence[str]) -> list[str]:
-    """Return names with new ones in the place of the first of those that are replaced."""
+    """Replace old names by new ones, in the place of the first old name."""
     found = list[str]()
     for name in names:
         if name not in old:

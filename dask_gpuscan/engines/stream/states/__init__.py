@@ -1,4 +1,4 @@
-"""What the operations of a stream have seen, as values that are written to files, checked when read, and joined.
+"""The states of a stream's operations: they are written to files, checked when they are read, and joined.
 
-Read `state` first. `state_files` is the container and `values` what stands in it; `records` says what must fit.
+Read `state` first. `state_files` is the file format, `values` its contents, and `records` checks them.
 """

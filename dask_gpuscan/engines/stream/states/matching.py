@@ -1,4 +1,4 @@
-"""Whether a state is of the columns and the operations that are to go on from it."""
+"""Checks that a state has the columns and operations of the stream that goes on from it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def names_in(names: Sequence[str]) -> str:
-    """Return names as a text for messages."""
+    """Return names as a text for a message."""
     return ", ".join(names) or "(none)"
 
 
 def check_operations(
     known: Sequence[Operation], found: Sequence[tuple[str, str]], whose: str
 ) -> None:
-    """Raise a ValueError that names the first difference of operations; these are pairs of names and options."""
+    """Raise a ValueError that names the first different operation; `found` are pairs of names and options."""
     names, others = [one.name for one in known], [name for name, _ in found]
     if names != others:
         number = next(
@@ -42,11 +42,11 @@ def check_operations(
 _ANEW = "A state goes on with the operations that made it: begin anew, in a new directory or table, with others"
 
 _SHOWN = 60
-"""Characters, and names, around what differs."""
+"""The number of characters to show on each side of the first difference."""
 
 
 def _around(names: Sequence[str], number: int | None) -> str:
-    """Return names, of many those around one of them."""
+    """Return names as a text; if there are many, only those around one of them."""
     if len(names) <= 8:
         return names_in(names)
     first = max(0, min(number or 0, len(names) - 5) - 2)
@@ -54,7 +54,7 @@ def _around(names: Sequence[str], number: int | None) -> str:
 
 
 def _unlike(known: str, found: str) -> str:
-    """Return what differs in two texts, with what is around it."""
+    """Return the parts of two texts around their first difference."""
     most = min(len(known), len(found))
     first = next((i for i in range(most) if known[i] != found[i]), most)
     start = max(0, first - _SHOWN)
@@ -63,7 +63,7 @@ def _unlike(known: str, found: str) -> str:
 
 
 def check_columns(known: Schema, found: Schema, whose: str = "the source") -> None:
-    """Raise a ValueError that names the first difference of columns."""
+    """Raise a ValueError that names the first difference between columns."""
     if not same_names(known.names, found.names):
         raise ValueError(
             f"state is of the columns {names_in([*map(str, known.names)])}, and {whose} has "

@@ -1,6 +1,6 @@
-"""Operations of states: what each has seen, in memory and in files.
+"""The operations of a state, in memory and in files.
 
-A file says which carry an operation had, if that is of a few kinds; else it holds what the carry would list.
+A file holds the carry of an operation if its class is one of a few; otherwise it holds the table that the carry lists.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ class Operation:
     name : str
     options : str
     seen : object
-        What it has seen; None if it keeps nothing.
+        The operation's state; None if it keeps nothing.
     by : sequence of names, optional
-        Of the keys of its groups.
+        The names of the keys of groups.
     times : dtype, optional
-        Of the times by which what it has seen gets old.
+        The dtype of the times in `seen` that `State.expire` compares.
     carry : carry, optional
-        What joins, and lists, what was seen; None if it is not known, or does neither.
+        Joins and lists states; None if it is not known, or can do neither.
     meta : frame or series, optional
-        Its input, without rows; given with `carry`.
+        The input without rows; given with `carry`.
     table : DataFrame, optional
-        Where `carry` is not known, what it would list; of rows that are kept, without these.
+        The table that `carry` would list, if `carry` is not known; without its rows if `seen` holds these.
     depends : bool, default True
-        Whether its input depends on rows before.
+        Whether the input depends on earlier rows.
     """
 
     name: str
@@ -57,14 +57,14 @@ class Operation:
     depends: bool = True
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: functions of users may not be."""
+        """Return what is pickled: not the carry, as a user's function in it may not be picklable."""
         table = self.listed()
         if table is not None and part_of(self.seen, "frame"):
-            table = table[:0]  # its rows are what was seen
+            table = table[:0]  # its rows are in `seen`
         return {**vars(self), "carry": None, "meta": None, "table": table}
 
     def keys(self) -> Any:
-        """Return the keys that it grows with as an index; None if it does not."""
+        """Return the keys in the state as an index; None if it has no keys."""
         keys = part_of(self.seen, "keys")
         if not keys:
             return None
@@ -72,7 +72,7 @@ class Operation:
         return self.seen.library.key_index(keys, names).drop_duplicates()
 
     def listed(self) -> Any:
-        """Return what it would answer as a frame; None if it has no table."""
+        """Return the last answers as a frame; None if there is no such table."""
         if self.seen is None:
             return None
         if self.carry is not None:
@@ -83,7 +83,7 @@ class Operation:
         return self.seen.frame(names_of(self.table), last)
 
     def joined(self, later: Operation) -> Operation:
-        """Return an operation that has seen the rows of two; raises a ValueError if it cannot be."""
+        """Return the operation after its rows and those of `later`; raises a ValueError if states cannot be joined."""
         if self.depends and not (self.seen is None and later.seen is None):
             raise ValueError(
                 f"state of {self.name} is of what depends on rows before, and cannot be joined with a later one"
@@ -100,7 +100,7 @@ class Operation:
         return replace(known, seen=known.carry.combine([self.seen, later.seen]))
 
     def newer(self, before: Any) -> Operation:
-        """Return an operation without what it has seen that is older than a time."""
+        """Return the operation without the entries of its state that are older than a time."""
         seen, times = self.seen, None if self.times is None else part_of(self.seen, "times")
         if times is None:
             return self
@@ -122,11 +122,11 @@ def _stored(library: Library, time: Any, dtype: Any) -> Any:
 
 
 def write_operation(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
-    """Return an operation as a value of JSON; arrays are put behind others."""
+    """Return an operation as a JSON value; its arrays are appended to `leaves`."""
     known: dict[str, Any] = {"name": one.name, "options": one.options, "depends": one.depends}
     for name in ("seen", "by", "times"):
         known[name] = write_part(getattr(one, name), leaves, f"of {one.name}")
-    # what lists and joins what was seen: its carry if a file can hold that, or the table that it would list
+    # the carry if a file can hold it, otherwise the table that the carry lists
     for names in (
         (("carry", "meta"), ("table",))[one.carry is None :] if one.seen is not None else ()
     ):
@@ -140,7 +140,7 @@ def write_operation(one: Operation, leaves: list[pa.Array]) -> dict[str, Any]:
 
 
 def write_part(value: Any, leaves: list[pa.Array], whose: str) -> Any:
-    """Return a value as one of JSON; raises a TypeError that says whose it is if it cannot be written."""
+    """Return a value as a JSON value; raises a TypeError with `whose` if it cannot be written."""
     try:
         return write_value(value, leaves)
     except (TypeError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -148,7 +148,7 @@ def write_part(value: Any, leaves: list[pa.Array], whose: str) -> Any:
 
 
 def read_operation(known: dict[str, Any], leaves: list[Any]) -> Operation:
-    """Return an operation that `write_operation` has written; raises an error of any kind for others."""
+    """Return an operation that `write_operation` has written; raises an error of any type for anything else."""
     given = {
         name: read_value(known[name], leaves) for name in ("name", "options", "seen", "by", "times")
     }

@@ -1,7 +1,7 @@
-"""Records, which operations keep of rows: checked when a file is read, and taken from one library to another.
+"""Records, the classes that states consist of: they are checked when a file is read, and moved between libraries.
 
-The annotations of their fields say what these hold, so that no function here knows whose a record is. States of a GPU
-are saved by pandas, and go on on either side.
+The annotations of its fields say what a record holds, so that this module knows no operation. States of a GPU are saved
+as those of pandas, and frames of either library go on from them.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def is_record(value: Any) -> bool:
 
 
 def part_of(value: Any, name: str) -> Any:
-    """Return what a record has under a name; None for all else, such as a frame with a column of that name."""
+    """Return the field of a record; None for anything else, such as a frame with a column of that name."""
     return getattr(value, name, None) if is_record(value) else None
 
 
 def _kind(field: Field[Any]) -> str:
-    """Return what a field holds, as its annotation says, if it is not None."""
+    """Return the annotation of a field without None."""
     return str(field.type).removesuffix(" | None")
 
 
@@ -42,7 +42,7 @@ ARRAYS: dict[str, Callable[[Any], list[Any]]] = {
     "Values": lambda array: [array],
     "HostRow": lambda row: [row],
 }
-"""Annotations of fields with arrays of the same rows, and how these are listed."""
+"""For each annotation of fields whose arrays have the same rows, a function that lists these arrays."""
 
 HOLDS: dict[str, Any] = {
     **{kind.__name__: kind for kind in (bool, int, list, tuple, BoundaryKey)},
@@ -55,11 +55,11 @@ HOLDS: dict[str, Any] = {
     "Reached": tuple,
     **RECORDS,
 }
-"""What is in a field when a file is read, by what its annotation begins with."""
+"""The classes that a field of a file may have, by the beginning of its annotation."""
 
 
 def checked(found: Any) -> Any:
-    """Return what was read of a file; raises a ValueError if the fields of a record do not hold what they say."""
+    """Return a value of a file; raises a ValueError if the fields of a record do not fit their annotations."""
     if not is_record(found):
         return found
     arrays = list[Any]()
@@ -79,7 +79,7 @@ def checked(found: Any) -> Any:
 
 
 def _is_reached(value: tuple[Any, ...]) -> bool:
-    """Return whether a value says how far a side of a merge was read, as a stream's step does."""
+    """Return whether a value says how far the right side of a merge was read, as `AsOfStep` writes it."""
     rows, ahead, ended, steps, files, part = value
     is_part = part == -1 or (is_count(part) and bool(files))
     known = {tuple(map(type, one)) for one in files} <= {(str, int, int, int, int, str, str)}
@@ -90,13 +90,13 @@ def _is_reached(value: tuple[Any, ...]) -> bool:
 
 
 def require(condition: bool, what: str) -> None:
-    """Raise a ValueError if what was read is not what stands there."""
+    """Raise a ValueError if a condition is false; `what` was expected."""
     if not condition:
         raise ValueError(f"expected {what}")
 
 
 def check_arrays(arrays: Sequence[Any], length: int | None, what: str) -> None:
-    """Raise a ValueError unless all are arrays of pandas or NumPy, of one dimension and, if given, this length."""
+    """Raise a ValueError unless all are one-dimensional arrays of pandas or NumPy, of this length if it is given."""
     for one in arrays:
         require(isinstance(one, HOLDS["HostRow"]), what)
         require(one.ndim == 1 and (length is None or len(one) == length), what)
@@ -110,21 +110,21 @@ def is_count(value: Any) -> bool:
 # --- other libraries ---------------------------------------------------------------------------------
 
 TEXTS = (np.dtype(object), "object", "str", "string")
-"""Dtypes of strings, as schemas have them."""
+"""The dtypes of strings in schemas."""
 
 
 def moved(
     value: Any, source: Library, to: Library, columns: Sequence[Sequence[int]] | None = None
 ) -> Any:
-    """Return what an operation has seen of frames of one library as it would have seen it of those of another.
+    """Return the state of an operation on frames of one library as its state on frames of another.
 
     Parameters
     ----------
     value : object
     source, to : Library
     columns : sequence of sequences of int, optional
-        For each part of a scan of groups, which of its states are values of a column. Needed where `source` has the
-        same arrays for these as for an operator's own numbers.
+        For each part of a scan of groups, which of its states are values of a column. Needed if `source` has the same
+        type of array for these and for the numbers of an operator.
     """
 
     def array(one: Any) -> Any:
@@ -180,7 +180,7 @@ def moved(
 
 
 def moved_schema(schema: Schema, to: Library) -> Schema:
-    """Return a schema with the dtype that another library has for strings."""
+    """Return a schema with another library's dtype for strings."""
     texts = to.from_pandas(PANDAS.array(pd.Series([""]))).dtype
     known = texts if isinstance(texts, np.dtype) else str(texts)
     dtypes = tuple(known if dtype in TEXTS else dtype for dtype in schema.dtypes)

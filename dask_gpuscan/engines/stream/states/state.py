@@ -1,7 +1,7 @@
-"""States of streams: what their operations have seen, as values that can be written to files of Arrow and read again.
+"""States of streams, which can be written to files of Arrow and read again.
 
-A file holds one record batch with one row: each column is an array of a state, as a list. The metadata of its schema
-say what the arrays are parts of. Nothing in a file is ever run: values are of the few kinds that `values` lists.
+A file holds one record batch with one row: each column is an array of the state, as a list. The metadata of the schema
+say where the arrays belong. Nothing in a file is ever run: it holds only the few kinds of values that `values` lists.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ VERSION = 4
 
 @dataclass(frozen=True, repr=False)
 class State:
-    """What the operations of a stream have seen so far: what `stream` goes on from.
+    """What the operations of a stream keep of the rows so far; `stream` goes on from it.
 
-    A state does not change. It grows with the keys of groups and the rows that windows reach, not with the rows that
-    were seen.
+    A state does not change. Its size depends on the number of keys of groups and of rows in windows, not on the number
+    of rows that were read.
 
     Parameters
     ----------
     schema : Schema
-        Of the source.
+        The schema of the source.
     operations : sequence of Operation
-        In the order in which rows go through them.
+        In the order in which they are applied.
     rows : int
-        How many rows were read.
+        The number of rows that were read.
     ended : bool, default False
-        Whether runs and groups that were open have been answered, as no rows were to follow.
+        Whether open runs and groups were answered, as no rows were to follow.
     library : Library, optional
-        Of the frames that were seen; files are of pandas. Streams of other frames go on as well.
+        The library of the frames that were read; pandas for files. Streams of other libraries can go on from it, too.
     fragments : tuple of Fragment
-        The files that were read, in their order.
+        The files that were read, in order.
     part : int, default -1
-        How many rows of the last one were read; -1 if all were.
+        The number of rows that were read of the last file; -1 for all.
     root : str
-        The folder of these files.
+        The folder of the files.
     mark : tuple of int and str
-        By how many rows, the last ones, those of a source without files are known again, and their digest.
+        For a source without files: the number of last rows that identify it, and their digest.
 
     Examples
     --------
@@ -88,22 +88,22 @@ class State:
 
     @property
     def names(self) -> list[str]:
-        """The names of the operations that have seen something."""
+        """The names of the operations that keep something."""
         return [one.name for one in self.operations if one.seen is not None]
 
     @property
     def nbytes(self) -> int:
-        """How many bytes its arrays have."""
+        """The number of bytes of the arrays in the state."""
         return sum(leaf.nbytes for leaf in self._of_pandas()._written()[1])
 
     def keys(self) -> dict[str, Any]:
-        """Return the keys that it grows with: an index for each operation on groups, by the operation's name.
+        """Return the keys in the state: a dict from the name of each operation on groups to an index.
 
-        An operation whose name is that of an earlier one has its number behind it, such as ``groupby-cumsum 2``.
+        A second operation of the same name, and each later one, has a number, such as ``groupby-cumsum 2``.
 
         See Also
         --------
-        expire : Leave old keys out.
+        expire : Drop old keys.
 
         Examples
         --------
@@ -119,7 +119,7 @@ class State:
         return {title: keys for title, keys in found if keys is not None}
 
     def _titled(self) -> list[tuple[str, Operation]]:
-        """Return the operations that have seen something, each with its title."""
+        """Return the operations that keep something, each with its title."""
         found, met = [], Counter[str]()
         for one in self.operations:
             if one.seen is not None:
@@ -130,20 +130,20 @@ class State:
         return found
 
     def to_pandas(self) -> dict[str, Any]:
-        """Return what operations would answer for no more rows: a frame for each, by the titles of `keys`.
+        """Return the last answers: a dict from the name of each operation, as in `keys`, to a frame.
 
-        - Scans of groups, such as `cumsum` and `ffill`: a row for each key, with what was answered last for it; of
-          sessions also the time of the last row. Nulls change no total, and `exclusive` leaves no row out.
+        - Scans of groups, such as `cumsum` and `ffill`: a row for each key with its last answer; for sessions also the
+          time of the last row. Nulls do not change totals, and `exclusive` has no effect.
         - Scans without groups: one row.
         - Windows, `shift` and `diff`: the rows that are kept, with their keys and times.
 
-        Columns have the names and dtypes of the answers, "value" if they have none; fused scans of several columns have
-        the answer for the last row, null if it was left out. Runs and buckets that are open, as-of merges and rows that
-        wait for later ones are not listed.
+        Columns have the names and dtypes of the answers; a column without a name is called "value". Fused scans of
+        several columns have the answer for the last row, null if that row was left out. Open runs and buckets, as-of
+        merges and rows that wait for later rows are not listed.
 
         See Also
         --------
-        to_arrow : The same as tables of Arrow.
+        to_arrow : The same as Arrow tables.
         keys : Only the keys.
 
         Examples
@@ -159,33 +159,34 @@ class State:
         1    b     2
         """
         found = [(title, one.listed()) for title, one in self._of_pandas()._titled()]
-        # the state goes on with the memory of the tables
+        # copied, as the tables share memory with the state
         return {title: table.copy() for title, table in found if table is not None}
 
     def to_arrow(self) -> dict[str, pa.Table]:
-        """Return what `to_pandas` returns, as tables of Arrow."""
+        """Return the frames of `to_pandas` as Arrow tables."""
         tables = self.to_pandas().items()
         return {title: pa.Table.from_pandas(one, preserve_index=False) for title, one in tables}
 
     def combine(self, later: State) -> State:
-        """Return the state of all rows, given that of those that follow, whose stream began without a state.
+        """Return the state of these rows and of the rows that follow, which another stream has read without a state.
 
-        So several processes can each read a part of the rows. Integers, times and texts are those of one stream over
-        all rows, bit for bit; sums of floats are added in another order.
+        With it, several processes can each read a part of the rows. Integers, times and texts have the same bits as in
+        one stream over all rows; sums of floats are added in another order.
 
         Parameters
         ----------
         later : State
-            Of the same operations on the same columns.
+            The state of the same operations on the same columns.
 
         Raises
         ------
         TypeError
-            For what is no state.
+            If `later` is not a State.
         ValueError
-            If operations, options or columns differ; for a state of rows that ended, or of files that were written;
-            and for operations whose states cannot be joined, naming the first: those that wait for later rows, as-of
-            merges, and those on what depends on rows before, such as a filter by a running total.
+            If operations, options or columns differ; if the rows of a state have ended; if both have read a file, or
+            the first has read a part of one; or if the states of an operation, which is named, cannot be joined: it
+            waits for later rows, is an as-of merge, or has input that depends on earlier rows, such as a filter by a
+            running total.
 
         Examples
         --------
@@ -225,27 +226,27 @@ class State:
         )
 
     def expire(self, before: Any) -> State:
-        """Return the state without what is older than a time, so that it does not grow with keys that come no more.
+        """Return the state without entries older than a time, so that keys that do not come back take no memory.
 
-        Sessions forget keys whose last event was earlier: if such a key comes back, its sessions are numbered from 0.
-        Windows of time by keys forget earlier rows: answers stay the same if no window reaches back behind `before`.
-        All else is kept.
+        Sessions forget keys whose last event is older: if such a key comes back, its sessions are numbered from 0.
+        Windows of time by keys forget older rows: answers stay the same if later windows do not reach before `before`.
+        All other operations keep their states.
 
         Parameters
         ----------
         before : time or number
-            As the column of times has them.
+            A value that the column of times can hold.
 
         Raises
         ------
         TypeError
-            For a time where times are numbers, or the other way round.
+            If `before` is a time and the column has numbers, or the other way round.
         ValueError
-            If it is the state of no sessions or windows of time by keys.
+            If no operation has sessions or windows of time by keys.
 
         See Also
         --------
-        keys : The keys that a state has.
+        keys : The keys in a state.
 
         Examples
         --------
@@ -264,28 +265,29 @@ class State:
         return replace(self, operations=tuple([one.newer(before) for one in self.operations]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file of Arrow IPC, whole or not at all; a local one is its user's alone.
+        """Write the state to an Arrow IPC file, whole or not at all; only its user may read a local file.
 
         Parameters
         ----------
         path : path or URL
-            Such as ``s3://bucket/totals.arrow``: of any file system that pyarrow or fsspec opens.
+            Any path or URL that pyarrow or fsspec opens, such as ``s3://bucket/totals.arrow``.
 
         Raises
         ------
         TypeError
-            For what is no path, and for values that a file cannot hold, such as Python objects, naming the operation.
+            If `path` is not a path, or if an operation, which is named, keeps values that a file cannot hold, such as
+            Python objects.
         ValueError
-            For a URL that cannot be opened.
+            If a URL cannot be opened.
         """
         write_whole(as_path("path", path), self.content(), private=True)
 
     def content(self) -> bytes:
-        """Return the content of its file."""
+        """Return the content of the state's file."""
         return packed(*self._of_pandas()._written())
 
     def _written(self) -> tuple[Any, list[pa.Array]]:
-        """Return the state as a value of JSON, and the arrays that it names by number."""
+        """Return the state as a JSON value, and the arrays that it refers to by number."""
         leaves: list[pa.Array] = []
         operations = [write_operation(one, leaves) for one in self.operations]
         schema = write_part(self.schema, leaves, "of a source with such names")
@@ -298,7 +300,7 @@ class State:
         return shape, leaves
 
     def _of_pandas(self) -> State:
-        """Return the state as that of frames of pandas."""
+        """Return the state with arrays of pandas."""
         if self.library is PANDAS:
             return self
 
@@ -319,23 +321,23 @@ class State:
         library: Library,
         columns: Sequence[Sequence[Sequence[int]] | None],
     ) -> list[Any]:
-        """Return what operations go on from.
+        """Return the states of the operations, for a source and a library.
 
         Parameters
         ----------
         schema : Schema
-            Of the source.
+            The schema of the source.
         operations : sequence of pairs of str
             Names and options.
         library : Library
-            Of the source's frames.
+            The library of the source's frames.
         columns : sequence
-            For each operation what `moved` asks for.
+            For each operation, the argument `columns` of `moved`.
 
         Raises
         ------
         ValueError
-            If the state is of other columns or operations, naming the first difference.
+            If the state has other columns or operations; it names the first difference.
         """
         of_others = self.library is not library
         check_columns(moved_schema(self.schema, library) if of_others else self.schema, schema)
@@ -348,7 +350,7 @@ class State:
 
 
 def state_in(content: bytes, path: str | os.PathLike[str]) -> State:
-    """Return the state that a file holds, which messages call by its path; raises a ValueError if there is none."""
+    """Return the state in a file; raises a ValueError with the file's path if it holds none."""
     name = shown_url(path)
     try:
         shape, leaves = unpacked(content)
@@ -361,12 +363,12 @@ def state_in(content: bytes, path: str | os.PathLike[str]) -> State:
         return _read(shape, leaves)
     except NotRead as error:
         raise ValueError(f"{name} {error}") from error
-    except Exception as error:  # whatever libraries say of values that no state has
+    except Exception as error:  # libraries raise errors of many types for values that no state has
         raise ValueError(f"{name} holds a state that is not understood: {error}") from error
 
 
 def _read(shape: Any, leaves: list[Any]) -> State:
-    """Return a state of the values of a file; raises an error of any kind if these are not those of one."""
+    """Return the state of a file's values; raises an error of any type if they are not those of a state."""
     schema, counts = read_value(shape["schema"], leaves), shape["counts"]
     operations = [read_operation(one, leaves) for one in shape["operations"]]
     require(isinstance(schema, Schema), "a schema")

@@ -1,8 +1,8 @@
-"""Files of states: a value of JSON and arrays of Arrow, which are read with care, as files may come from anyone.
+"""Files of states: a JSON value and Arrow arrays, which are read with care, as a file may come from anyone.
 
-A file is one of Arrow IPC with one record batch of one row: each column is an array, as a list, and the metadata of the
-schema say what the arrays are parts of. Before anything in it is unpacked its digest is compared; compressed buffers
-and types of extensions are refused; and no array has more items than the file has bits.
+A file is an Arrow IPC file with one record batch of one row: each column is an array, as a list, and the metadata of
+the schema say where the arrays belong. Its digest is compared before anything is unpacked. Compressed buffers,
+extension types, and arrays with more items than the file has bits are refused.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ import numpy as np
 import pyarrow as pa
 
 _UNSIGNED = b"0" * 64
-"""Stands in a file for its digest where the digest is made of it."""
+"""The placeholder for the digest in the content that is digested."""
 
 _BEGIN, _END = b"ARROW1\0\0", b"ARROW1"
-"""What files of Arrow IPC begin and end with."""
+"""The first and the last bytes of Arrow IPC files."""
 
 _EXTENSION = b"\x14\0\0\0ARROW:extension:name\0"
-"""A key in the metadata of a field whose type is read by code from elsewhere."""
+"""The metadata key of an extension type, which code of another package reads."""
 
 DEPTH = 100
-"""How deep values may be nested."""
+"""How deeply values may be nested."""
 
 
 class NotRead(ValueError):
-    """Says of a file why it is not read: what stands behind its name."""
+    """The reason why a file is not read; a message puts the file's name before it."""
 
 
 _NO_STATE = "holds no state of a stream, or was cut off"
 
 
 def packed(shape: Any, leaves: list[pa.Array]) -> bytes:
-    """Return the content of a file that holds a value of JSON and arrays."""
+    """Return the content of a file that holds a JSON value and arrays."""
     columns = [pa.LargeListArray.from_arrays([0, len(leaf)], leaf) for leaf in leaves]
     named = [pa.field(f"array {i}", column.type) for i, column in enumerate(columns)]
-    place = secrets.token_hex(32)  # which stands nowhere else in the file
+    place = secrets.token_hex(32)  # occurs nowhere else in the file
     metadata = {"dask_gpuscan.state": json.dumps(shape), "dask_gpuscan.digest": place}
     schema = pa.schema(named, metadata)
     sink = pa.BufferOutputStream()
@@ -54,7 +54,7 @@ def packed(shape: Any, leaves: list[pa.Array]) -> bytes:
 
 
 def signed(content: bytes, place: bytes) -> bytes:
-    """Return the content of a file with its digest where `place` stands."""
+    """Return the content of a file with `place` replaced by its digest."""
     return content.replace(place, _digest(content.replace(place, _UNSIGNED)))
 
 
@@ -63,14 +63,14 @@ def _digest(content: bytes) -> bytes:
 
 
 def unpacked(content: bytes) -> tuple[Any, list[pa.Array]]:
-    """Return the value of JSON and the arrays that a file holds.
+    """Return the JSON value and the arrays that a file holds.
 
     Raises
     ------
     NotRead
-        For what is no such file, was changed, or is compressed.
+        If the file is not one of a state, was changed, or is compressed.
     Exception
-        Of other kinds for arrays and values that a state never has.
+        Of any type, for arrays and values that a state never has.
     """
     schema, messages = _opened(content)
     metadata = schema.metadata or {}
@@ -98,12 +98,12 @@ def unpacked(content: bytes) -> tuple[Any, list[pa.Array]]:
 
 
 def _stream(content: bytes) -> pa.Buffer:
-    """Return the stream of messages that a file is, behind its first bytes."""
+    """Return the stream of messages in a file, which follows its first bytes."""
     return pa.py_buffer(content).slice(len(_BEGIN))
 
 
 def _opened(content: bytes) -> tuple[pa.Schema, list[pa.Message]]:
-    """Return the schema of a file, and the messages behind it, none of which is unpacked."""
+    """Return the schema of a file and the messages after it, without unpacking them."""
     if not (content.startswith(_BEGIN) and content.endswith(_END)):
         raise NotRead(_NO_STATE)
     try:
@@ -127,18 +127,18 @@ def _messages(reader: pa.MessageReader) -> Iterator[pa.Message]:
 
 
 def _is_compressed(message: pa.Message) -> bool:
-    """Return whether the buffers of a batch are compressed, or may be, as its metadata say; pyarrow does not tell."""
+    """Return whether the buffers of a batch may be compressed; pyarrow has no function for this."""
     data = message.metadata.to_pybytes()
     (root,) = unpack_from("<I", data)
     batch = _part(data, root, 2)
     if message.type == "dictionary" and batch is not None:
         batch = _part(data, batch, 1)
-    of_old_versions = _part(data, root, 4)  # where they said it
+    of_old_versions = _part(data, root, 4)  # where old versions put the compression
     return batch is None or of_old_versions is not None or _part(data, batch, 3) is not None
 
 
 def _part(data: bytes, table: int, number: int) -> int | None:
-    """Return where a part of a table of FlatBuffers begins; None if it is not there."""
+    """Return the offset of a field of a FlatBuffers table; None if the field is missing."""
     (back,) = unpack_from("<i", data, table)
     known, at = table - back, 4 + 2 * number
     (size,) = unpack_from("<H", data, known)
@@ -153,7 +153,7 @@ def _part(data: bytes, table: int, number: int) -> int | None:
 
 
 def check_type(found: pa.DataType) -> None:
-    """Raise a TypeError for a type whose arrays states do not have: views, runs and extensions."""
+    """Raise a TypeError for a type that states never have: views, run-end encoded arrays and extension types."""
     types = pa.types
     inner = [found.field(i).type for i in range(found.num_fields)]
     if types.is_dictionary(found):
@@ -173,7 +173,7 @@ def check_type(found: pa.DataType) -> None:
 
 
 def check_lengths(array: pa.Array, most: int) -> None:
-    """Raise an error if an array, or one within it, has more items than `most`: some take no memory in a file."""
+    """Raise an error if an array, or one in it, has more items than `most`: some types take no space in a file."""
     if len(array) > most:
         raise NotRead("holds arrays of more items than the file has bits")
     found = array.type
@@ -193,7 +193,7 @@ _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
 def _parsed(text: bytes) -> Any:
-    """Return a value of JSON without floats; raises an error if it is nested too deep, or an integer is large."""
+    """Return a JSON value without floats; raises an error if it is nested too deeply or has too large an integer."""
     signs = np.frombuffer(_STRING.sub(b"", text), np.uint8)
     opened, closed = (np.isin(signs, [*pair]) for pair in (b"[{", b"]}"))
     if (np.cumsum(opened) - np.cumsum(closed)).max(initial=0) > DEPTH:
@@ -202,7 +202,7 @@ def _parsed(text: bytes) -> Any:
 
 
 def _int64(text: str) -> int:
-    """Return an integer of 64 bits, with a sign or without."""
+    """Return a signed or unsigned 64-bit integer."""
     if len(text) > 20 or not -(2**63) <= int(text) < 2**64:
         _refuse(text)
     return int(text)

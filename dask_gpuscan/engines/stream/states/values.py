@@ -1,4 +1,4 @@
-"""Values that states hold, as JSON and arrays of Arrow: only those of a few kinds, which `KINDS` lists."""
+"""The values of states as JSON and Arrow arrays; `KINDS` lists the few kinds of values that a state may hold."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from .records import check_arrays, checked, require
 from .state_files import check_type
 
 CLASSES = RECORDS | CARRIES
-"""The classes whose objects are written by the names and the values of their fields."""
+"""The classes whose objects are written as the names and values of their fields."""
 
 
 def write_value(value: Any, leaves: list[pa.Array]) -> Any:
-    """Return a value as one of JSON; arrays are put behind others, and named by their number."""
+    """Return a value as a JSON value; arrays are appended to `leaves` and referred to by number."""
     kind = type(value)
     if kind is int and not -(2**63) <= value < 2**64:
         raise TypeError(f"it holds the integer {value}")
     if value is None or kind in (bool, int, str):
         return value
     if CLASSES.get(kind.__name__) is kind:
-        parts = value.__getstate__()  # as it is sent to other processes
+        parts = value.__getstate__()  # as for pickling
         written = {f.name: write_value(parts[f.name], leaves) for f in fields(value) if f.init}
         return {"class": kind.__name__, "fields": written}
     if isinstance(value, (pa.Array, pa.ChunkedArray)):
@@ -50,12 +50,12 @@ def write_value(value: Any, leaves: list[pa.Array]) -> Any:
 
 
 def read_value(value: Any, leaves: list[pa.Array | None]) -> Any:
-    """Return what `write_value` was given; each array is taken from `leaves` once.
+    """Return a value that `write_value` has written; each array is taken from `leaves` once.
 
     Raises
     ------
     Exception
-        Of any kind, for what `write_value` does not write.
+        Of any type, for anything that `write_value` does not write.
     """
     if not isinstance(value, dict):
         if value is None or isinstance(value, (bool, int, str)):
@@ -82,13 +82,13 @@ def _leaf(array: pa.Array | pa.ChunkedArray, leaves: list[pa.Array]) -> Any:
 
 def _taken(number: int, leaves: list[pa.Array | None]) -> pa.Array:
     require(type(number) is int and 0 <= number < len(leaves), "an array")
-    found, leaves[number] = leaves[number], None  # copies of one named often would fill memory
+    found, leaves[number] = leaves[number], None  # else a small file could fill memory with copies
     require(found is not None, "an array once")
     return found
 
 
 def _parts(frame: Any) -> tuple[Any, ...]:
-    """Return what a frame, or a series, of pandas is made of."""
+    """Return the dimensions, names, columns, index names and index levels of a frame or series of pandas."""
     library = library_of(frame)
     names = library.index_names(frame)
     levels = [library.array(library.index_level(frame, i)) for i in range(len(names))]
@@ -128,7 +128,7 @@ _DTYPE = re.compile(
     r"\|b1|[<>|](i[1248]|u[1248]|f(2|4|8|12|16)|c(8|16|24|32)|[SUV]\d{1,5})|\|O|"
     r"[<>|][mM]8(\[\d{0,9}(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?"
 )
-"""Dtypes of NumPy that states have."""
+"""The NumPy dtypes that states may have."""
 
 
 def _dtype(text: str) -> np.dtype:
@@ -146,7 +146,7 @@ MASKED = (pd.arrays.BooleanArray, pd.arrays.FloatingArray, pd.arrays.IntegerArra
 
 
 def _is_known(dtype: Any) -> bool:
-    """Return whether a dtype can be read by its name: not that of a time zone of dateutil."""
+    """Return whether a dtype can be read from its name; those with time zones of dateutil cannot."""
     try:
         return bool(_TIMES.fullmatch(str(dtype)) and pd.api.types.pandas_dtype(str(dtype)) == dtype)
     except (TypeError, ValueError, KeyError):
@@ -154,14 +154,14 @@ def _is_known(dtype: Any) -> bool:
 
 
 def _texts(array: np.ndarray) -> pa.Array:
-    """Return objects that are strings and nulls as an array of Arrow."""
+    """Return an array of strings and nulls as an Arrow array; raises a TypeError for other objects."""
     if not all(isinstance(x, str) or x is None or x != x for x in array):
         raise TypeError("it holds Python objects; cast the column with astype")
     return pa.array(array, pa.large_string(), from_pandas=True)
 
 
 def _numbers(array: np.ndarray) -> pa.Array:
-    """Return the bytes of an array of NumPy as one of Arrow, as numbers where Arrow has them."""
+    """Return a NumPy array as an Arrow array of the same numbers, or of bytes if Arrow does not have its dtype."""
     array = np.ascontiguousarray(array)
     if array.dtype.kind in "mM":
         array = array.view(np.int64)
@@ -177,7 +177,7 @@ def _of_numpy(dtype: str, values: pa.Array) -> np.ndarray:
     require(is_same and not found.hasobject and not values.null_count, "numbers")
     array: np.ndarray = values.to_numpy(zero_copy_only=False)
     array = array.astype(found) if found.kind == "b" else array.view(found)
-    return array.copy()  # what is read of a file may not be written to
+    return array.copy()  # the memory of a file may not be written to
 
 
 def _of_objects(texts: pa.Array, nones: np.ndarray) -> np.ndarray:
@@ -191,7 +191,7 @@ def _of_objects(texts: pa.Array, nones: np.ndarray) -> np.ndarray:
 def _of_texts(storage: str, is_nan: bool, texts: pa.Array) -> Any:
     require(storage in ("python", "pyarrow", "pyarrow_numpy"), "a storage of texts")
     require(pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type), "texts")
-    named = is_nan and not storage.endswith("_numpy")  # as pandas 2.2 calls those whose null is NaN
+    named = is_nan and not storage.endswith("_numpy")  # pandas 2.2's suffix if null is NaN
     dtype: Any = pd.StringDtype(storage, np.nan) if named else pd.StringDtype(storage)
     return dtype.__from_arrow__(texts)
 
@@ -205,7 +205,7 @@ _TIMES = re.compile(
     r"(datetime64|timedelta64)\[(s|ms|us|ns)\]|period\[[A-Za-z0-9-]{1,30}\]|"
     r"datetime64\[(s|ms|us|ns), (?!dateutil|tzlocal|/)[A-Za-z0-9_+/:-]{1,60}\]"
 )
-"""Dtypes of times: a zone of dateutil would be read of any file."""
+"""The dtypes of times. Zones of dateutil are refused, as dateutil would open any file that one names."""
 
 
 def _of_times(dtype: str, values: pa.Array) -> Any:
@@ -238,11 +238,11 @@ class Kind(NamedTuple):
     """How values of a kind are written and read."""
 
     holds: Callable[[Any], bool]
-    """Whether a value is of this kind, if it is of none before."""
+    """Returns whether a value is of this kind; kinds are tried in order."""
     parts: Callable[[Any], Any]
-    """Returns what it is made of: a list of values, or one."""
+    """Returns the parts of a value: a list of values, or one value."""
     make: Callable[..., Any]
-    """Makes it again; raises an error of any kind for other parts."""
+    """Returns the value of some parts; raises an error of any type for wrong parts."""
 
 
 def _is(*kinds: type) -> Callable[[Any], bool]:
@@ -256,7 +256,7 @@ def _has_dtype(kind: type) -> Callable[[Any], bool]:
 _TIMES_ARRAYS = (pd.arrays.DatetimeArray, pd.arrays.TimedeltaArray, pd.arrays.PeriodArray)
 
 KINDS = {
-    # files of sources have names for their parts
+    # fragments of sources are named tuples
     "tuple": Kind(_is(tuple), list, lambda *parts: parts),
     "list": Kind(_is(list), list, lambda *parts: list(parts)),
     "library": Kind(lambda x: x is PANDAS, lambda _: "pandas", {"pandas": PANDAS}.__getitem__),
@@ -300,4 +300,4 @@ KINDS = {
         _of_times,
     ),
 }
-"""All kinds, by the names under which they are written."""
+"""All kinds, by their names in files."""
