@@ -18,7 +18,8 @@ IN_CUDF = ROOM / "frames" / "cudf"
 OF_PANDAS = {
     "array": ("_data", "_mask"),
     "series": ("_values",),
-    "index": ("_shallow_copy",),
+    "index": ("_shallow_copy", "_simple_new"),
+    "text": ("_hasna",),
     "frame": ("_get_column_array", "_mgr", "_constructor_from_mgr", "_from_mgr"),
 }
 """Names of nullable arrays and of frames of pandas."""
@@ -55,6 +56,7 @@ def test_pandas_has_them() -> None:
         (frame["x"], "series"),
         (frame.index, "index"),
         (frame, "frame"),
+        (pd.array(["a"], dtype="string"), "text"),
     ):
         names = OF_PANDAS[of]
         gone = [name for name in names if not hasattr(one, name)]

@@ -89,7 +89,7 @@ class EachColumn(OneOperation):
 
     def _columns(self, library: Library, frame: Frame) -> list[Any]:
         kept = self._kept(frame) if self.numeric_only else frame
-        columns = [kept] if kept.ndim == 1 else library.columns(kept)
+        columns: list[Any] = [kept] if kept.ndim == 1 else library.columns(kept)
         return [c for c in columns if c.name != self.beside] if self.beside is not None else columns
 
     def planned(
