@@ -295,7 +295,8 @@ class GroupByColumns(NotIterable, Methods[Obj, SeriesT, FrameT]):
         """Whether keys that are objects have the dtype of their values in answers, known once there are data."""
         if self._engine.IN_PARTS:
             return False
-        keys = self._by.series(library_of(self._meta), self._meta)
+        library, by = library_of(self._meta), self._by
+        keys = [by.column(library, self._meta, name) for name in by.columns]
         return True in [key.dtype == object for key in keys]
 
     @cached_property
