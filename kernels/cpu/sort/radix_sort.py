@@ -32,6 +32,10 @@ SHARE = 1 << 14
 WORK = 8
 """The work of a word in elements of a scan, which decides how many words are worth a thread."""
 
+PARTED = 2
+"""The work of a word where words are parted for threads, which for few words takes longer than NumPy takes to sort them.
+The order of 100,000 float64 took 3.0 ms on 16 cores in parts and 1.8 in one; that of 200,000 took 4.1 and 4.6."""
+
 FEW = 32
 """Most words that are sorted by insertion."""
 
@@ -172,7 +176,7 @@ def _sort_leaves(
 
 def _leaf(count: int) -> int:
     """Return the most of `count` words that a thread sorts alone."""
-    threads = helpers_for(WORK * count) + 1
+    threads = helpers_for(PARTED * count) + 1
     return LEAF if threads < TEAM else min(LEAF, max(SHARE, count // (LEAVES * threads)))
 
 
