@@ -75,6 +75,7 @@ SO_FAR = [range(i + 1) for i in ROWS]
 OF_GROUPS = [[j for j in range(i + 1) if GROUPS[j] == GROUPS[i]] for i in ROWS]
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [

@@ -97,6 +97,7 @@ def test_columns_of_a_rebalanced_frame_beside_others(whole, lazy):
     support_matrix.compare(even["n"].gpuscan.cumsum().compute(), expected["n"].cumsum())
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", support_matrix.CALLS)
 def test_divisions_are_true(name, whole):
     """No answer promises others than its input, whose labels repeat."""

@@ -109,6 +109,7 @@ def test_any_batches_give_the_answer_of_all_rows(
         check(found, theirs, check_dtype=False)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("dtype", ["int64", "str"])
 @pytest.mark.parametrize("method", [*METHODS, "sessionize"])
 def test_a_state_goes_on_from_a_file_between_batches(

@@ -191,6 +191,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("at", [0, 2])
 @pytest.mark.parametrize("kill", [before, behind])
 @pytest.mark.parametrize(("place", "step"), STEPS, indirect=["place"])
