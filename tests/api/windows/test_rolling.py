@@ -243,10 +243,10 @@ def test_only_the_open_group_goes_on_over_a_border_of_clustered_rows():
     windows = partitioned(df, [0.8]).gpuscan.groupby("k", clustered=True)["x"]
     before = windows.expanding().median().expr.carry.before
     first, second = (before.aggregate(part) for part in (df[:4], df[4:]))
-    assert first.inner.count == 2
-    assert before.combine([first, second]).inner.count == 3
+    assert first.count == 2
+    assert before.combine([first, second]).count == 3
     ahead = windows.rolling(9, center=True, min_periods=1).sum().expr.carry.after
-    assert ahead.aggregate(df).inner.count == 2
+    assert ahead.aggregate(df).count == 2
 
 
 def test_the_column_of_times_alone_can_be_asked_for():
