@@ -4,7 +4,6 @@ import sys
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import dask_gpuscan  # noqa: F401  (registers .gpuscan)
@@ -136,6 +135,7 @@ def test_chosen_columns_are_those_of_pandas_and_are_not_written_through(names):
 @pytest.mark.parametrize("rows", [0, 1, 1_000, 5_000])
 @pytest.mark.parametrize("nulls", [False, True])
 def test_texts_are_in_their_order(rows, nulls):
+    pl = pytest.importorskip("polars")
     rng = np.random.default_rng(rows)
     known = ["", "a", "a\0", "a\0\0", "ab", "b" * 8, "b" * 9, "é", "customer 1", "customer 2"]
     texts = pd.Series(rng.choice(known, rows), dtype=pd.StringDtype("pyarrow", np.nan))
@@ -150,6 +150,7 @@ def test_texts_are_in_their_order(rows, nulls):
 
 @pytest.mark.parametrize("dtype", ["int64", "uint64", "int32", "float64", "bool"])
 def test_rows_and_runs_up_to_those_that_kernels_take(dtype):
+    pl = pytest.importorskip("polars")
     for rows in (0, 1, 2, 127, 128, 4_095, 4_096, 4_097):
         rng = np.random.default_rng(rows)
         values = pd.Series(np.sort(rng.integers(0, 70, rows)).astype(dtype), name="v")
@@ -177,6 +178,7 @@ def test_integers_of_a_small_range_are_sorted_by_digits(span, descending):
 @pytest.mark.parametrize("method", ["median", "nunique"])
 @pytest.mark.parametrize("rows", [1, 4_096, 4_097])
 def test_few_groups_are_brought_together(method, rows):
+    pl = pytest.importorskip("polars")
     rng = np.random.default_rng(rows)
     df = pd.DataFrame({"k": rng.integers(0, 9, rows), "v": rng.integers(0, 50, rows) / 4})
     same(getattr(df.gpuscan.groupby("k"), method)(), getattr(df.groupby("k"), method)())
