@@ -318,7 +318,7 @@ class PandasColumn:
         return len(self.array)
 
 
-def column_of(array: PandasArray, name: Hashable = None) -> PandasColumn:
+def as_column(array: PandasArray, name: Hashable = None) -> PandasColumn:
     """Return an array as a column."""
     return PandasColumn(name, array)
 

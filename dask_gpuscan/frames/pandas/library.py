@@ -50,9 +50,9 @@ from .layouts import (
     PandasArray,
     PandasColumn,
     array_of,
+    as_column,
     bare,
     column_in,
-    column_of,
     every_column,
     every_dtype,
     every_name,
@@ -391,7 +391,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     array = staticmethod(array_of)
 
-    as_column = staticmethod(column_of)
+    as_column = staticmethod(as_column)
 
     def slice_column(self, column: AnyColumn, start: int, stop: int) -> PandasColumn:
         return PandasColumn(column.name, column.array[start:stop])

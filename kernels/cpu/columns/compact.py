@@ -57,7 +57,7 @@ def compact(
     arrays: list[np.ndarray], selection: Selection, split: bool, positions: bool, in_place: bool
 ) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
     """Return the selected rows of arrays and, if `split`, the other ones; see `kernels.partition`."""
-    few = FEW if arrays else PARALLEL * positions
+    few = FEW if arrays else PARALLEL if positions else 0
     if not in_place and _length(selection) < few:
         flags: Any = selection
         if isinstance(selection, (Predicate, Runs)):
