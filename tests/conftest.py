@@ -32,6 +32,8 @@ settings.register_profile(
     "default",
     deadline=None,  # the first example of a kind compiles a kernel
     max_examples=int(os.environ.get("EXAMPLES", "6")),
+    derandomize="EXAMPLES"
+    not in os.environ,  # a change is not held up by a case that it has nothing to do with
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("default")
@@ -51,7 +53,7 @@ if has_cuda():
 def pytest_collection_modifyitems(config, items):
     """Start with the longest tests, and then those of many examples, so that all cores have work until the end.
 
-    Leave out tests that are not due today, unless some are asked for by their names.
+    Leave out tests that are not due, unless some are asked for by their names.
     """
     if not config.option.keyword and not any("::" in each for each in config.args):
         marks = [item.get_closest_marker("turns") for item in items]

@@ -1,6 +1,6 @@
 """The architectures that each kernel is compiled for: in turn, one a schedule; all of them in `make spills`.
 
-Linking takes nine tenths of the time: an eighth of the kernels are linked every day, all of them in `make spills`.
+Linking takes nine tenths of the time: an eighth of the kernels are linked, all of them in `make spills`.
 """
 
 import os
@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-
-from helpers.turns import DAY
 
 Build = tuple[tuple[int, int], str]
 
@@ -40,8 +38,8 @@ def builds(variants: Iterable[tuple[str, Any, tuple[str, ...]]]) -> list[Any]:
 
 
 def marks(position: int) -> list[Any]:
-    """Return the marks of the kernel at a position in its test: seven of eight are not linked today."""
-    return [pytest.mark.spills] + [pytest.mark.unlinked] * (not ALL and (position + DAY) % 8 > 0)
+    """Return the marks of the kernel at a position in its test: seven of eight are not linked."""
+    return [pytest.mark.spills] + [pytest.mark.unlinked] * (not ALL and position % 8 > 0)
 
 
 def _of(position: int, schedules: tuple[str, ...]) -> list[Build]:

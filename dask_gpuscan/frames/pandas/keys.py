@@ -166,11 +166,17 @@ def _taken(hashes: Values, codes: Values) -> Values:
     return np.append(hashes, np.uint64(0))[codes]
 
 
-def parts_keys(array: PandasArray) -> bool:
-    """Return whether groups of pandas separate keys that are the same, given in a bare array."""
+def parts_keys(array: PandasArray, among_others: bool = False) -> bool:
+    """Return whether groups of pandas separate keys that are the same, given in a bare array.
+
+    Among other keys, equal objects may also be shown by another of them: pandas shows the first of all rows, and
+    partitions know the first row of each group.
+    """
     if array.dtype == object:
         if pd.api.types.infer_dtype(array) == "string":
             return False
+        if among_others:
+            return True
         return len(factorize_objects(array)[1]) < len(pd.factorize(array)[1])
     if isinstance(array.dtype, np.dtype):
         return array.dtype.kind == "c" and bool(np.isnan(array).any())
@@ -250,7 +256,7 @@ class PandasGrouping:
         methods: Sequence[str],
     ) -> bool:
         arrays = [bare(key.array) for key in keys]
-        if any(map(parts_keys, arrays)):
+        if any(parts_keys(array, len(arrays) > 1) for array in arrays):
             return False
         known = WIDE_NUMBERS if WIDENED.intersection(methods) else (*WIDE_NUMBERS, FLOAT32)
         others = [dtype for dtype in dtypes if dtype not in known]
