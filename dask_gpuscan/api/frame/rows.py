@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 
 from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.registry import columns_of, library_of, names_of, unused_name
+from ...ops.core.plans import made_once
 from ...ops.scan.fill import Fill, FillColumns
 from ...ops.scan.row_number import ResetIndex, RowNumber
 from ..arguments import check_flags, check_limit
@@ -21,7 +22,7 @@ class RowMethods(RunningMethods[Obj, SeriesT, FrameT]):
     def _fill(self, reverse: bool, limit: Any, reset: Any = None) -> Any:
         if reset is not None:
             return self._in_segments(reset, lambda groups: groups._fill(reverse, limit))
-        return run(self._obj, FillColumns(Fill(reverse, check_limit(limit))))
+        return run(self._obj, FillColumns(made_once(Fill, reverse, check_limit(limit))))
 
     def _numbers(self, name: str | None, from_last: bool = False) -> Any:
         # rows are counted by their index: no column need be read

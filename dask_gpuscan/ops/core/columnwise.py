@@ -14,7 +14,7 @@ from ...kernels.late_dataclass import dataclass
 from .carry import DataFrameCarry
 from .groups import BACKWARD, FORWARD, OneGroup, States
 from .operation import ColumnOperation, GroupScan, MultiOutput, Part
-from .plans import PlannedOperation
+from .plans import Planned, PlannedOperation, refuse
 
 
 class FrameColumns:
@@ -36,6 +36,10 @@ class FrameColumns:
 
     def check(self, frame: Frame) -> None:
         self.planned(library_of(frame), frame)
+
+    def at_once(self, frame: Frame) -> Any:
+        """Return the answer for all rows if there are functions of arrays for that; else None."""
+        return None
 
     def planned(
         self, library: Library, frame: Frame, checks: bool = True
@@ -101,6 +105,27 @@ class EachColumn(OneOperation):
         plans, dtypes = self.operation.planned_each(columns)
         inputs: Any = zip(columns, strict=True)
         return list(zip(plans, inputs, strict=True)), dtypes
+
+    def at_once(self, frame: Frame) -> Any:
+        operation, library = self.operation, library_of(frame)
+        if not isinstance(operation, Planned) or operation.by_name:
+            return None
+        columns, pairs = self._columns(library, frame), []
+        for column in columns:
+            array = library.array(column)
+            if type(array) is not np.ndarray:
+                return None
+            answer = operation.plans.get(array.dtype)
+            if answer is None:
+                answer = operation.plans.store(array.dtype, operation.bound(column) or refuse)
+            pairs.append((answer, array))
+        arrays = []
+        for answer, array in pairs:
+            found = answer(array)
+            if found is None:
+                return None
+            arrays.append(found)
+        return self.build(library, frame, arrays)
 
     def build(self, library: Library, frame: Frame, arrays: list[Array]) -> Any:
         if self.beside is None:
@@ -169,7 +194,8 @@ class FrameCarry(FrameColumns, DataFrameCarry):
         return self._answer(partition, prefix, False)
 
     def whole(self, frame: Frame) -> Any:
-        return self._answer(frame, None, True)
+        found = self.at_once(frame)
+        return self._answer(frame, None, True) if found is None else found
 
     def _answer(self, partition: Frame, prefix: tuple[States, ...] | None, checks: bool) -> Any:
         library = library_of(partition)

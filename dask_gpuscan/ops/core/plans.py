@@ -19,6 +19,14 @@ from ...kernels.bounded_cache import BoundedCache
 
 T = TypeVar("T")
 
+OfArray = Callable[[np.ndarray], Any]
+"""Returns the answers for all rows of a NumPy array; None for one that it does not take, such as a long one."""
+
+
+def refuse(array: np.ndarray) -> None:
+    """Return None, as a function that takes no array."""
+
+
 PLAIN = frozenset((bool, int, float, str, type(None)))
 """Types of arguments that hold no object of the caller."""
 
@@ -105,6 +113,13 @@ def _text(facts: Any) -> str:
 class Planned:
     """An object that keeps the plans that it made; they are not a field, and not in tokens or pickles."""
 
+    by_name: ClassVar[bool] = False
+    """Whether the plan for a column depends on its name."""
+
+    def bound(self, column: Column) -> OfArray | None:
+        """Return a function that answers all rows of columns of a dtype as one group; None if there is none."""
+        return None
+
     if TYPE_CHECKING:
 
         @property
@@ -125,9 +140,6 @@ class Planned:
 class PlannedOperation(Planned):
     """An operation whose check looks at dtypes alone: dtypes are checked and planned for when they are first met."""
 
-    by_name: ClassVar[bool] = False
-    """Whether the plan for a column depends on its name."""
-
     if TYPE_CHECKING:
 
         def dtype(self, columns: Sequence[Column]) -> Any:
@@ -136,6 +148,11 @@ class PlannedOperation(Planned):
     def plan(self, columns: Sequence[Column]) -> Any:
         """Return the operation for columns of their dtypes, which it checks."""
         return self
+
+    def bound(self, column: Column) -> OfArray | None:
+        plan, _ = self.planned([column])
+        found: OfArray | None = None if plan is self else plan.bound(column)
+        return found
 
     def planned(self, columns: Sequence[Column]) -> tuple[Any, Any]:
         """Return the operation for these columns and the dtype of its answer; raises what users should see.

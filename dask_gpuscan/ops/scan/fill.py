@@ -26,7 +26,7 @@ from ...kernels.scan import BoundScan
 from ..core.columnwise import ColumnCarry
 from ..core.groups import INT64, Groups, ReducibleGroups, States
 from ..core.operation import Needs
-from ..core.plans import Planned
+from ..core.plans import OfArray, Planned
 from .row_number import places
 
 _LAST_IN_BAND = {"f": LAST_NUMBER, "i": LAST_TIME}
@@ -199,6 +199,17 @@ class Fill(Planned):
         if self.reverse:
             return library.concatenate([library.slice_array(filled, 0, count - reach), near])
         return library.concatenate([near, library.slice_array(filled, reach, count)])
+
+    def bound(self, column: Column) -> OfArray | None:
+        library = library_of(column)
+        layout, dtype = library.layout(column.dtype), column.dtype
+        if self.limit is not None or self.in_groups or layout is None or dtype.kind != "f":
+            return None
+        view = layout.view(library.array(column))
+        if view.values.dtype != dtype or not isinstance(view.nulls, InBand):  # as for half floats
+            return None
+        scan = _scan_in_band(LAST_NUMBER, view.nulls, self.reverse, view.values.dtype)
+        return lambda array: scan(array, None, False)[0]
 
     def _head(self, column: Column) -> Callable[[], int]:
         """Begin to count the rows before the first valid one, in scan order."""

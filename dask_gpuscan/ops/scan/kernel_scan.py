@@ -42,7 +42,7 @@ from ..core.groups import (
     state_of,
 )
 from ..core.operation import Needs
-from ..core.plans import Planned
+from ..core.plans import OfArray, Planned
 from .operator_traits import PLAIN, TRAITS
 from .overflow import Walk, check_held, check_overflow
 from .plan import Bounds, ScanPlan, scan_plan
@@ -88,7 +88,7 @@ class ScanArguments:
 
 
 @dataclass(frozen=True)
-class ScanBase:
+class ScanBase(Planned):
     """The base of all scans of columns: a name for tasks and messages, an operator and options."""
 
     label: str
@@ -109,7 +109,7 @@ class ScanBase:
 
 
 @dataclass(frozen=True)
-class KernelScan(Planned, ScanBase):
+class KernelScan(ScanBase):
     """A scan of one column of fixed width, or of several that are the operator's inputs.
 
     Columns of other dtypes, or of another library, take another scan.
@@ -364,12 +364,12 @@ class KernelScan(Planned, ScanBase):
                 carry_in = carry_in_from(plan.op, carry_in, plan.kernel_dtype, start)
         if not any(map(_UNCHECKED_NAN, views)):
             inputs = joined(views)
-            out, state = self._scan(plan, inputs, carry_in, carry_out)
+            out, state = self._scanning(plan, inputs)(inputs.values, carry_in, carry_out)
         else:
 
             def run(views: list[View]) -> Callable[[], tuple[View, Any, Any]]:
                 inputs = joined(views)
-                out, state = self._scan(plan, inputs, carry_in, True)
+                out, state = self._scanning(plan, inputs)(inputs.values, carry_in, True)
                 return lambda: (inputs, out, state)
 
             inputs, out, state = library.assume_no_nan(
@@ -394,10 +394,21 @@ class KernelScan(Planned, ScanBase):
             )
         return wrapped(plan, out, missing, columns), state
 
-    def _scan(
-        self, plan: ScanPlan, inputs: View, carry_in: Any, carry_out: bool
-    ) -> tuple[Any, Any]:
-        """Scan rows that are in no groups; return the answers, and with `carry_out` the state behind the last row."""
+    def bound(self, column: Column) -> OfArray | None:
+        plan, options = self._plan([column]), self.options
+        array: Any = plan.library.array(column)
+        (view,) = self._views(plan, [column])
+        knows_nulls = isinstance(view.nulls, InBand) or array.dtype.kind not in "fc"
+        plain = view.values is array and knows_nulls and plan.kernel_dtype == plan.answers
+        if not plain or options.exclusive or not options.skipna or self.in_groups:
+            return None
+        if options.initial is not None or plan.held_by is not None:
+            return None
+        scan = self._scanning(plan, view)
+        return lambda array: scan(array, None, False)[0]
+
+    def _scanning(self, plan: ScanPlan, inputs: View) -> BoundScan:
+        """Return the scan of rows that are in no groups."""
         kind = type(inputs.nulls)
         scan: BoundScan | None = self.plans.get(kind)
         if scan is None:
@@ -408,7 +419,7 @@ class KernelScan(Planned, ScanBase):
             scan = BoundScan(plan.op, options)
             if kind is not Mask:
                 self.plans.store(kind, scan)
-        return scan(inputs.values, carry_in, carry_out)
+        return scan
 
     def _after_null(self, inputs: View, groups: Groups, null: Values | None) -> Any:
         """Where the group has a null so far."""

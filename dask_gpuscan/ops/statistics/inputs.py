@@ -60,6 +60,9 @@ def cast_to_answer(name: str, column: Column, dtype: DType | None = None) -> Any
 VALUES: Inputs = ((0, "values"),)
 PAIR: Inputs = ((0, "values"), (1, "values"))
 
+NUMBERS = "biuf"
+"""The kinds of NumPy's dtypes that are read as float64."""
+
 READ: dict[str, Callable[[Any], Any]] = {
     "values": _values,  # NaN where they are null
     "validity": _validity,  # 1.0, or 0.0 where they are null

@@ -19,11 +19,21 @@ from ...frames.types import Array, Column, Values
 from ...kernels import BUILT_IN, Operator
 from ...kernels.arrays import is_array
 from ...kernels.late_dataclass import dataclass
+from ...kernels.options import ScanOptions
+from ...kernels.scan import BoundScan
 from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, lowered, merged, state_of
 from ..core.operation import Needs
-from ..core.plans import PlannedOperation
+from ..core.plans import OfArray, PlannedOperation
 from ..statistics.groups import FLOAT64
-from ..statistics.inputs import VALUES, Inputs, check_columns, holds_integers, observed, read
+from ..statistics.inputs import (
+    NUMBERS,
+    VALUES,
+    Inputs,
+    check_columns,
+    holds_integers,
+    observed,
+    read,
+)
 from ..statistics.table import WINDOWS
 from .exact import holds_times
 
@@ -128,6 +138,22 @@ class ExpandingStatistic(PlannedOperation):
             counted = groups.scan(_ADD, self._observations(arrays), carry_in=before)
             out[counted < self.min_periods] = np.nan
         return library.from_floats(out, None if numbers is None else numbers())
+
+    def bound(self, column: Column) -> OfArray | None:
+        self.planned([column])
+        if self.inputs != VALUES or column.dtype.kind not in NUMBERS or not self.at_nulls:
+            return None
+        scan, counts = BoundScan(self.op, ScanOptions()), self._counts
+
+        def answer(array: np.ndarray) -> Any:
+            values = array.astype(np.float64, copy=False)
+            out, _ = scan(values, None, False)
+            if counts:
+                _, few = self._observed_in((values,), 0)
+                out[:few] = np.nan
+            return out
+
+        return answer
 
     def _numbers(
         self, library: Library, arrays: tuple[Any, ...], is_first: bool

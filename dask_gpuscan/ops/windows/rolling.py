@@ -22,10 +22,13 @@ from ...kernels.rolling import window_starts
 from ...kernels.windows import Windows
 from ...kernels.windows_by_code import rolling_by_code, rolls_by_code
 from ..core.groups import INT64
-from ..core.plans import PlannedOperation
+from ..core.plans import OfArray, PlannedOperation
 from ..scan.kernel_scan import wrapped
 from ..scan.plan import combined_plan
 from ..statistics.inputs import (
+    FEW,
+    NUMBERS,
+    VALUES,
     Inputs,
     all_finite,
     check_columns,
@@ -147,17 +150,18 @@ class TimeShape:
         return BoundWindows(starts[wanted], xp.ascontiguousarray(stops[wanted]))
 
 
-def filled(shape: Shape, windows: Windows, rows: WindowRows, least: int) -> slice | None:
-    """Return the range of the wanted rows whose windows have at least `least` rows; None if windows are bounds."""
+def filled(shape: Shape, windows: Windows, length: int, count: int, least: int) -> slice | None:
+    """Return which windows have at least `least` rows, of `count` windows of as many rows; None if they are bounds."""
     if least <= shape.has_row:
-        return slice(0, rows.count)
+        return slice(0, count)
     if isinstance(windows, BoundWindows):
         return None
-    if min(windows.before + windows.after + 1, rows.length) < least:
+    first = windows.first
+    if min(windows.before + windows.after + 1, length) < least:
         return slice(0, 0)
     # only windows at the ends have fewer rows
-    start = min(max(least - windows.after - 1 - rows.first, 0), rows.count)
-    stop = min(rows.length + windows.before + 1 - least - rows.first, rows.count)
+    start = min(max(least - windows.after - 1 - first, 0), count)
+    stop = min(length + windows.before + 1 - least - first, count)
     return slice(start, max(stop, start))
 
 
@@ -223,6 +227,37 @@ class RollingStatistic(Windowed):
         enough = None if statistic.enough is None else statistic.enough(**options)
         return statistic, op, fast or op, enough
 
+    def bound(self, column: Column) -> OfArray | None:
+        statistic, op, fast, enough = self._way()
+        shape = self.shape
+        if self.planned([column])[0] is not self:
+            return super().bound(column)
+        if statistic.inputs != VALUES or column.dtype.kind not in NUMBERS:
+            return None
+        if not isinstance(shape, RowShape):
+            return None
+        least, before, after = max(self.min_periods, enough or 0), shape.before, shape.after
+        counts = statistic.counts and "reproducible" not in dict(self.options)
+        counted = partial(_counted, op, VALUES, self.min_periods, counts)
+
+        def answer(array: np.ndarray) -> Any:
+            count = len(array)
+            if count >= FEW:
+                return None
+            values, windows = (
+                array.astype(np.float64, copy=False),
+                _row_windows(before, after, 0, count),
+            )
+            if np.count_nonzero(np.isfinite(values)) < count:
+                return kernels.rolling(counted(), values, windows)
+            known = filled(shape, windows, count, count, least)
+            assert known is not None
+            out = kernels.rolling(fast, values, windows)
+            out[: known.start] = out[known.stop :] = np.nan
+            return out
+
+        return answer
+
     def apply(self, columns: Sequence[Column], rows: WindowRows) -> Any:
         statistic, op, fast, enough = self.plans.get("way") or self.plans.store("way", self._way())
         inputs = read(columns, statistic.inputs)
@@ -239,7 +274,9 @@ class RollingStatistic(Windowed):
             inputs = rows.groups.heads, *inputs
             return rows.floats(kernels.rolling(counted, inputs, self.shape.until_row))
         windows = self.shape.windows(rows)
-        known = filled(self.shape, windows, rows, max(self.min_periods, enough or 0))
+        known = filled(
+            self.shape, windows, rows.length, rows.count, max(self.min_periods, enough or 0)
+        )
         if known is not None:
             finite = all_finite(inputs, statistic.inputs)
             ahead = finite not in (yes, no) and not may_have_nulls(columns)
@@ -355,7 +392,7 @@ class RollingOperator(Windowed):
             counts = self.combined(_ADD, valid.astype(np.int32), rows, dtype=INT64)
             return counts < self.min_periods
         windows = self.shape.windows(rows)
-        known = filled(self.shape, windows, rows, self.min_periods)
+        known = filled(self.shape, windows, rows.length, rows.count, self.min_periods)
         if known is None:
             starts, stops = windows.limits(rows.library.xp.arange(rows.count), rows.length)
             return stops - starts < self.min_periods

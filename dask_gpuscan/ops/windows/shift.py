@@ -21,13 +21,16 @@ from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ...kernels.windows_by_code import finds_rows_before
 from ..core.groups import INT64
-from ..core.plans import PlannedOperation
+from ..core.plans import OfArray, PlannedOperation
 from .exact import holds_decimals
 from .halo import RowExtent
 from .surroundings import WindowRows
 
 REFUSALS = TypeError, ValueError, NotImplementedError, RuntimeError, ArithmeticError
 """The errors that libraries raise for values and dtypes that they have no answer for."""
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+"""The dtypes of floats that kernels take as they are."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,12 @@ class Shift(PlannedOperation):
         except OverflowError as error:
             name_columns(error, self.label, columns)
             raise
+
+    def bound(self, column: Column) -> OfArray | None:
+        library, periods = library_of(column), self.periods
+        if self.fill or not periods or column.dtype not in FLOATS:
+            return None
+        return lambda array: library.shift(array, _within(periods, len(array)))
 
     def _shifted(self, column: Column, library: Library, count: int) -> Array:
         array, periods = library.array(column), _within(self.periods, count)
@@ -192,6 +201,12 @@ class Difference(PlannedOperation):
             raise
         except TypeError as error:
             refuse_values(self.label, [column_title(columns[0])], error)
+
+    def bound(self, column: Column) -> OfArray | None:
+        library, periods = library_of(column), self.periods
+        if column.dtype not in FLOATS:
+            return None
+        return lambda array: self._of(library, array, _within(periods, len(array)))
 
     def _changed(self, column: Column, rows: WindowRows) -> Any:
         library = rows.library

@@ -208,7 +208,8 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
         return self.extent.settled(len(frame), times)
 
     def whole(self, frame: Frame) -> Any:
-        return self.apply(frame, None, None)
+        found = self.at_once(frame)
+        return self.apply(frame, None, None) if found is None else found
 
     def apply(self, partition: Frame, before: RowArrays | None, after: RowArrays | None) -> Any:
         library, time_column = library_of(partition), self.extent.time_column

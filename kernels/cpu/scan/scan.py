@@ -143,25 +143,31 @@ def line_scan(
     It returns None for other arrays. The operator has one input.
     """
     work = _work(op, (dtype,), options, True, True, True)
-    if not (work.scalar_state and work.scalar_output):
+    if not work.scalar_output:
         return lambda values: None
     kernel, visitor, facts, identity = work.kernel, work.visitor, work.facts, work.identity
     nulls = None if options.nulls is None else options.nulls.args
-    out_dtype, state_dtype, (start,) = work.outputs[0], work.state[0], work.start
+    out_dtype, of_state, start, scalar = work.outputs[0], work.state, work.start, work.scalar_state
     reverse, stride = options.reverse, -1 if options.reverse else 1
 
     def scan_line(values: np.ndarray) -> np.ndarray | None:
         flags, length = values.flags, values.size
         if length >= PARALLEL or values.ndim != 1 or not (flags.c_contiguous and flags.aligned):
             return None
-        out, carry = np.empty(length, out_dtype), start.copy()
+        out = np.empty(length, out_dtype)
+        carry: Any = start[0].copy() if scalar else tuple([field.copy() for field in start])
         source = OperatorInputs(op, values, nulls, identity)
         output = Output(out, work.null_value, options.mark_nulls, options.exclusive)
         first = length - 1 if reverse else 0
         try:
             if work.tiles:
                 tiles = max(-(-length // TILE), 1)
-                states = States(op, identity, carry, np.empty(tiles, state_dtype))
+                fields: Any = (
+                    np.empty(tiles, of_state[0])
+                    if scalar
+                    else tuple([np.empty(tiles, d) for d in of_state])
+                )
+                states = States(op, identity, carry, fields)
                 control = np.zeros(STATUS + tiles, np.int64)
                 given = visitor(source, output, first, stride, *facts)
                 kernel(given, None, states, Tiles(0, length, TILE, False), control, True)

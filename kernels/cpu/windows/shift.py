@@ -12,7 +12,7 @@ from ...compiler import argument_types as types
 from ...compiler.functions import cached_njit
 from ...options import Shifted
 from ..core.engine import STATUS, TICKET
-from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_team
+from ..core.launch import CONTROL, PARALLEL, WORD, Kernel, array_type, empty, entry, run_team
 from ..core.memory import borrow, take_ticket
 from ..core.shares import SHARES, positions_of, row_at, run_shares, tables_for
 from .rolling import RING_ROWS
@@ -51,7 +51,10 @@ def shift(
             else:
                 to[part] = earlier[part]
 
-    run_team(len(to), np.zeros(STATUS, WORD), move)
+    if len(to) < PARALLEL:
+        move(True)
+    else:
+        run_team(len(to), np.zeros(STATUS, WORD), move)
     return out
 
 
