@@ -6,7 +6,7 @@ from helpers.routes import CALLS, ENGINES, frame, route
 from helpers.versions import older
 
 WAYS = {
-    ("cumsum", "eager"): (13, 64, 32),
+    ("cumsum", "eager"): (13, 36, 24),
     ("cumsum", "dask"): (14, 547, 209),
     # 15, 95 and 58 while pandas did the work: kernels take a third of the time
     ("groupby.sum", "eager"): (26, 122, 80),
@@ -17,7 +17,7 @@ WAYS = {
     ("filter", "dask"): (14, 194, 87),
     ("rle", "eager"): (14, 59, 41),
     ("rle", "dask"): (15, 367, 206),
-    ("rolling.sum", "eager"): (21, 111, 57),
+    ("rolling.sum", "eager"): (20, 79, 39),
     ("rolling.sum", "dask"): (21, 694, 315),
     ("sort_values", "eager"): (16, 61, 33),
     ("sort_values", "dask"): (17, 809, 393),

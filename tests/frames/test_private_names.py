@@ -18,6 +18,7 @@ IN_CUDF = ROOM / "frames" / "cudf"
 OF_PANDAS = {
     "array": ("_data", "_mask"),
     "series": ("_values",),
+    "times": ("_from_backing_data", "_ndarray"),
     "index": ("_shallow_copy", "_simple_new"),
     "text": ("_hasna",),
     "frame": ("_get_column_array", "_mgr", "_constructor_from_mgr", "_from_mgr"),
@@ -56,6 +57,7 @@ def test_pandas_has_them() -> None:
         (frame["x"], "series"),
         (frame.index, "index"),
         (frame, "frame"),
+        (pd.date_range("2020", periods=1).array, "times"),
         (pd.array(["a"], dtype="string"), "text"),
     ):
         names = OF_PANDAS[of]

@@ -12,7 +12,10 @@ from pandas.tseries.frequencies import to_offset
 
 from ...engines.run import meta_of, run
 from ...frames.keys import By
+from ...frames.protocol import Library
 from ...frames.registry import library_of, names_of, of_levels, unused_name
+from ...frames.types import DType
+from ...kernels.bounded_cache import BoundedCache
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import name_list, shown
 from ...kernels.scalars import is_number
@@ -39,6 +42,9 @@ OHLC = {"open": "first", "high": "max", "low": "min", "close": "last"}
 ORIGINS = ("start_day", "start", "epoch")
 
 SIDES = ("left", "right", None)
+
+BUCKETS: BoundedCache[Any, Buckets] = BoundedCache()
+"""Buckets from the start of the first day, by the library and dtype of the times and the arguments of `resample`."""
 
 
 class ResampleMethods(Methods[Obj, SeriesT, FrameT]):
@@ -271,10 +277,12 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
         self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False
     ) -> Any:
         """Reduce buckets to one row each."""
-        none = library_of(self._meta).no_rows(self._meta)
+        like = self._meta
+        if self._engine.IN_PARTS:  # which would keep its rows
+            like = library_of(like).no_rows(like)
         for part in parts:
             part.operation.dtype(
-                [self._column(name) for name in part.sources or names_of(none)[:1]]
+                [self._column(name) for name in part.sources or names_of(like)[:1]]
             )
         sources = [name for part in parts for name in part.sources]
         if self._time_column.on is not None:
@@ -293,7 +301,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
             spec,
             time_column=self._time_column,
             buckets=self._buckets,
-            like=none,
+            like=like,
             may_be_empty=self._engine.IN_PARTS,
         )
         return run(run(self._needed(list(names)), rows), carry)
@@ -303,14 +311,19 @@ def checked_buckets(
     meta: Any, rule: Any, closed: Any, label: Any, on: Any, origin: Any, offset: Any
 ) -> tuple[TimeColumn, Buckets]:
     """Return where the times are, and their buckets, from the arguments of `resample`; raises for wrong ones."""
-    time_column = _time_column(meta, on)
+    time_column, dtype = _time_column(meta, on)
     check_choice("closed", closed, SIDES)
     check_choice("label", label, SIDES)
-    return time_column, _buckets(meta, time_column, rule, closed, label, origin, offset)
+    given = rule, closed, label, origin, offset
+    key = library_of(meta), dtype, *given
+    usual = isinstance(rule, str) and isinstance(origin, str) and origin == "start_day"
+    if not usual or offset is not None:
+        return time_column, _buckets(library_of(meta), dtype, *given)
+    return time_column, BUCKETS.get(key) or BUCKETS.store(key, _buckets(*key))
 
 
-def _time_column(meta: Any, on: Any) -> TimeColumn:
-    """Return where the times are, which are datetimes."""
+def _time_column(meta: Any, on: Any) -> tuple[TimeColumn, DType]:
+    """Return where the times are, which are datetimes, and their dtype."""
     library, time_column = library_of(meta), TimeColumn(on)
     if on is not None:
         if meta.ndim == 1:
@@ -329,13 +342,12 @@ def _time_column(meta: Any, on: Any) -> TimeColumn:
             f"resample needs datetimes, found dtype {dtype} in {time_column.title}; {cast}, "
             f"or name another column by on"
         )
-    return time_column
+    return time_column, dtype
 
 
 def _buckets(
-    meta: Any, time_column: TimeColumn, rule: Any, closed: Any, label: Any, origin: Any, offset: Any
+    library: Library, dtype: DType, rule: Any, closed: Any, label: Any, origin: Any, offset: Any
 ) -> Buckets:
-    dtype = time_column.column(meta).dtype
     try:
         freq = to_offset(rule)
     except (TypeError, ValueError) as error:
@@ -362,7 +374,7 @@ def _buckets(
     if offset is not None:
         offset = check_duration("offset", offset, "a duration")
     found = pd.Grouper(freq=freq, closed=closed, label=label)
-    unit = library_of(meta).time_unit(dtype)
+    unit = library.time_unit(dtype)
     buckets = Buckets(freq, found.closed, found.label, origin, offset, dtype, unit)
     if buckets.is_fixed:
         if isinstance(origin, pd.Timestamp) and (origin.tz is None) != (buckets.zone is None):

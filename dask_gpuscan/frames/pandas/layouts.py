@@ -25,6 +25,9 @@ PandasArray: TypeAlias = Any
 
 WRAPPED = pd.arrays.NumpyExtensionArray
 
+TIMES = (pd.arrays.DatetimeArray, pd.arrays.TimedeltaArray)
+"""Arrays of times, of which a frame may hold several as one of two dimensions."""
+
 IN_BAND = InBand()
 
 
@@ -409,7 +412,19 @@ def column_in(frame: pd.DataFrame, name: Hashable) -> AnyColumn:
     place = index.get_loc(name) if place is None else place
     if not isinstance(place, int):
         return frame[name]
-    return PandasColumn(name, frame._get_column_array(place))
+    return _column_at(frame, name, place)
+
+
+def _column_at(frame: pd.DataFrame, name: Hashable, place: int) -> PandasColumn:
+    """Return a column by its place; pandas takes several times as long to take times out of their block."""
+    manager, column = frame._mgr, object.__new__(PandasColumn)
+    values = manager.blocks[manager.blknos[place]].values
+    if type(values) in TIMES and values.ndim > 1:
+        array = values._from_backing_data(values._ndarray[manager.blklocs[place]])
+    else:
+        array = frame._get_column_array(place)
+    column.name, column.array, column.dtype = name, array, array.dtype
+    return column
 
 
 def every_name(frame: pd.DataFrame) -> list[Hashable]:
@@ -419,8 +434,8 @@ def every_name(frame: pd.DataFrame) -> list[Hashable]:
 
 def every_column(frame: pd.DataFrame) -> list[Column]:
     """Return the columns of a frame, in order."""
-    array_at = frame._get_column_array
-    return [PandasColumn(n, array_at(i)) for i, n in enumerate(labels_in(frame.columns).names)]
+    names = labels_in(frame.columns).names
+    return [_column_at(frame, name, i) for i, name in enumerate(names)]
 
 
 def every_dtype(frame: pd.DataFrame) -> list[DType]:

@@ -24,16 +24,21 @@ from ...frames.types import DType, Frame, Scalar, Values
 from ...kernels.arrays import check_memory
 from ...kernels.cpu.core.limits import available
 from ...kernels.late_dataclass import dataclass
+from ...kernels.nulls import NAT
 from ...kernels.sorted_values import is_sorted
 from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
-from .time_column import TimeColumn, decrease, numbers_of, times_at, zone_of
+from .time_column import TimeColumn, decrease, holds_nat, numbers_of, times_at, zone_of
 
 _WHOLE_DAYS = ("BME", "ME", "BQE", "QE", "BYE", "YE", "W")
 """Rules whose edges are the ends of days rather than their starts, if buckets are closed on the right."""
 
 _FEW = 16
 """Rows a bucket from which on looking for edges among times takes less than dividing each of them."""
+
+_AT_ONCE = 1 << 14
+"""Rows that are divided in less time than it takes to begin to look for edges."""
+
 _CALENDAR_DAYS = pd.__version__.startswith("3.0.")
 """Whether origins have no effect on days, and days closed on the right begin with an empty one, as in pandas 3.0."""
 
@@ -54,11 +59,12 @@ class Span:
 
 def span_of(frame: Frame, time_column: TimeColumn) -> Span:
     """Return the first and the last time of rows in order; nulls are passed over: their partition refuses them."""
-    library, column, times = (
-        library_of(frame),
-        time_column.column(frame),
-        time_column.numbers(frame),
-    )
+    library, column = library_of(frame), time_column.column(frame)
+    times = numbers_of(column)
+    if len(times) and holds_nat(column):
+        found = Span(times[0].item(), times[-1].item())
+        if NAT not in (found.first, found.last):
+            return found
     ends = [library.slice_column(column, i, i + 1) for i in {0, len(frame) - 1} if len(frame)]
     if any(library.missing(end) is not None for end in ends):
         times = times[library.valid(column)]
@@ -88,14 +94,17 @@ class SpanCarry(DataFrameCarry):
 def times_in_order(frame: Frame, time_column: TimeColumn, before: Span | None) -> Values:
     """Return the times of rows as numbers; raises a ValueError for null ones, and for those that decrease."""
     column = time_column.column(frame)
-    if library_of(frame).missing(column) is not None:
-        raise ValueError(f"resample: {time_column.title} has nulls; drop them first, with dropna")
     times = numbers_of(column)
+    in_order = is_sorted(times)
+    # NaT is the least of all numbers
+    has_none = in_order and holds_nat(column) and len(times) > 0 and times[0].item() != NAT
+    if not has_none and library_of(frame).missing(column) is not None:
+        raise ValueError(f"resample: {time_column.title} has nulls; drop them first, with dropna")
     last = None if before is None else before.last
     pair = None
     if last is not None and len(times) > 0 and times[0].item() < last:
         pair = last, times[0].item()
-    elif not is_sorted(times):
+    elif not in_order:
         at = int((times[1:] < times[:-1]).argmax())
         pair = times[at].item(), times[at + 1].item()
     if pair is not None:
@@ -237,7 +246,7 @@ class Buckets:
         if self.is_fixed:
             start, side = self._start(first), "left"
             low, high = ((end - start) // self.width for end in ends)
-            if high - low > len(times) // _FEW:
+            if high - low > len(times) // _FEW or len(times) < _AT_ONCE:
                 found = times - start
                 found //= self.width
                 return found
@@ -350,11 +359,11 @@ class Buckets:
         if not self.is_fixed:
             return self._labels(span.first, span.last, self.label)[start:stop]
         bucket = start + (self.label == "right")
-        begin = np.array([self._left_edge(span.first) + bucket * self.width])
-        at = pd.DatetimeIndex(begin.view(f"M8[{self.unit}]"))
+        begin = np.int64(self._left_edge(span.first) + bucket * self.width)
+        at = pd.Timestamp(begin.view(f"M8[{self.unit}]"))
         if self.zone is not None:
             at = at.tz_localize("UTC").tz_convert(self.zone)
-        return pd.date_range(at[0], periods=stop - start, freq=self.freq, unit=self.unit)
+        return pd.date_range(at, periods=stop - start, freq=self.freq, unit=self.unit)
 
 
 def fixed_width(freq: Any) -> pd.Timedelta:

@@ -103,7 +103,7 @@ class ResampleReduce(AdjacentReduce):
     time_column: TimeColumn
     buckets: Buckets
     like: Any
-    """The frame or series that is resampled, without rows."""
+    """The frame or series that is resampled; its rows do not matter."""
     may_be_empty: bool
     """Whether dtypes are those of answers with nulls, even if there are no nulls."""
 

@@ -98,6 +98,12 @@ def numbers_of(times: Column) -> Values:
     return stored_numbers(times).astype(INT64, copy=False)
 
 
+def holds_nat(column: Column) -> bool:
+    """Return whether nulls among times are one number, the least of all."""
+    layout = library_of(column).layout(column.dtype)
+    return layout is not None and layout.nulls == "in band"
+
+
 def times_of(column: Column, stored: Values) -> Any:
     """Return an array of times of the dtype of a column, made from numbers."""
     library = library_of(column)
