@@ -16,6 +16,7 @@ from ...frames.registry import library_of
 from ...frames.types import Column, DType, GroupIds, Values
 from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows
 from ...kernels.compiler.pack import written
+from ...kernels.cpu.windows.rolling import rows_rolling
 from ...kernels.late_dataclass import dataclass
 from ...kernels.operators.segments import segmented
 from ...kernels.rolling import window_starts
@@ -25,6 +26,7 @@ from ..core.groups import INT64
 from ..core.plans import OfArray, PlannedOperation
 from ..scan.kernel_scan import wrapped
 from ..scan.plan import combined_plan
+from ..statistics.groups import FLOAT64
 from ..statistics.inputs import (
     FEW,
     NUMBERS,
@@ -165,6 +167,15 @@ def filled(shape: Shape, windows: Windows, length: int, count: int, least: int) 
     return slice(start, max(stop, start))
 
 
+@lru_cache(maxsize=256)
+def _few_windows(before: int, after: int, least: int, count: int) -> tuple[RowWindows, int, int]:
+    """Return the windows of a number of rows, and which of them have at least `least` rows, from one to another."""
+    windows = RowWindows(before, after, 0, count)
+    known = filled(RowShape(before, after), windows, count, count, least)
+    assert known is not None
+    return windows.within(count), known.start, known.stop
+
+
 class Windowed(PlannedOperation):
     """The base of operations over windows."""
 
@@ -234,26 +245,22 @@ class RollingStatistic(Windowed):
             return super().bound(column)
         if statistic.inputs != VALUES or column.dtype.kind not in NUMBERS:
             return None
-        if not isinstance(shape, RowShape):
+        if not isinstance(shape, RowShape) or op.check:
             return None
-        least, before, after = max(self.min_periods, enough or 0), shape.before, shape.after
+        of_shape = shape.before, shape.after, max(self.min_periods, enough or 0)
         counts = statistic.counts and "reproducible" not in dict(self.options)
         counted = partial(_counted, op, VALUES, self.min_periods, counts)
+        roll = rows_rolling(fast, FLOAT64)
 
         def answer(array: np.ndarray) -> Any:
-            count = len(array)
-            if count >= FEW:
+            count, values = len(array), array.astype(np.float64, copy=False)
+            if count >= FEW or not (values.flags.c_contiguous and values.flags.aligned):
                 return None
-            values, windows = (
-                array.astype(np.float64, copy=False),
-                _row_windows(before, after, 0, count),
-            )
+            windows, start, stop = _few_windows(*of_shape, count)
             if np.count_nonzero(np.isfinite(values)) < count:
                 return kernels.rolling(counted(), values, windows)
-            known = filled(shape, windows, count, count, least)
-            assert known is not None
-            out = kernels.rolling(fast, values, windows)
-            out[: known.start] = out[known.stop :] = np.nan
+            out = roll(values, windows)
+            out[:start] = out[stop:] = np.nan
             return out
 
         return answer
