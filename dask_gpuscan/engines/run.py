@@ -203,11 +203,15 @@ def is_stream(obj: Any) -> bool:
 
 def engine_of(*objs: Any) -> Engine:
     """Return the engine of frames or series: of streams if one is a stream, or else of Dask if one is a collection."""
-    classes: Iterable[Any] = map(type, objs)
-    kinds = set(map(_kind_of, classes))
-    if STREAM in kinds:
-        return _engine(STREAM)
-    return _engine(OF_DASK) if OF_DASK in kinds else eager
+    engine: Engine = eager
+    for obj in objs:
+        cls: Any = type(obj)  # mypy does not know that classes are hashable
+        kind = _kind_of(cls)
+        if kind == STREAM:
+            return _engine(STREAM)
+        if kind == OF_DASK:
+            engine = _engine(OF_DASK)
+    return engine
 
 
 @cache

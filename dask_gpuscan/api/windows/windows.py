@@ -6,7 +6,6 @@ Frames and groups have the same methods (`Rows`). A statistic is of one column, 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from itertools import product
 from typing import Any, Generic, Protocol, Self, overload
@@ -153,11 +152,16 @@ class FrameRows:
                 raise ValueError(f"column {name!r} is there twice; rename one of them first")
         return engine_of(obj).narrow(obj, names)
 
+    @property
+    def _chosen(self) -> Any:
+        """The rows with no other columns than those in windows and that of times."""
+        return self.obj
+
     def align_columns(
         self, names: list[Hashable], others: Sequence[Any], what: str, by_label: bool
     ) -> tuple[Self, list[Hashable], list[Hashable]]:
         """Return the same rows with more columns, and how these and the others are called there."""
-        frame, own, theirs = aligned_columns(self.obj, others, what, by_label)
+        frame, own, theirs = aligned_columns(self._chosen, others, what, by_label)
         return replace(self, obj=frame), names if self.obj.ndim == 2 else own, theirs
 
 
@@ -170,29 +174,37 @@ class FrameNeighbours(FrameRows):
     obj : frame or series
     on : name, optional
         The column of times, which stays as it is.
-    one : bool
-        Whether one column was chosen, so that answers are series, without the times.
+    one : tuple
+        The name of the column if one was chosen, so that answers are series, without the times; else empty.
     """
 
     on: Hashable = None
-    one: bool = False
+    one: tuple[Hashable, ...] = ()
 
     @property
     def as_series(self) -> bool:
         """Whether the answer for one column is a series."""
-        return self.one or super().as_series
+        return bool(self.one) or super().as_series
 
     def names(self, numeric_only: bool = False) -> list[Hashable]:
         """Names of the columns that are in windows."""
-        return without(super().names(numeric_only), self.on)
+        if self.one and not numeric_only:
+            return list(self.one)
+        names = without(super().names(numeric_only), self.on)
+        return [name for name in names if name in self.one] if self.one else names
 
     def choose(self, columns: Any) -> Self:
         """Return the same rows of some columns, with the times."""
         if self.on is None:
             return super().choose(columns)
-        one = not isinstance(columns, list)
-        names = [*([columns] if one else columns), self.on]
-        return replace(self, obj=engine_of(self.obj).choose(self.obj, names), one=one or self.one)
+        if not isinstance(columns, list):  # `parts` takes no others of the frame
+            return replace(self, one=(columns,))
+        return replace(self, obj=engine_of(self.obj).choose(self.obj, [*columns, self.on]))
+
+    @property
+    def _chosen(self) -> Any:
+        obj = self.obj
+        return engine_of(obj).choose(obj, [*self.one, self.on]) if self.one else obj
 
     def each(self, operation: Any, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""
@@ -249,7 +261,8 @@ class Statistics(NotIterable, Generic[Obj, SeriesT, FrameT]):
         if self._rows.as_series:
             raise TypeError("a Series has no columns to choose from")
         check_choice_of_columns(columns, self._rows.names())
-        chosen = copy(self)
+        chosen = type(self).__new__(type(self))
+        vars(chosen).update(vars(self))  # `copy` asks for names that `__getattr__` refuses
         chosen._rows = self._rows.choose(columns)
         return chosen
 

@@ -28,7 +28,15 @@ from ...kernels.nulls import NAT
 from ...kernels.sorted_values import is_sorted
 from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
-from .time_column import TimeColumn, decrease, holds_nat, numbers_of, times_at, zone_of
+from .time_column import (
+    TimeColumn,
+    decrease,
+    holds_nat,
+    numbers_of,
+    plainly_in_order,
+    times_at,
+    zone_of,
+)
 
 _WHOLE_DAYS = ("BME", "ME", "BQE", "QE", "BYE", "YE", "W")
 """Rules whose edges are the ends of days rather than their starts, if buckets are closed on the right."""
@@ -94,12 +102,15 @@ class SpanCarry(DataFrameCarry):
 def times_in_order(frame: Frame, time_column: TimeColumn, before: Span | None) -> Values:
     """Return the times of rows as numbers; raises a ValueError for null ones, and for those that decrease."""
     column = time_column.column(frame)
-    times = numbers_of(column)
-    in_order = is_sorted(times)
-    # NaT is the least of all numbers
-    has_none = in_order and holds_nat(column) and len(times) > 0 and times[0].item() != NAT
-    if not has_none and library_of(frame).missing(column) is not None:
-        raise ValueError(f"resample: {time_column.title} has nulls; drop them first, with dropna")
+    times = plainly_in_order(column)
+    in_order = times is not None
+    if not in_order:
+        if library_of(frame).missing(column) is not None:
+            raise ValueError(
+                f"resample: {time_column.title} has nulls; drop them first, with dropna"
+            )
+        times = numbers_of(column)
+        in_order = is_sorted(times)
     last = None if before is None else before.last
     pair = None
     if last is not None and len(times) > 0 and times[0].item() < last:

@@ -11,6 +11,7 @@ import pandas as pd
 from ...frames.registry import column_of, library_of, stored_numbers
 from ...frames.types import Column, DType, Frame, Values
 from ...kernels.late_dataclass import dataclass
+from ...kernels.nulls import NAT
 from ...kernels.sorted_values import is_sorted
 from ..core.groups import INT64
 
@@ -39,9 +40,10 @@ class TimeColumn:
         """Its name in messages."""
         return "the index" if self.on is None else f"column {self.on!r}"
 
-    def check(self, frame: Frame) -> None:
-        """Raise a TypeError unless there are times."""
-        library, dtype = library_of(frame), self.column(frame).dtype
+    def check(self, frame: Frame) -> Column:
+        """Return the times of a frame's rows; raises a TypeError unless they are times."""
+        library, column = library_of(frame), self.column(frame)
+        dtype = column.dtype
         levels = len(library.index_names(frame)) if self.on is None else 1
         is_time = library.layout(dtype) is not None and not library.is_numeric(dtype)
         if levels > 1 or not is_time or isinstance(dtype, pd.PeriodDtype):
@@ -49,17 +51,24 @@ class TimeColumn:
                 f"windows of time need datetimes or timedeltas, found {self.title} of dtype {dtype}; "
                 f"name a column of times with on="
             )
+        return column
 
     def numbers(self, frame: Frame) -> Values:
         """Return the times of a frame's rows as int64, in their own unit; any number for nulls."""
         return numbers_of(self.column(frame))
 
-    def times(self, frame: Frame) -> Values:
+    def times(self, frame: Frame, column: Column | None = None) -> Values:
         """Return the times of a frame's rows as int64, in their own unit; raises a ValueError for nulls."""
-        column = self.column(frame)
+        column = self.column(frame) if column is None else column
         if library_of(frame).missing(column) is not None:
             raise ValueError(f"{self.title} has null times; drop those rows first")
         return numbers_of(column)
+
+    def times_in_order(self, frame: Frame) -> tuple[Values, bool]:
+        """Return what `times` does, and whether they are known not to decrease; checks that there are times."""
+        column = self.check(frame)
+        times = plainly_in_order(column)
+        return (self.times(frame, column), False) if times is None else (times, True)
 
     def unit(self, frame: Frame) -> pd.Timedelta:
         """Return the unit of the times."""
@@ -102,6 +111,13 @@ def holds_nat(column: Column) -> bool:
     """Return whether nulls among times are one number, the least of all."""
     layout = library_of(column).layout(column.dtype)
     return layout is not None and layout.nulls == "in band"
+
+
+def plainly_in_order(column: Column) -> Any:
+    """Return times as numbers if they do not decrease and the first shows that none is null; else None: look closer."""
+    times = numbers_of(column)
+    none_is_null = holds_nat(column) and len(times) > 0 and times[0].item() != NAT
+    return times if none_is_null and is_sorted(times) else None
 
 
 def times_of(column: Column, stored: Values) -> Any:

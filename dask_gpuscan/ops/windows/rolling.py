@@ -16,14 +16,14 @@ from ...frames.registry import library_of
 from ...frames.types import Column, DType, GroupIds, Values
 from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows
 from ...kernels.compiler.pack import written
-from ...kernels.cpu.windows.rolling import rows_rolling
+from ...kernels.cpu.windows.rolling import bound_rolling
 from ...kernels.late_dataclass import dataclass
 from ...kernels.operators.segments import segmented
 from ...kernels.rolling import window_starts
 from ...kernels.windows import Windows
 from ...kernels.windows_by_code import rolling_by_code, rolls_by_code
 from ..core.groups import INT64
-from ..core.plans import OfArray, PlannedOperation
+from ..core.plans import OfArray, Planned, PlannedOperation
 from ..scan.kernel_scan import wrapped
 from ..scan.plan import combined_plan
 from ..statistics.groups import FLOAT64
@@ -108,7 +108,7 @@ _row_windows = lru_cache(maxsize=256)(RowWindows)
 
 
 @dataclass(frozen=True)
-class TimeShape:
+class TimeShape(Planned):
     """Windows of a duration, in the unit of the times.
 
     Parameters
@@ -250,11 +250,11 @@ class RollingStatistic(Windowed):
         of_shape = shape.before, shape.after, max(self.min_periods, enough or 0)
         counts = statistic.counts and "reproducible" not in dict(self.options)
         counted = partial(_counted, op, VALUES, self.min_periods, counts)
-        roll = rows_rolling(fast, FLOAT64)
+        roll = bound_rolling(fast, FLOAT64)
 
         def answer(array: np.ndarray) -> Any:
             count, values = len(array), array.astype(np.float64, copy=False)
-            if count >= FEW or not (values.flags.c_contiguous and values.flags.aligned):
+            if count >= FEW:
                 return None
             windows, start, stop = _few_windows(*of_shape, count)
             if np.count_nonzero(np.isfinite(values)) < count:
@@ -286,6 +286,12 @@ class RollingStatistic(Windowed):
         )
         if known is not None:
             finite = all_finite(inputs, statistic.inputs)
+            if finite is yes and fast.inputs == 1 and not isinstance(windows, RowWindows):
+                # few rows in memory
+                roll = self.plans.get("roll") or self.plans.store(
+                    "roll", bound_rolling(fast, FLOAT64)
+                )
+                return rows.floats(roll(values, windows))
             ahead = finite not in (yes, no) and not may_have_nulls(columns)
             if ahead or finite():
                 out = kernels.rolling(fast, values, windows)  # while a GPU may look for NaN

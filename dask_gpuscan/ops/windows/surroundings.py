@@ -218,12 +218,12 @@ class FrameOverlap(FrameColumns, NeighbourCarry):
         with library.acquire(partition):
             times = None
             if time_column is not None:
-                time_column.check(partition)
-                times = time_column.times(partition)
-                known = [before and before.times, times, after and after.times]
-                filled = [each for each in known if each is not None and len(each)] or [times]
-                times = filled[0] if len(filled) == 1 else library.xp.concatenate(filled)
-                check_order(time_column, partition, times, None)
+                times, in_order = time_column.times_in_order(partition)
+                if sides or not in_order:
+                    known = [before and before.times, times, after and after.times]
+                    filled = [each for each in known if each is not None and len(each)] or [times]
+                    times = filled[0] if len(filled) == 1 else library.xp.concatenate(filled)
+                    check_order(time_column, partition, times, None)
             if sides:
                 edges = Edges(library, before, count, after, times)
                 arrays = [edges.answers(operation, columns) for operation, columns in pairs]

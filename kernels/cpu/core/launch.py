@@ -254,7 +254,10 @@ def _end_at_last(helpers: list[Helper]) -> None:
 def run_kernel(elements: int, kernel: Kernel, *given: Any) -> np.ndarray:
     """Run a kernel that takes tickets on as many threads as `elements` are worth; return its control array."""
     control = np.zeros(STATUS, np.int64)
-    run_team(elements, control, lambda _: kernel(*given, control))
+    if elements < PARALLEL:
+        kernel(*given, control)
+    else:
+        run_team(elements, control, lambda _: kernel(*given, control))
     return control
 
 

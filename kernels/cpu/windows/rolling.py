@@ -160,19 +160,22 @@ def rolling(
     return outs
 
 
-def rows_rolling(op: Operator, dtype: np.dtype) -> Callable[[np.ndarray, RowWindows], np.ndarray]:
+def bound_rolling(op: Operator, dtype: np.dtype) -> Callable[[np.ndarray, Windows], np.ndarray]:
     """Return a function that answers windows `within` an array of a dtype, like `rolling` but with less overhead.
 
-    The operator has one input and answers scalars, and the arrays are contiguous.
+    The operator has one input and answers scalars.
     """
     work = _work(op, (dtype,), None, type(None), None)
     form, identity = work.signature.output_form, work.signature.plain_identity
 
-    def roll(values: np.ndarray, windows: RowWindows) -> np.ndarray:
-        count = windows.count or 0
+    def roll(values: np.ndarray, windows: Windows) -> np.ndarray:
+        (values,) = contiguous((values,))
+        count, source = windows.number, OperatorInputs(op, values, None, identity)
         out: np.ndarray = _empty(form, count)
-        source = OperatorInputs(op, values, None, identity)
-        _roll_rows(work, source, out, windows, count, len(values))
+        if isinstance(windows, RowWindows):
+            _roll_rows(work, source, out, windows, count, len(values))
+        elif count:
+            _roll_bounds(work, source, out, windows, len(values))
         return out
 
     return roll
