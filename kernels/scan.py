@@ -140,14 +140,24 @@ class BoundScan:
     ) -> tuple[Any, Any]:
         """Scan arrays; see `scan`."""
         if self._is_plain and type(values) is np.ndarray and carry_in is None and not carry_out:
-            scan_line = self._lines.get(values.dtype)
-            if scan_line is None:
-                scan_line = cpu.line_scan(self.op, values.dtype, self.options)
-                self._lines[values.dtype] = scan_line
-            out = scan_line(values)
+            out = (self._lines.get(values.dtype) or self._line(values.dtype))(values)
             if out is not None:
                 return out, None
         return scan_by(self.op, values, self.options, carry_in, carry_out)
+
+    def _line(self, dtype: np.dtype) -> Callable[[np.ndarray], Any]:
+        found = self._lines[dtype] = cpu.line_scan(self.op, dtype, self.options)
+        return found
+
+    def of_arrays(self, dtype: np.dtype) -> Callable[[np.ndarray], Any]:
+        """Return a function that scans NumPy arrays of a dtype, from the first element on."""
+        scan_line = self._line(dtype) if self._is_plain else None
+
+        def answers(values: np.ndarray) -> Any:
+            out = None if scan_line is None else scan_line(values)
+            return self(values, None, False)[0] if out is None else out
+
+        return answers
 
 
 def reduce(

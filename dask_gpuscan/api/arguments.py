@@ -245,7 +245,8 @@ def checked_options(options: ScanArguments, columns: Callable[[], list[Hashable]
 
 def with_initial(scan: Scan, columns: Callable[[], list[Hashable]]) -> Scan:
     """Return a scan with checked initial values; raises an error for those of unknown columns."""
-    if not isinstance(scan.options.initial, Mapping):
+    initial = scan.options.initial
+    if initial is None or not isinstance(initial, Mapping):
         return scan
     return replace(scan, options=checked_options(scan.options, columns))
 

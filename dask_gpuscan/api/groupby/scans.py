@@ -19,7 +19,7 @@ from ..arguments import (
     check_limit,
     checked_options,
     cumulative,
-    hints,
+    raise_with_hint,
     with_initial,
 )
 from ..family import family
@@ -69,8 +69,12 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         def parts() -> list[Part[GroupScan]]:
             return [Part(n, (n,), scan.of_column(n)) for n in self._columns(numeric)]
 
-        with hints(self._as_series, numeric_only):
-            return self._scan_columns(scan.label, scan, parts, self._as_series, numeric)
+        as_series = self._as_series
+        try:
+            return self._scan_columns(scan.label, scan, parts, as_series, numeric)
+        except TypeError as error:
+            raise_with_hint(error, as_series, numeric_only)
+            raise
 
     def cumsum(
         self,

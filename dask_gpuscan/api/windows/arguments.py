@@ -17,6 +17,7 @@ from ...frames.registry import library_of, names_of
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import not_among, shown
 from ...kernels.scalars import is_integer, is_number
+from ...ops.core.plans import Planned
 from ...ops.statistics.ewm import Decay
 from ..arguments import check_choice_of_columns, check_duration, check_flags
 from .windows import Rows, without
@@ -52,7 +53,7 @@ def check_quantile(q: Any) -> float:
 
 
 @dataclass(frozen=True)
-class Weights:
+class Weights(Planned):
     """How weights decay: the arguments of ``ewm``; see there."""
 
     com: float | None
@@ -82,6 +83,12 @@ class Weights:
 
     def of_rows(self, as_pandas: bool) -> Decay:
         """Return the decay of rows that are evenly spaced; see `Decay` for how pandas weighs."""
+        found: Decay = self.plans.get(as_pandas) or self.plans.store(
+            as_pandas, self._of_rows(as_pandas)
+        )
+        return found
+
+    def _of_rows(self, as_pandas: bool) -> Decay:
         if isinstance(self.halflife, DURATION):
             raise ValueError(
                 f"halflife must be a number of rows, found {shown(self.halflife)}; a duration needs times"

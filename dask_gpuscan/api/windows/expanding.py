@@ -255,8 +255,12 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         return self._window(name, **options)
 
     def _window(self, name: str, **options: Any) -> ExpandingStatistic:
+        decay = self._decay
         given = name, self._times is not None, self._min_periods, self._at_nulls
-        return made_once(_weighted, *given, *vars(self._decay).values(), **options)
+        if options or self._times is not None:
+            return made_once(_weighted, *given, *vars(decay).values(), **options)
+        plans, key = self._weights.plans, (*given, decay.as_pandas)
+        return plans.get(key) or plans.store(key, _weighted(*given, *vars(decay).values()))
 
     def sum(self, numeric_only: bool = False) -> Obj:
         """Return the sum of weighted values; only with `adjust`.

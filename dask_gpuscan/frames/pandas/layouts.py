@@ -419,7 +419,10 @@ def _column_at(frame: pd.DataFrame, name: Hashable, place: int) -> PandasColumn:
     """Return a column by its place; pandas takes several times as long to take times out of their block."""
     manager, column = frame._mgr, object.__new__(PandasColumn)
     values = manager.blocks[manager.blknos[place]].values
-    if type(values) in TIMES and values.ndim > 1:
+    array: PandasArray
+    if type(values) is np.ndarray:
+        array = values[manager.blklocs[place]]
+    elif type(values) in TIMES and values.ndim > 1:
         array = values._from_backing_data(values._ndarray[manager.blklocs[place]])
     else:
         array = frame._get_column_array(place)

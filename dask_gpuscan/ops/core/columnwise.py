@@ -110,8 +110,8 @@ class EachColumn(OneOperation):
         operation, library = self.operation, library_of(frame)
         if not isinstance(operation, Planned) or operation.by_name:
             return None
-        columns, pairs = self._columns(library, frame), []
-        for column in columns:
+        pairs = []
+        for column in self._columns(library, frame):
             array = library.array(column)
             if type(array) is not np.ndarray:
                 return None
@@ -125,7 +125,9 @@ class EachColumn(OneOperation):
             if found is None:
                 return None
             arrays.append(found)
-        return self.build(library, frame, arrays)
+        if self.numeric_only or self.beside is not None:
+            return self.build(library, frame, arrays)
+        return library.rebuild(frame, arrays)
 
     def build(self, library: Library, frame: Frame, arrays: list[Array]) -> Any:
         if self.beside is None:

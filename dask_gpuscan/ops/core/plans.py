@@ -41,10 +41,11 @@ def made_once(make: Callable[..., T], *given: Any, **options: Any) -> T:
 
     Errors are raised each time.
     """
-    types = tuple(map(type, (*given, *options.values())))
+    types = tuple(map(type, (*given, *options.values()) if options else given))
     if not PLAIN.issuperset(types):
         return make(*given, **options)
-    facts: Any = given, *options.items()  # types tell 1 from 1.0 and True
+    # types tell 1 from 1.0 and True
+    facts: Any = (given, *options.items()) if options else given
     if float in types:
         facts = _text(facts)  # which tells 0.0 from -0.0
     key = make, types, facts

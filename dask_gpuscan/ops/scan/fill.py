@@ -208,8 +208,8 @@ class Fill(Planned):
         view = layout.view(library.array(column))
         if view.values.dtype != dtype or not isinstance(view.nulls, InBand):  # as for half floats
             return None
-        scan = _scan_in_band(LAST_NUMBER, view.nulls, self.reverse, view.values.dtype)
-        return lambda array: scan(array, None, False)[0]
+        own = view.values.dtype
+        return _scan_in_band(LAST_NUMBER, view.nulls, self.reverse, own).of_arrays(own)
 
     def _head(self, column: Column) -> Callable[[], int]:
         """Begin to count the rows before the first valid one, in scan order."""

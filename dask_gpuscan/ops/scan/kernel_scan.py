@@ -404,8 +404,7 @@ class KernelScan(ScanBase):
             return None
         if options.initial is not None or plan.held_by is not None:
             return None
-        scan = self._scanning(plan, view)
-        return lambda array: scan(array, None, False)[0]
+        return self._scanning(plan, view).of_arrays(array.dtype)
 
     def _scanning(self, plan: ScanPlan, inputs: View) -> BoundScan:
         """Return the scan of rows that are in no groups."""

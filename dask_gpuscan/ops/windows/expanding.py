@@ -143,11 +143,11 @@ class ExpandingStatistic(PlannedOperation):
         self.planned([column])
         if self.inputs != VALUES or column.dtype.kind not in NUMBERS or not self.at_nulls:
             return None
-        scan, counts = BoundScan(self.op, ScanOptions()), self._counts
+        scan, counts = BoundScan(self.op, ScanOptions()).of_arrays(FLOAT64), self._counts
 
         def answer(array: np.ndarray) -> Any:
             values = array.astype(np.float64, copy=False)
-            out, _ = scan(values, None, False)
+            out = scan(values)
             if counts:
                 _, few = self._observed_in((values,), 0)
                 out[:few] = np.nan

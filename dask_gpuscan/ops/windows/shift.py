@@ -17,6 +17,7 @@ from ...frames.messages import HINT, column_title, first_line, name_columns, ref
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Array, Column, DType, GroupIds
+from ...kernels.cpu.windows.shift import bound_shift
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
 from ...kernels.windows_by_code import finds_rows_before
@@ -104,10 +105,10 @@ class Shift(PlannedOperation):
             raise
 
     def bound(self, column: Column) -> OfArray | None:
-        library, periods = library_of(column), self.periods
-        if self.fill or not periods or column.dtype not in FLOATS:
+        dtype: Any = column.dtype
+        if self.fill or not self.periods or dtype not in FLOATS:
             return None
-        return lambda array: library.shift(array, _within(periods, len(array)))
+        return bound_shift(self.periods, dtype.type("nan"), subtracts=False)
 
     def _shifted(self, column: Column, library: Library, count: int) -> Array:
         array, periods = library.array(column), _within(self.periods, count)
@@ -203,10 +204,10 @@ class Difference(PlannedOperation):
             refuse_values(self.label, [column_title(columns[0])], error)
 
     def bound(self, column: Column) -> OfArray | None:
-        library, periods = library_of(column), self.periods
-        if column.dtype not in FLOATS:
+        dtype: Any = column.dtype
+        if self.relative or not self.periods or dtype not in FLOATS:
             return None
-        return lambda array: self._of(library, array, _within(periods, len(array)))
+        return bound_shift(self.periods, dtype.type("nan"), subtracts=True)
 
     def _changed(self, column: Column, rows: WindowRows) -> Any:
         library = rows.library

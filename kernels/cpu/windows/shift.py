@@ -51,11 +51,34 @@ def shift(
             else:
                 to[part] = earlier[part]
 
-    if len(to) < PARALLEL:
-        move(True)
-    else:
-        run_team(len(to), np.zeros(STATUS, WORD), move)
+    run_team(len(to), np.zeros(STATUS, WORD), move)
     return out
+
+
+def bound_shift(
+    periods: int, fill: np.generic, subtracts: bool
+) -> Callable[[np.ndarray], np.ndarray | None]:
+    """Return a function that shifts a short array, not by 0 rows, like `shift` but with less overhead.
+
+    It returns None for a long array.
+    """
+    if periods > 0:
+        rest, to, of = slice(0, periods), slice(periods, None), slice(0, -periods)
+    else:
+        rest, to, of = slice(periods, None), slice(0, periods), slice(-periods, None)
+
+    def shifted(array: np.ndarray) -> np.ndarray | None:
+        if len(array) >= PARALLEL:
+            return None
+        out = np.empty(len(array), fill.dtype)
+        out[rest] = fill
+        if subtracts:
+            np.subtract(array[to], array[of], out=out[to])
+        else:
+            out[to] = array[of]
+        return out
+
+    return shifted
 
 
 def subtract(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
