@@ -118,6 +118,8 @@ class EachColumn(OneOperation):
             answer = operation.plans.get(array.dtype)
             if answer is None:
                 answer = operation.plans.store(array.dtype, operation.bound(column) or refuse)
+            if answer is refuse:
+                return None
             pairs.append((answer, array))
         arrays = []
         for answer, array in pairs:
