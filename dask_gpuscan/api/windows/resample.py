@@ -149,6 +149,8 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
     2026-03-01    5     1
     """
 
+    _infers_keys = False  # times are no objects
+
     def __init__(
         self, obj: Any, time_column: TimeColumn, buckets: Buckets, selected: Any = EVERY_COLUMN
     ) -> None:

@@ -75,8 +75,10 @@ def with_empty(
     """
     library = library_of(columns[0])
     has_empty = len(array) < len(rows)
+    if not has_empty and not may_be_empty:
+        return array
     answer = part.operation.of_nothing(columns)
-    if answer is None and (may_be_empty or has_empty):
+    if answer is None:
         with naming(part.operation.name, columns):
             array = library.to_nullable(array)
     if not has_empty:
@@ -106,6 +108,9 @@ class ResampleReduce(AdjacentReduce):
     """The frame or series that is resampled; its rows do not matter."""
     may_be_empty: bool
     """Whether dtypes are those of answers with nulls, even if there are no nulls."""
+
+    def check(self, frame: Frame) -> None:
+        """The columns have been checked."""
 
     def aggregate(self, partition: Frame) -> Any:
         with library_of(partition).acquire(partition):
