@@ -178,13 +178,12 @@ class Rolling(WindowStatistics[Obj, SeriesT, FrameT]):
 
     def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingOrder:
         shape, least = self._shape, self._min_periods
+        if name in WINDOWS and not options:
+            key = name, least
+            found: RollingStatistic | None = shape.plans.get(key)
+            return found or shape.plans.store(key, RollingStatistic(name, shape, least))
         if name in WINDOWS and isinstance(shape, RowShape):
             return made_once(_over_rows, name, shape.before, shape.after, least, **options)
-        if name in WINDOWS and not options and isinstance(shape, TimeShape):
-            key = name, least
-            return shape.plans.get(key) or shape.plans.store(
-                key, RollingStatistic(name, shape, least)
-            )
         if name in WINDOWS:
             return RollingStatistic(name, shape, least, tuple(options.items()))
         statistic = ORDER_STATISTICS[name](**options)

@@ -15,6 +15,7 @@ from ...frames.messages import name_columns, naming
 from ...frames.registry import library_of
 from ...frames.types import Column, DType, GroupIds, Values
 from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows
+from ...kernels.bounded_cache import BoundedCache
 from ...kernels.compiler.pack import written
 from ...kernels.cpu.windows.rolling import bound_rolling
 from ...kernels.late_dataclass import dataclass
@@ -54,6 +55,10 @@ class Shape(Protocol):
     """Which rows are in the window of each row."""
 
     @property
+    def plans(self) -> BoundedCache[Any, Any]:
+        """Operations over such windows, and what else was found out."""
+
+    @property
     def extent(self) -> WindowExtent: ...
 
     @property
@@ -69,7 +74,7 @@ class Shape(Protocol):
 
 
 @dataclass(frozen=True)
-class RowShape:
+class RowShape(Planned):
     """Windows of a number of rows.
 
     Parameters
