@@ -190,10 +190,11 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT], RunningMethods[Obj, Serie
     def _accumulate(
         self, label: str, reset: Any, numeric_only: bool | None, *given: Any, axis: Any = 0
     ) -> Any:
-        scan = made_once(cumulative, label, False, numeric_only, *given)
-        ndim, options = self._obj.ndim, scan.options
+        carry = made_once(_cumulative, label, numeric_only, *given)
+        scan: Any = carry.operation
+        options = scan.options
         if type(axis) is not int or axis != 0:
-            check_choice("axis", axis, AXES[ndim])
+            check_choice("axis", axis, AXES[self._obj.ndim])
         if axis in ALONG_ROWS:
             given = options.initial, options.dtype, scan.bounds, reset
             plain = all(one is None for one in given) and scan.op.name != sum_of(True)
@@ -214,11 +215,17 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT], RunningMethods[Obj, Serie
             )
         if options.initial is not None:
             scan = with_initial(scan, lambda: names_of(meta_of(self._obj)))
+            carry = ColumnCarry(scan, bool(numeric_only))
         try:
-            return run(self._obj, ColumnCarry(scan, bool(numeric_only)))
+            return run(self._obj, carry)
         except TypeError as error:
-            raise_with_hint(error, ndim == 1, numeric_only)
+            raise_with_hint(error, self._obj.ndim == 1, numeric_only)
             raise
+
+
+def _cumulative(label: str, numeric_only: bool | None, *given: Any) -> ColumnCarry:
+    """Return the scan of each column; arguments as for `cumulative`."""
+    return ColumnCarry(cumulative(label, False, numeric_only, *given), bool(numeric_only))
 
 
 def _along_rows(frame: Any, label: str, skipna: bool, numeric_only: bool) -> Any:
