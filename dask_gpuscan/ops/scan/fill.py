@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -203,8 +204,10 @@ class Fill(Planned):
     def bound(self, column: Column) -> OfArray | None:
         library = library_of(column)
         layout, dtype = library.layout(column.dtype), column.dtype
-        if self.limit is not None or self.in_groups or layout is None or dtype.kind != "f":
+        if self.limit is not None or self.in_groups or layout is None:
             return None
+        if dtype.kind in "biu":  # without nulls
+            return methodcaller("copy")
         view = layout.view(library.array(column))
         if view.values.dtype != dtype or not isinstance(view.nulls, InBand):  # as for half floats
             return None

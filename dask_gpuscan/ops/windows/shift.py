@@ -5,7 +5,7 @@ For rows that are one group, the library's own method is called; rows in groups 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from numbers import Number
 from typing import Any
@@ -105,10 +105,9 @@ class Shift(PlannedOperation):
             raise
 
     def bound(self, column: Column) -> OfArray | None:
-        dtype: Any = column.dtype
-        if self.fill or not self.periods or dtype not in FLOATS:
+        if self.fill or not self.periods:
             return None
-        return bound_shift(self.periods, dtype.type("nan"), subtracts=False)
+        return _bound(column, library_of(column).shift, self.periods, subtracts=False)
 
     def _shifted(self, column: Column, library: Library, count: int) -> Array:
         array, periods = library.array(column), _within(self.periods, count)
@@ -204,10 +203,9 @@ class Difference(PlannedOperation):
             refuse_values(self.label, [column_title(columns[0])], error)
 
     def bound(self, column: Column) -> OfArray | None:
-        dtype: Any = column.dtype
-        if self.relative or not self.periods or dtype not in FLOATS:
+        if self.relative or not self.periods:
             return None
-        return bound_shift(self.periods, dtype.type("nan"), subtracts=True)
+        return _bound(column, library_of(column).diff, self.periods, subtracts=True)
 
     def _changed(self, column: Column, rows: WindowRows) -> Any:
         library = rows.library
@@ -225,6 +223,25 @@ class Difference(PlannedOperation):
         else:
             found = library.subtract(library.array(column), array)
         return rows.returned(library.cast(found, dtype))
+
+
+def _bound(
+    column: Column, move: Callable[[Any, int], Any], periods: int, subtracts: bool
+) -> OfArray | None:
+    """Return what moves numbers of the dtype of a column, which `move` does for integers."""
+    dtype: Any = column.dtype
+    if dtype in FLOATS:
+        return bound_shift(periods, dtype.type("nan"), subtracts)
+    if dtype.kind not in "biu":
+        return None
+
+    def moved(array: np.ndarray) -> Any:
+        try:
+            return move(array, _within(periods, len(array)))
+        except OverflowError:  # which is raised again, with the name of the column
+            return None
+
+    return moved
 
 
 def _within(periods: int, rows: int) -> int:
