@@ -17,6 +17,7 @@ from ...frames.messages import HINT, column_title, first_line, name_columns, ref
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import Array, Column, DType, GroupIds
+from ...kernels.cpu.core.launch import PARALLEL
 from ...kernels.cpu.windows.shift import bound_shift
 from ...kernels.late_dataclass import dataclass
 from ...kernels.messages import shown
@@ -236,6 +237,8 @@ def _bound(
         return None
 
     def moved(array: np.ndarray) -> Any:
+        if len(array) >= PARALLEL:  # as of floats: all columns go the other way
+            return None
         try:
             return move(array, _within(periods, len(array)))
         except OverflowError:  # which is raised again, with the name of the column
