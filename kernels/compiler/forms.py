@@ -65,7 +65,7 @@ class Unlinkable(Exception):
 
 
 class Form(types.Type):
-    """The Numba type in an engine of any operator whose functions have these states and answers."""
+    """The Numba type, in an engine, of all operators with these types of states and answers."""
 
     def __init__(self, place: int, like: Linkable, states: Any, answers: Any) -> None:
         self.place, self.functions, self.values = place, like.functions, like.values

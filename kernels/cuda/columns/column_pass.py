@@ -85,7 +85,7 @@ class ColumnPass(KernelPass):
     last : bool
         Whether the last row of a run is selected rather than the first.
     gathered, gathered_columns, split, in_place
-        The arrays of which selected rows are written; the dtypes of those that tiles hold; whether the other rows are
+        The arrays from which selected rows are written; the dtypes of those that tiles hold; whether the other rows are
         written as well; whether the output overwrites the input.
     operator, value_nulls, exclusive, mark_nulls, starts
         The operator that combines the rows' values within runs, and its answers.

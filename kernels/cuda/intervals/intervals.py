@@ -66,7 +66,7 @@ def _new(count: int, dtype: np.dtype) -> Any:
 
 
 def _run(each: PlainPass, length: int, arrays: list[Any], options: tuple[int, int]) -> None:
-    """Launch a pass over `length` steps with arrays, some of which may be None."""
+    """Launch a pass over `length` steps with arrays, or None in place of some."""
     pointers = [0 if a is None else a.data.ptr for a in arrays]
     begun = launch.Launch(launch.current_space(each.alone, Extent(length)), False)
     begun.run(0, pointers, options=options)

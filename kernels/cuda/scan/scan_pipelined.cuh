@@ -72,7 +72,7 @@ struct ScanRing {
   i64 follows[STAGES];      // the block's previous tile if it was of the same line, else -1
   State aggregates[STAGES][WARPS];
   State prefix[STAGES];
-  Folded folded;            // before the latest tile whose prefix is known
+  Folded folded;            // before the latest tile with a known prefix
 };
 
 // Squads with the same job take turns at tiles, as do the LOOKBACKS look-back warps. There are no more of them than

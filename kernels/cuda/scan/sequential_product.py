@@ -78,7 +78,7 @@ def functions(dtype: np.dtype, libdevice: Any) -> tuple[Callable[..., Any], ...]
     infinite = np.int32((2 * bias + 1) << fraction)
     up, down, one, zero = kind(4.0**headroom), kind(0.25**headroom), kind(1), kind(0)
     endless = kind(ENDLESS)
-    # a float32 whose bits are UNITS and a number n below 2**23 is 2**23 + n
+    # the float32 with the bits of UNITS and a number n below 2**23 is 2**23 + n
     unit = np.float32(2.0 ** (8 - fraction))
     origin = np.float32(-(2.0 ** (31 - fraction)) - bias)
 

@@ -137,7 +137,7 @@ def move(column: Any, positions: Any, out: Any, *, puts: bool) -> Any:
 
 
 def rows_at(column: Any, positions: Any) -> Any:
-    """Return the rows of an array at these positions, all of which are valid."""
+    """Return the rows of an array at these positions, which must be valid."""
     return move(column, positions, cupy.ndarray(len(positions), column.dtype), puts=False)
 
 
