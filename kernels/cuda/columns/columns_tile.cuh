@@ -24,7 +24,7 @@ struct Params {
   i64 tiles;
   i64 continues;  // whether item 0 continues a run that began before it
   u64 seed[(sizeof(Prefix) + 7) / 8];
-  union {  // of a predicate, or of an operator
+  union {  // scalars of a predicate, or numbers of an operator
     Scalars scalars;
     Numbers numbers;
   };

@@ -1,5 +1,5 @@
-// The visitor of compaction: a selected item, or its position, is written at the number of earlier selected items; the
-// other items, if they are wanted, are written to the rest.
+// The visitor of compaction: selected items, or their positions, are written one after another to the output, and the
+// other items, if they are wanted, to a second output. The count of earlier items gives the place of an item.
 //
 // A warp first lists the places of its selected items in shared memory, and then gathers the items in the list, with
 // neighbours in neighbouring lanes, so that whole words of memory are written even if few items are selected. After
