@@ -68,7 +68,7 @@ BOUNDS = {
         "½ + n A / 2²⁸",
         lambda of: 0.5 + of.n * of.ratio / 2**28,
     ),
-    "plain": Bound("`cumsum` of rows in no groups", "n A", lambda of: of.n * of.ratio),
+    "plain": Bound("`cumsum` without groups", "n A", lambda of: of.n * of.ratio),
     "reproducible": Bound(
         "sums and means with `reproducible=True`", "1½ + n M", lambda of: 1.5 + of.n * of.ratio
     ),
