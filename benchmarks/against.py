@@ -1,11 +1,11 @@
-"""This checkout against another: the calls of the map, taking turns in two processes.
+"""Compare this checkout with another: calls of the map, in turns in two processes.
 
     git worktree add /tmp/before COMMIT
     python benchmarks/against.py /tmp/before                      # 1,000 and a million rows of pandas
     python benchmarks/against.py /tmp/before --gpu --rows 1000    # of cuDF
 
-Both run the calls of this checkout's `peers.py`; a call that either does not have is left out. The ratio is how many
-times as long as the other checkout this one takes.
+Both run the calls in this checkout's `peers.py`; a call that one of them does not have is left out. The ratio is the
+time of this checkout over that of the other.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def serve(tree: Path, rows: int, gpu: bool) -> None:
-    """Time the calls whose names and numbers come by lines of standard input, on the code of a checkout."""
+    """Time calls on the code of a checkout; lines of standard input have their names and how often to call them."""
     sys.path.insert(0, str(tree))
     import peers
 
@@ -57,7 +57,7 @@ def serve(tree: Path, rows: int, gpu: bool) -> None:
 
 
 def _nothing() -> None:
-    """Wait for nothing: calls on a CPU are done when they return."""
+    """Do nothing: calls on a CPU are finished when they return."""
 
 
 class Checkout:

@@ -2,9 +2,9 @@
 
     python benchmarks/compaction_gpu.py [--output benchmarks/results/h200/records.json]
 
-Needs nvcc for CUB's side (cub_compaction.cu). Every result is checked before it is timed. Times are the device's from
-the start of a call's work to the end of its kernel, medians of 15: the wait for the count of rows, which CUB's callers
-have as well, is in neither. Ours tells where runs start (8 bytes a run), CUB copies their keys (4).
+Needs nvcc for CUB's side (cub_compaction.cu). Every result is checked before it is timed. Times are medians of 15, on
+the device's clock, from the start of a call's work to the end of its kernel. Both leave out the wait for the count of
+rows, which CUB's callers need as well. Ours writes where runs start (8 bytes for each run), CUB copies their keys (4).
 """
 
 import argparse
@@ -28,7 +28,8 @@ from dask_gpuscan.kernels import (
 from dask_gpuscan.kernels.cuda.core.launch import Launch
 
 RUNS = (2, 25, 500, 1_000_000)
-"""Mean lengths of runs. In runs of 25 and at 4 % some tiles, but not all, have too many marked rows to leave early."""
+"""Mean lengths of runs. With runs of 25, or 4 % of rows, only some tiles have so many marked rows that they hold their
+stage."""
 
 
 class Clock:
@@ -48,7 +49,7 @@ class Clock:
     def ms(self, call, repeats=15):
         times = []
         for _ in range(repeats):
-            for _ in range(8):  # the device is busy while the host prepares the launch
+            for _ in range(8):  # keep the device busy while the host prepares the launch
                 self.busy += 1
             self.start.record()
             call()
@@ -79,7 +80,7 @@ def compactions(records, clock, n):
     flags = x < 20
     equal(select([x], flags)[0], x[flags])
     ms = clock.ms(lambda: select([x], flags))
-    sectors = n // 8 * (1 - 0.98**8)  # of 32 bytes that have a row which is kept
+    sectors = n // 8 * (1 - 0.98**8)  # of 32 bytes, with a row that is kept
     size = int(n + 32 * sectors + 4 * n / 50)
     records.add("select_by_flags_2", "int32", n, ms, size, writes=False)
     less = Predicate(lambda x, c: x < c, [x, 500])
@@ -92,7 +93,7 @@ def compactions(records, clock, n):
 
 
 def runs(records, clock, n, mean):
-    """What is done by key, with runs of random lengths."""
+    """Operations by key, with runs of random lengths."""
     random = cp.random.default_rng(mean)
     heads = random.integers(0, mean, n, dtype=np.int32) == 0
     heads[0] = True
@@ -111,7 +112,7 @@ def runs(records, clock, n, mean):
     found, lengths = run_length_encode(keys)
     equal(found, starts)
     equal(lengths, cp.diff(starts, append=cp.asarray([n])))
-    found, lengths = run_length_encode(keys, dtype="i4")  # what CUB writes has as many bytes
+    found, lengths = run_length_encode(keys, dtype="i4")  # as many bytes as CUB writes
     equal(found, starts.astype("i4"))
     equal(lengths, cp.diff(starts, append=cp.asarray([n])).astype("i4"))
     measure(

@@ -1,10 +1,10 @@
-"""Operators of a user's own on a GPU: compiled by numba-cuda-mlir and, as the peer, by numba-cuda.
+"""Users' operators on a GPU, compiled by numba-cuda-mlir and, as the peer, by numba-cuda.
 
     python benchmarks/compilers_gpu.py [--output benchmarks/results/h100/records.json]
 
-Each package has a process and an empty cache of its own for each operator. ``compile_*`` is the first scan less the
-second, with the import of the package that compiles; ``scan_*`` is a scan of 2**27 rows on the device's clock. Both
-must give the same bits.
+Each package has its own process and empty cache for each operator. ``compile_*`` is the time of the first scan less
+that of the second, with the import of the compiler; ``scan_*`` is a scan of 2**27 rows on the device's clock. Both must
+give the same bits.
 """
 
 import argparse
@@ -47,7 +47,7 @@ OPERATORS = {
     ),
     "multiply": BUILT_IN["multiply"],
 }
-"""Scanned over float64."""
+"""Operators, which are scanned over float64."""
 
 
 def measure(name: str) -> dict[str, float | str]:
@@ -70,7 +70,7 @@ def measure(name: str) -> dict[str, float | str]:
 
 
 def in_a_process(name: str, compiler: str) -> dict[str, float | str]:
-    """Return the same for a process that compiles by `compiler` and has no kernels yet."""
+    """Return the same for a new process that uses `compiler` and has no kernels yet."""
     found = []
     for _ in range(REPEATS):
         with tempfile.TemporaryDirectory() as cache:

@@ -3,8 +3,8 @@
     python benchmarks/compute_gpu.py [--output benchmarks/results/h200/records.json]
 
 Needs the package cuda-cccl, and numba-cuda-mlir for operators in Python. Every result is checked before it is timed.
-Times of 2**28 items are the device's, as in gpu.py; those of 1,000 are what a warm call takes the host. Both write
-into memory of the call's own. First calls are of an operator that nobody has compiled: the cache of kernels is empty.
+Times of 2**28 items are the device's, as in gpu.py; those of 1,000 items are the host's for a warm call. Both sides
+allocate their outputs in each call. First calls use an operator that was not compiled before, with an empty cache.
 """
 
 import argparse
@@ -112,7 +112,7 @@ def main():
     records.common["versions"] |= {name: version(name) for name in names}
     try:
         measure(records, 1 << arguments.log2_n)
-    finally:  # what was measured is kept, whatever comes
+    finally:  # keep what was measured, even after an error
         merge(Path(arguments.output), records.rows)
 
 

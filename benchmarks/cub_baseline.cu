@@ -1,12 +1,12 @@
-// What CUB, memcpy and a plain read of memory take on this GPU: lines of JSON, as cub_harness.cuh has them.
+// The times of CUB, memcpy and a plain read of memory on this GPU, as lines of JSON (cub_harness.cuh).
 //
 // nvcc -arch=native -O3 -std=c++17 cub_baseline.cu -o cub_baseline && ./cub_baseline [log2_n = 28]
 
 #include "cub_harness.cuh"
 
 #if CUB_VERSION >= 300600
-// Sums of floats with the same bits on every run, and reductions with the same on every GPU: no CUB before offers the
-// first. Calls take their scratch from the device's pool each time.
+// Sums of floats with the same bits on every run, which older versions of CUB do not offer, and reductions with the
+// same bits on every GPU. Each call takes its scratch space from the device's pool.
 template <class T>
 void measure_deterministic(const char* dtype, const Buffer<T>& in, const Buffer<T>& out, size_t n) {
   namespace determinism = ::cuda::execution::determinism;

@@ -1,5 +1,5 @@
-// CUB's compaction and by-key primitives on the workloads of Merrill and Garland's paper, and what memory allows: lines of
-// JSON, as cub_harness.cuh has them.
+// The times of CUB's compaction and by-key primitives on the workloads of Merrill and Garland's paper, and the limit of
+// memory, as lines of JSON (cub_harness.cuh).
 //
 // nvcc -arch=native -O3 -std=c++17 cub_compaction.cu -o cub_compaction && ./cub_compaction [log2_n = 28]
 
@@ -7,7 +7,7 @@
 
 #include "cub_harness.cuh"
 
-// Starts of runs of random lengths, as ones.
+// Marks the starts of runs of random lengths with ones.
 __global__ void fill_heads(int* out, size_t n, uint32_t mean) {
   for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += size_t(gridDim.x) * blockDim.x) {
     uint32_t h = uint32_t(i) * 2654435761u;

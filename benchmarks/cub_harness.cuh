@@ -1,4 +1,4 @@
-// What the harnesses of CUB share: buffers, random data, medians of 15, and one JSON line a measurement:
+// What the harnesses of CUB share: buffers, random data, medians of 15, and one JSON line for each measurement:
 // {"name", "dtype", "n", "ms" (median of 15), "bytes" (the fewest that must move), "cccl" (CUB's version)}
 #pragma once
 

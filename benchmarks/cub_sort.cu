@@ -1,4 +1,4 @@
-// What CUB's radix sort takes on this GPU: lines of JSON, as cub_harness.cuh has them.
+// The times of CUB's radix sort on this GPU, as lines of JSON (cub_harness.cuh).
 //
 // nvcc -arch=native -O3 -std=c++17 cub_sort.cu -o cub_sort && ./cub_sort [log2_n = 28]
 

@@ -1,4 +1,4 @@
-"""Many pandas partitions: ours against the floor of one task a partition, and Dask's own cumsum.
+"""Many pandas partitions: ours against the floor of one task for each partition, and against Dask's own cumsum.
 
 Inputs are persisted, and outputs stay in memory partition by partition, so that neither loading nor
 concatenation on the client is timed.
@@ -40,7 +40,7 @@ def threads() -> Iterator[Materialise]:
     """Two threads of this process."""
 
     def materialise(lazy: Any) -> Any:
-        # What persist() does, without its last step: it names the result by a hash of all its values.
+        # As persist(), without its last step, which names the result by a hash of all its values.
         plan = lazy.optimize()
         return dask.threaded.get(plan.__dask_graph__(), plan.__dask_keys__(), num_workers=2)
 
@@ -107,7 +107,7 @@ def partitions(bench: Bench, scheduler: str, materialise: Materialise) -> None:
 
 
 def graph(bench: Bench) -> None:
-    """10,000 partitions: how long the graph takes to build and optimise, and its tasks."""
+    """10,000 partitions: the time to build and optimise the graph, and the number of its tasks."""
     name = "graph of 10,000 partitions"
     if not bench.wanted(name):
         return
@@ -127,6 +127,6 @@ def graph(bench: Bench) -> None:
         dtype="float64",
         n=count,
         targets={"dask": "ours_ms <= 3000 and tasks_a_partition <= 2.2"},
-        tasks_a_partition=round(ours() / count - 1, 3),  # less the one that makes the partition
+        tasks_a_partition=round(ours() / count - 1, 3),  # without the one that makes the partition
         peer_tasks_a_partition=round(dasks() / count - 1, 3),
     )

@@ -1,4 +1,4 @@
-"""Many partitions on GPUs: ours against the floor of one task a partition, and dask-cudf's own cumsum.
+"""Many partitions on GPUs: ours against the floor of one task for each partition, and against dask-cudf's own cumsum.
 
 Run by frames_gpu.py on a LocalCUDACluster with one worker a GPU. Inputs are persisted, and outputs stay on the GPUs
 partition by partition, so that neither loading nor moving to the client is timed.
@@ -28,7 +28,7 @@ POOL = "40GB"
 
 @contextmanager
 def cluster(gpus: int) -> Iterator[Client]:
-    """Return a client of a local cluster with one worker a GPU, whose memory comes from one pool each."""
+    """Return a client of a local cluster with one worker for each GPU, which has a memory pool."""
     options = {
         "CUDA_VISIBLE_DEVICES": list(range(gpus)),
         "rmm_pool_size": POOL,
@@ -71,7 +71,7 @@ def add_nothing(partition: Any) -> Any:
 
 
 def gap(ours: Any, theirs: Any) -> Any:
-    """Largest difference and largest value of two partitions, one row."""
+    """Return the largest difference and the largest value of two partitions, as one row."""
     assert type(ours) is type(theirs), f"{type(ours)} is not {type(theirs)}"
     ours, theirs = ours.values, theirs.values
     return cudf.DataFrame(
@@ -102,7 +102,7 @@ def sorts(bench: Any, client: Client) -> None:
     frame = dd.from_map(make_keys, range(count), rows=rows, meta=make_keys(0, 1))
     frame = materialise(client, frame)
 
-    def check(ours: Any, theirs: Any) -> None:  # partitions are cut elsewhere
+    def check(ours: Any, theirs: Any) -> None:  # partitions have other borders
         ours, theirs = (answer.compute()["key"].values for answer in (ours, theirs))
         assert bool((ours == theirs).all()), "keys differ"
 
@@ -115,7 +115,7 @@ def sorts(bench: Any, client: Client) -> None:
         partitions=count,
         gpus=bench.gpus,
         check=check,
-        rounds=1,  # dask-cudf's takes most of a minute
+        rounds=1,  # that of dask-cudf takes most of a minute
         moved=8 * count * rows,
         targets={"dask-cudf": "ratio >= 2"},
     )
@@ -230,7 +230,7 @@ class Many:
         bench.compare(name, ours, chain, check=close, rounds=3, **options)
 
     def profile(self, title: str, work: Any) -> None:
-        """Print what the workers spent, by kind of task and by action."""
+        """Print the time that workers spent, by kind of task and by action."""
         with get_task_stream(self.client) as stream:
             work()
         spent: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -245,7 +245,7 @@ class Many:
 
 
 def windows(bench: Any, client: Client) -> None:
-    """Sums of 1,000 rows, of 64 large partitions and of 4,096 that are shorter than the window."""
+    """Sums of 1,000 rows, over 64 large partitions, and over 4,096 that are shorter than the window."""
     name = "dask_rolling_sum_1000"
     if not bench.wanted(name):
         return

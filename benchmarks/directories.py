@@ -1,6 +1,6 @@
-"""Directories that go on: what the commit costs, what one new file among many costs, and what a correction costs.
+"""Directories that are continued: the cost of commits, of one new file among many, and of a correction.
 
-Peers are our own: the same rows without a state, the new file alone, and the whole year.
+The peers are our own: the same rows without a state, the new file alone, and the whole year.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def totals(source: Path, **options: Any) -> Any:
 
 
 def timed(work: Callable[[], Any]) -> float:
-    os.sync()  # so that no run waits for the disk because of another
+    os.sync()  # so that no run waits for writes of another
     start = time.perf_counter()
     work()
     return 1e3 * (time.perf_counter() - start)

@@ -1,4 +1,4 @@
-"""Calls of the map as DuckDB has them: SQL over tables that also have the number of each row, `i`."""
+"""Calls of the map in SQL for DuckDB, over tables that also have the number of each row, `i`."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def query(name: str) -> str | None:
 
 
 def connect(tables: dict[str, Any], cores: int) -> Callable[[str], Callable[[], Any]] | None:
-    """Return what makes a call of a query over these tables of Arrow, or None without DuckDB."""
+    """Return a function that makes a call from the name of a query over Arrow tables, or None without DuckDB."""
     try:
         import duckdb
     except ImportError:

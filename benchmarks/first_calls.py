@@ -1,13 +1,13 @@
-"""First calls: how long the kernels of each call of peers.py compile, with an empty cache of kernels.
+"""First calls: the time to compile the kernels of each call in peers.py, with an empty cache of kernels.
 
     python benchmarks/first_calls.py                 # pandas frames; about ten minutes on two cores
     python benchmarks/first_calls.py --gpu --beside 2  # cuDF frames, on 16 cores
     python benchmarks/first_calls.py --only rank
     python benchmarks/first_calls.py --pack build/packed/linux-x86_64  # with the kernels of `make pack`
 
-Each call has a process and a cache of its own. Its time is that of the first call less that of the second, without
-imports. On CPUs it is the processor's: a compiler runs on one thread, so that on an idle machine the user waits for as
-long. Those that take long are repeated, and the least time counts, as other work on the machine only adds to it.
+Each call has its own process and cache. Its time is that of the first call less that of the second, without imports. On
+CPUs it is processor time: a compiler runs on one thread, so a user of an idle machine waits as long. Slow calls are
+repeated, and the least time counts, as other work on the machine only adds to it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dask_gpuscan.kernels.cuda.core import packed
 
 ROWS = 10**6
 LIMIT = 3000
-"""Milliseconds that a first call may take."""
+"""The most milliseconds that a first call may take."""
 REPEATS = 3
 
 LARGER = operator(lambda a, b: a if a > b else b, identity=float("-inf"))
@@ -57,7 +57,7 @@ AFTER = {
     "an operator of one's own of float32": "an operator of one's own",
     "cumsum of int32 after int64": "cumsum of int64",
 }
-"""What is called before the first call."""
+"""The calls that are made before a first call."""
 
 
 def works() -> dict[str, Call]:
@@ -66,13 +66,13 @@ def works() -> dict[str, Call]:
 
 
 def first_less_second(name: str, gpu: bool) -> float:
-    """Return the milliseconds by which the first call is longer, in this process."""
+    """Return by how many milliseconds the first call in this process is longer than the second."""
     frame: Any = (make_texts if name.endswith("texts") else make)(ROWS)
     if gpu:
         import cudf
 
         frame = cudf.DataFrame(frame)
-        # as imports are left out, so are the driver and what cuDF loads when it is asked first
+        # the start of the driver, and what cuDF loads on first use, are left out as imports are
         frame["x"].sum()
     if name in AFTER:
         works()[AFTER[name]](frame)
@@ -89,7 +89,7 @@ def first_less_second(name: str, gpu: bool) -> float:
 
 
 def in_a_process(name: str, given: argparse.Namespace) -> float:
-    """Return the same for a process with an empty cache of kernels."""
+    """Return the same for a new process with an empty cache of kernels."""
     options = [*["--gpu"] * given.gpu, *(["--pack", given.pack] if given.pack else [])]
     command = [sys.executable, __file__, "--call", name, *options]
     with tempfile.TemporaryDirectory() as cache:
@@ -99,7 +99,7 @@ def in_a_process(name: str, given: argparse.Namespace) -> float:
 
 
 def least_of(name: str, given: argparse.Namespace) -> float:
-    """Return the least time of some first calls, or of one that is short."""
+    """Return the least time of several first calls, or the time of one if it is short."""
     least = in_a_process(name, given)
     for _ in range(REPEATS - 1):
         if least > LIMIT:
@@ -108,7 +108,7 @@ def least_of(name: str, given: argparse.Namespace) -> float:
 
 
 def context(gpu: bool) -> Record:
-    """Return what the calls ran on."""
+    """Return the machine and the versions that the calls ran on."""
     where = machine()
     if gpu:
         import cupy

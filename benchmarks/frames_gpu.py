@@ -24,7 +24,7 @@ import dask_gpuscan
 
 
 def values(n: int, dtype: str) -> cp.ndarray:
-    """Random numbers around zero, so that running sums stay small."""
+    """Return random numbers around zero, so that running sums stay small."""
     rng = cp.random.default_rng(20130101)
     if dtype.startswith("int"):
         return rng.integers(-100, 100, n).astype(dtype)
@@ -40,14 +40,14 @@ def column(n: int, dtype: str, nulls: float = 0.0) -> cudf.Series:
 
 
 def row_bytes(data: Any, name: str) -> int:
-    """Bytes of an element and its answer; integers are summed to int64."""
+    """Return the bytes of an element and its answer; integers are summed to int64."""
     size = data.dtype.itemsize
     widened = "cumsum" in name and data.dtype.kind in "iu"
     return size + (8 if widened else size)
 
 
 def nearly_same(ours: Any, theirs: Any) -> None:
-    """Compare averages: those of cuDF 26.10 are up to 1.2e-8 away from pandas', ours 2e-15."""
+    """Compare averages: those of cuDF 26.10 differ from pandas' by up to 1.2e-8, ours by 2e-15."""
     same(ours, theirs, tolerance=1e-7)
 
 
@@ -139,7 +139,7 @@ def fused(bench: GpuBench) -> None:
 
 
 def keys(n: int, dtype: str) -> cp.ndarray:
-    """Random numbers of the whole range of an integer dtype, or around zero."""
+    """Return random numbers from the whole range of an integer dtype, or floats around zero."""
     rng = cp.random.default_rng(20130101)
     if dtype.startswith("int"):
         ends = cp.iinfo(dtype)
@@ -169,7 +169,7 @@ def sorts(bench: GpuBench) -> None:
     frame = cudf.DataFrame({name: keys(n, name) for name in ("int32", "float64", "int64")})
 
     def alike(ours: cudf.DataFrame, theirs: cudf.DataFrame, by: list[str]) -> None:
-        for name in frame:  # cuDF leaves open in which order equal keys come
+        for name in frame:  # the order of equal keys is undefined in cuDF
             if name in by:
                 assert bool((ours[name].values == theirs[name].values).all()), name
         rows = cp.random.default_rng(5).integers(0, n, 100_000)

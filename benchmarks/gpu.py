@@ -2,9 +2,9 @@
 
     python benchmarks/gpu.py [--output benchmarks/results/h200/records.json] [--quick]
 
-Needs nvcc for CUB's side (cub_baseline.cu): CUB is the newest that can be had, of the package cuda-cccl where it is
-installed, and also that of nvcc's own toolkit. Every result is checked before it is timed. Times are of the
-Python call, on the device's clock: medians of 15 batches, each of calls enough to hide the launch.
+Needs nvcc for CUB's side (cub_baseline.cu), with the CUB of nvcc's toolkit and, if it is installed, the newer one of
+the package cuda-cccl. Every result is checked before it is timed. Times are those of the Python call, on the device's
+clock: medians of 15 batches, each with enough calls to hide the launch.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def median_ms(call, calls=4, repeats=15):
 
 
 def host_us(call, repeats=2000):
-    """Time a call takes the host, without waiting for the device."""
+    """Return the host's time for a call, without waiting for the device."""
     for _ in range(100):
         call()
     cp.cuda.Device().synchronize()
@@ -62,11 +62,11 @@ def host_us(call, repeats=2000):
 
 
 TOOLKIT = "cub of the toolkit"
-"""Who made a record where a newer CUB was measured beside that of nvcc's toolkit."""
+"""The peer of records of the toolkit's CUB, if a newer CUB was measured too."""
 
 
 def cub(log2_n, harness="cub_baseline"):
-    """Return what CUB takes, line by line: the newest that is installed, and beside it that of nvcc's toolkit."""
+    """Return the records of the newest CUB that is installed, and those of the CUB of nvcc's toolkit."""
     found = []
     newest = find_spec("cuda.cccl") if find_spec("cuda") else None
     headers = [["-I", str(Path(newest.origin).parent / "headers" / "include")]] if newest else []
@@ -93,7 +93,7 @@ def check(out, expected):
 
 
 def reproducible(records, n, dtype):
-    """Record sums that are the same for every cut, of random numbers, against plain ones."""
+    """Record reproducible sums of random numbers, against plain sums."""
     x = cp.random.default_rng(3).standard_normal(n, dtype=dtype)
     exact, plain = BUILT_IN["add_reproducible"], BUILT_IN["add"]
     out = scan(exact, x, dtype=dtype, carry_out=False)[0]
@@ -124,7 +124,7 @@ def commit():
 
 
 class Records:
-    """The table that is written: one record a measurement and peer."""
+    """The table that is written: one record for each measurement and peer."""
 
     def __init__(self, peers, log2_n, copied="float64"):
         self.peers = {}
@@ -146,7 +146,7 @@ class Records:
         self.rows = []
 
     def host(self, name, dtype, n, us, peer_us):
-        """Record the time that a call takes the host, against CuPy's cumsum."""
+        """Record the host's time for a call, against CuPy's cumsum."""
         row = {"name": f"host_{name}", "dtype": dtype, "n": n, "ours_ms": round(us / 1e3, 5),
                "peer": "cupy", "peer_ms": round(peer_us / 1e3, 5), "ratio": round(peer_us / us, 3),
                "limit_ms": None, **self.common}  # fmt: skip
@@ -164,7 +164,7 @@ class Records:
         )
 
     def offered(self, name, dtype, n, ms, bytes_, peer, writes=True):
-        """Record what only a newer CUB offers, where that was measured."""
+        """Record a measurement against a newer CUB, if it was measured, for what only that offers."""
         if (peer, dtype, n) in self.peers:
             self.add(name, dtype, n, ms, bytes_, peer, writes)
 
@@ -198,7 +198,7 @@ def main():
     records = Records(cub(arguments.log2_n), arguments.log2_n)
     try:
         measure(records, arguments.log2_n, arguments.quick)
-    finally:  # what was measured is kept, whatever comes
+    finally:  # keep what was measured, even after an error
         merge(Path(arguments.output), records.rows)
 
 
@@ -221,7 +221,7 @@ def measure(records, log2_n, quick):
         check(run(), cp.cumsum(x, dtype="f8" if dtype[0] == "f" else kept))
         ms = median_ms(run)
         records.add("scan_sum", dtype, n, ms, 2 * size, "scan_sum")
-        name = "scan_sum_run_to_run"  # CUB's plain sums of floats are not the same on every run
+        name = "scan_sum_run_to_run"  # CUB's plain sums of floats may differ from run to run
         records.offered(name, dtype, n, ms, 2 * size, name)
         if SCHEDULES:
             for schedule in SCHEDULES:
@@ -318,7 +318,7 @@ def measure(records, log2_n, quick):
         ):
             theirs = host_us(lambda: cp.cumsum(x))
             records.host(name, "float64", 1000, host_us(call), theirs)
-        if find_spec("dask") is not None:  # the kernels alone do without
+        if find_spec("dask") is not None:  # the kernels do not need it
             import dask_gpuscan
 
             theirs = host_us(lambda: cp.cumsum(x))
@@ -348,7 +348,7 @@ def measure_lines(records):
 
 
 def on_device_ms(call):
-    """Time of small calls on the device alone: the host enqueues while the device is kept busy."""
+    """Return the device's time for small calls: the host enqueues them while the device is busy."""
     busy = cp.ones((8192, 8192), "f4")
     for _ in range(3):
         call()

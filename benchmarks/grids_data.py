@@ -1,4 +1,4 @@
-"""What the benchmarks of images share: the radius of their boxes, and what answers may differ by."""
+"""What the benchmarks of images share: the radius of their boxes, and the tolerance of answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ RADIUS = 15
 
 
 def close(ours: Any, theirs: Any) -> None:
-    """Check that no value differs by more than rounding of the largest: peers add up float32 in float32."""
+    """Check that no value differs by more than the rounding of the largest: peers add up float32 in float32."""
     assert ours.dtype == theirs.dtype, f"{ours.dtype} is not {theirs.dtype}"
     assert ours.shape == theirs.shape, f"{ours.shape} is not {theirs.shape}"
     tolerance = 1e-3 if ours.dtype.itemsize == 4 else 1e-10

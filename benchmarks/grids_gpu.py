@@ -2,7 +2,7 @@
 
     python benchmarks/grids_gpu.py [--quick] [--only NAME]
 
-Needs RAPIDS, whose pool both sides take memory from. See README.md here.
+Needs RAPIDS: both sides take memory from one RMM pool. See README.md here.
 """
 
 from __future__ import annotations

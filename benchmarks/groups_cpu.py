@@ -28,7 +28,7 @@ def run(bench: Bench) -> None:
 
 
 def alike(ours: pd.DataFrame | pd.Series, theirs: Any) -> None:
-    """Raise unless both hold the same columns, in their order; pandas' index too."""
+    """Raise unless both hold the same columns in the same order, and pandas' the same index."""
     if isinstance(theirs, pd.DataFrame | pd.Series):
         same(ours.index, theirs.index)
     if ours.ndim == 1:
@@ -104,7 +104,7 @@ def groups(bench: Bench, n: int) -> None:
         return polar["key"].rle().struct.unnest()
 
     def alike_rle(ours: pd.DataFrame, theirs: Any) -> None:
-        if isinstance(theirs, pl.DataFrame):  # which does not say where runs start
+        if isinstance(theirs, pl.DataFrame):  # polars does not return where runs start
             theirs = theirs.rename({"value": "key", "len": "run_length"})
             ours = ours[["run_length", "key"]].reset_index(drop=True)
         alike(ours, theirs)
@@ -149,7 +149,7 @@ def groups(bench: Bench, n: int) -> None:
 
 
 def unsorted(bench: Bench, n: int) -> None:
-    """Groups whose rows lie anywhere: scanned, filled, numbered and summed."""
+    """Groups of rows in any order: scanned, filled, numbered and summed."""
     value = pl.col("value")
     scans = {
         "cumsum": (lambda groups: groups.cumsum(), value.cum_sum()),
@@ -163,7 +163,7 @@ def unsorted(bench: Bench, n: int) -> None:
         rng = np.random.default_rng(count)
         keys = rng.integers(0, count, n, np.int32)
         frame = pd.DataFrame({"key": keys, "value": column(n, "float64", nan=0.1)})
-        polar = pl.from_pandas(frame)  # whose nulls are no NaN
+        polar = pl.from_pandas(frame)  # with nulls in place of NaN
 
         def compare(
             name: str,
@@ -220,7 +220,7 @@ def unsorted(bench: Bench, n: int) -> None:
 
 
 def ranks(bench: Bench, n: int) -> None:
-    """A column of distinct values, and one of few."""
+    """A column of distinct values, and one with few distinct values."""
     name = "series_rank"
     if not bench.wanted(name):
         return
@@ -246,14 +246,14 @@ def ranks(bench: Bench, n: int) -> None:
 
 
 def make(number: int, rows: int) -> pd.DataFrame:
-    """Keys in runs of one length, which span partitions, and random values."""
+    """Return keys in runs of one length, which span partitions, and random values."""
     index = pd.RangeIndex(number * rows, (number + 1) * rows)
     values = np.random.default_rng(number).standard_normal(rows)
     return pd.DataFrame({"key": index.to_numpy() // MEAN_RUN, "value": values}, index=index)
 
 
 def partitions(bench: Bench) -> None:
-    """64 partitions on two threads, against Dask's own."""
+    """64 partitions on two threads, against Dask's own methods."""
     count, rows = 64, bench.scale(500_000, 20_000)
     names = [f"frame {what}, 64 partitions" for what in ("filter", "groupby sum", "groupby cumsum")]
     if not any(map(bench.wanted, names)):

@@ -2,8 +2,8 @@
 
     python benchmarks/groups_gpu.py [--frames] [--dask] [--gpus N] [--quick] [--only NAME]
 
-Needs RAPIDS (cuDF, dask-cudf, Dask-CUDA). Where cuDF has no method, its side is the usual idiom, which is written
-here as fast as we know it. See README.md here.
+Needs RAPIDS (cuDF, dask-cudf, Dask-CUDA). If cuDF has no method, its side is the usual idiom, in the fastest form that
+we know. See README.md here.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from dask_gpuscan.kernels.keys import factorize_words
 
 MEAN_RUN = 500
 LOOK_BACK = 1 << 14
-"""Rows before a partition in which the run that is open at its start is looked for."""
+"""Rows before a partition that are searched for the start of the run that continues into it."""
 GAP = pd.Timedelta("50s")
 SECTOR = 32
-"""Bytes that device memory reads at the least."""
+"""The fewest bytes that device memory reads at once."""
 FILLED = "cudf, filled"
-"""The peer where its idiom does without a null in the first row, thanks to a value that is no key."""
+"""The peer if its idiom avoids a null in the first row by a value that is no key."""
 
 Frame = Any
 
@@ -35,7 +35,7 @@ Frame = Any
 
 
 def clustered(first: int, rows: int) -> cp.ndarray:
-    """Sorted keys of the rows from `first` on, in runs of random lengths, whatever the partition they are in."""
+    """Return sorted keys of the rows from `first` on, in runs of random lengths, the same for every partitioning."""
     begin = max(0, first - LOOK_BACK)
     row = cp.arange(begin, first + rows, dtype=cp.uint64)
     mixed = (row ^ (row >> cp.uint64(31))) * cp.uint64(0x9E3779B97F4A7C15)
@@ -47,7 +47,7 @@ def clustered(first: int, rows: int) -> cp.ndarray:
 
 
 def grouped(first: int, rows: int) -> Frame:
-    """Sorted keys and random values."""
+    """Return sorted keys and random values."""
     values = cp.random.default_rng(first + 1).standard_normal(rows)
     return cudf.DataFrame({"key": clustered(first, rows), "value": values})
 
@@ -65,7 +65,7 @@ def alike(ours: Any, theirs: Any) -> None:
 
 
 def alike_by_key(ours: Any, theirs: Any) -> None:
-    """The same where the peer's hash table has lost the order of the keys."""
+    """Do the same in the order of keys, which the peer's hash table does not keep."""
     alike(ours, theirs.sort_index())
 
 
@@ -86,7 +86,7 @@ def frames(bench: GpuBench) -> None:
         others: dict[str, Callable[[], Any]] | None = None,
         **extra: Any,
     ) -> None:
-        """Compare with cuDF; `moved` is the least of bytes a row."""
+        """Compare with cuDF; `moved` is the least number of bytes for each row."""
         bench.compare(
             name,
             ours,
@@ -115,7 +115,7 @@ def frames(bench: GpuBench) -> None:
 
 
 def distinct(bench: GpuBench) -> None:
-    """Distinct integers without a range, their counts and their numbers: most are there once."""
+    """Distinct integers from a wide range, their counts and their codes; most occur once."""
     n = bench.scale(1 << 26, 1 << 20)
     key = cp.random.default_rng(20261126).integers(0, 1 << 30, n, dtype=cp.int32)
     df = cudf.DataFrame({"key": key})
@@ -207,7 +207,7 @@ def merges(bench: GpuBench) -> None:
 
 
 def unsorted(bench: GpuBench) -> None:
-    """Groups whose rows lie anywhere, of few and of many keys."""
+    """Groups of rows in any order, with few and with many keys."""
     n = bench.scale(1 << 26, 1 << 20)
     rng = cp.random.default_rng(20261122)
     for keys, least in [(1_000, 12), (1_000_000, 6), (30_000_000, 60)]:
@@ -226,21 +226,21 @@ def unsorted(bench: GpuBench) -> None:
                 n=n,
                 check=near,
                 rounds=bench.scale(5, 3),
-                calls=10 if keys < 10_000_000 else 1,  # for the latter cuDF takes a second
+                calls=10 if keys < 10_000_000 else 1,  # with many keys cuDF takes a second
                 moved=n * (20 if method == "cumsum" else 12),
                 targets={"cudf": target},
             )
 
 
 def near(ours: Any, theirs: Any) -> None:
-    """The same but for the order in which numbers are added."""
+    """Check for equality up to the order in which numbers are added."""
     for name in theirs.columns:
         assert bool(cp.allclose(ours[name].values, theirs[name].values, rtol=1e-6, atol=1e-6)), name
     assert ours.index.equals(theirs.index)
 
 
 def filters(versus: Callable[..., None], n: int) -> None:
-    """Four columns, 24 bytes a row, by text and by a function."""
+    """Four columns, 24 bytes in each row, filtered by text and by a function."""
     rng = cp.random.default_rng(20130101)
     df = cudf.DataFrame(
         {
@@ -277,7 +277,7 @@ def groups(versus: Callable[..., None], n: int) -> None:
     run = {"mean_run": MEAN_RUN}
 
     def fresh() -> Frame:
-        """The same memory in columns of which nothing is remembered, such as how many NaN there are."""
+        """Return the same memory in new columns, for which cuDF has cached nothing, such as the number of NaN."""
         return df.copy(deep=False)
 
     versus(
@@ -370,7 +370,8 @@ def nothing(partition: Frame) -> Frame:
 def partitions(bench: GpuBench) -> None:
     """64 partitions of 2^22 rows; groups span partitions.
 
-    Against dask-cudf's own group-by, and against the floor of what has two tasks a partition: two that do nothing.
+    The peers are dask-cudf's own group-by, and a floor of two empty tasks for each partition, for methods with two
+    tasks.
     """
     import dask.dataframe as dd
     from dask_gpu import cluster, materialise, same_partitions
@@ -394,7 +395,7 @@ def partitions(bench: GpuBench) -> None:
         twice = df.map_partitions(nothing, meta=meta).map_partitions(nothing, meta=meta)
 
         def run(lazy: Any, fuse: bool = True) -> Any:
-            # Dask's own sums know only when they are optimised how many partitions they have
+            # Dask's own sums know the number of their partitions only once they are optimised
             return materialise(client, lazy.optimize(fuse=fuse))
 
         def by_key(a: Any, b: Any) -> None:

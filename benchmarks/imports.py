@@ -1,10 +1,10 @@
-"""CPU milliseconds of ``import dask_gpuscan`` and of a first ``.gpuscan``, in turns on this checkout and another.
+"""CPU milliseconds of ``import dask_gpuscan`` and of the first ``.gpuscan``, on this checkout and another in turns.
 
     git worktree add /tmp/before COMMIT
     python benchmarks/imports.py /tmp/before
 
-Each round is a new process for each checkout, which imports another library first; byte code is compiled before. The
-record has the least of all rounds, as other work on the machine only adds to it, and how many modules were loaded.
+Each round runs a new process for each checkout, which imports another library first; byte code is compiled before. The
+record has the least time of all rounds, as other work on the machine only adds to it, and the number of modules loaded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ OVER = {
     ),
     "polars": ("import polars as pl; s = pl.Series([1.0])", "s.gpuscan"),
 }
-"""What is imported before, and what is asked first after the package."""
+"""What is imported before the package, and what is used first after it."""
 
 CODE = """
 import json, sys, time
@@ -47,7 +47,7 @@ print(json.dumps([times, modules]))
 
 
 def measure(tree: Path, over: str, cache: str) -> tuple[list[float], list[int]]:
-    """Return milliseconds and numbers of modules: of what is imported before, the import, and the first use."""
+    """Return milliseconds and numbers of modules of the imports before, of the package, and of the first use."""
     plain = {name: v for name, v in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
         [sys.executable, "-c", CODE, *OVER[over]],
@@ -70,7 +70,7 @@ def compare(before: Path, over: str, rounds: int, cache: str) -> dict[str, Any]:
     for turn in range(rounds + 1):
         for name, tree in trees.items():
             spent, counted[name] = measure(tree, over, cache)
-            if turn:  # the first one compiles byte code
+            if turn:  # the first round compiles byte code
                 least[name] = list(map(min, least.get(name, spent), spent))
     record: dict[str, Any] = {"name": f"import over {over}", "rounds": rounds}
     for name in trees:

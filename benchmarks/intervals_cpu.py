@@ -20,7 +20,7 @@ def run(bench: Bench) -> None:
 
 
 def copies(bench: Bench, kind: str) -> None:
-    """Expand, gather and move items of eight bytes; NumPy's side makes their places."""
+    """Expand, gather and move items of eight bytes; NumPy's side computes their places."""
     if not any(map(bench.wanted, ("interval_expand", "interval_gather", "interval_move"))):
         return
     n = bench.scale(50_000_000, 2_000_000)
@@ -60,7 +60,7 @@ def copies(bench: Bench, kind: str) -> None:
 
 
 def decode(bench: Bench, mean: int) -> None:
-    """Rows of runs, whose lengths are random."""
+    """Decode runs of random lengths."""
     if not bench.wanted("rle_decode"):
         return
     n, random = bench.scale(50_000_000, 2_000_000), np.random.default_rng(mean)

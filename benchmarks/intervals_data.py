@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 SECTOR = 32
-"""Bytes of memory that are moved at the least."""
+"""The fewest bytes of memory that are moved at once."""
 
 KINDS: dict[str, Callable[[Any, int], Any]] = {
     "mean of 100": lambda rng, n: rng.integers(0, 201, n // 100),
@@ -24,7 +24,7 @@ def counts_of(xp: Any, kind: str, n: int) -> Any:
 
 
 def shuffled(xp: Any, counts: Any, seed: int) -> Any:
-    """Return offsets of intervals that lie beside each other in a random order."""
+    """Return the offsets of intervals that are adjacent, in a random order."""
     order = xp.argsort(xp.random.default_rng(seed).random(len(counts)))
     offsets = xp.empty_like(counts)
     offsets[order] = xp.cumsum(counts[order]) - counts[order]
@@ -32,7 +32,7 @@ def shuffled(xp: Any, counts: Any, seed: int) -> Any:
 
 
 def numbers(xp: Any, counts: Any) -> Any:
-    """Return the number of the interval that each item is in, by NumPy's functions alone."""
+    """Return the number of each item's interval, by functions of NumPy."""
     full = xp.flatnonzero(counts)
     heads = xp.zeros(int(counts.sum()), "int64")
     heads[(xp.cumsum(counts) - counts)[full]] = 1
@@ -40,12 +40,12 @@ def numbers(xp: Any, counts: Any) -> Any:
 
 
 def places(xp: Any, offsets: Any, counts: Any) -> Any:
-    """Return the place of each item, likewise."""
+    """Return the place of each item, by functions of NumPy."""
     found = numbers(xp, counts)
     return (offsets - (xp.cumsum(counts) - counts))[found] + xp.arange(len(found))
 
 
 def sectors(offsets: Any, counts: Any) -> int:
-    """Return the bytes of the sectors that intervals of items of eight bytes lie in."""
+    """Return the bytes of the sectors that hold intervals of eight-byte items."""
     first, last = 8 * offsets // SECTOR, (8 * (offsets + counts) - 1) // SECTOR
     return SECTOR * int((last - first + 1)[counts > 0].sum())

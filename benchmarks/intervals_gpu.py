@@ -1,10 +1,10 @@
-"""Intervals of CuPy arrays against the time that their bytes need, and runs of cuDF frames decoded against cuDF.
+"""Intervals of CuPy arrays against the time to move their bytes, and decoding of runs of cuDF frames against cuDF.
 
     python benchmarks/intervals_gpu.py [--quick] [--only NAME]
 
-Needs RAPIDS. Every result is checked before it is timed. The time of intervals is the device's for both of its parts:
-counts are checked and added up, and items copied. In between the host waits for the number of items, as who calls CUB
-does; that wait is in neither. See README.md here.
+Needs RAPIDS. Every result is checked before it is timed. The time of intervals is the device's for two parts: counts
+are checked and added up, and items are copied. In between the host waits for the number of items, as a caller of CUB
+does; that wait is left out. See README.md here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dask_gpuscan.kernels import cuda, interval_move, run_length_decode
 def both_parts(
     clock: Clock, counts: Any, of: Any, to: Any, source: Any, out: Any, repeats: bool
 ) -> float:
-    """Time counts that are checked and added up, and then items that are copied."""
+    """Time the check and sum of counts, and then the copy of items."""
     lengths = len(source), 0 if out is None else len(out)
     found = cuda.intervals(counts, of, to, lengths)
     ms = clock.ms(lambda: cuda.intervals(counts, of, to, lengths))
@@ -70,7 +70,7 @@ def copies(bench: GpuBench, clock: Clock, kind: str) -> None:
 
 
 def decode(bench: GpuBench, mean: int) -> None:
-    """Rows of runs, whose lengths are random."""
+    """Decode runs of random lengths."""
     n = bench.scale(1 << 27, 1 << 20)
     random = cp.random.default_rng(mean)
     lengths = random.integers(1, 2 * mean, n // mean).astype("int64")

@@ -31,7 +31,7 @@ def run(bench: Bench) -> None:
 
 
 def column(n: int, dtype: str, nan: float = 0.0) -> np.ndarray:
-    """Random values around zero, a share of them missing."""
+    """Return random values around zero, a share of them missing."""
     if dtype.startswith("int"):
         return RNG.integers(-100, 100, n).astype(dtype)
     values = RNG.standard_normal(n, dtype=np.float32 if dtype == "float32" else np.float64)
@@ -55,7 +55,7 @@ def sums(bench: Bench, n: int) -> None:
             "pyarrow": lambda arrow=arrow: pc.cumulative_sum(arrow),
             "numpy": lambda values=values: np.cumsum(values, dtype=values.dtype),
         }
-        # One peer at a time: four allocators that take turns leave each other's pages cold.
+        # One peer at a time: with four allocators in turns, pages would be cold.
         for peer, theirs in peers.items():
             bench.compare(
                 "cumsum",
@@ -78,7 +78,7 @@ def sums(bench: Bench, n: int) -> None:
 
 
 def reproducible(bench: Bench, n: int) -> None:
-    """Sums that are the same for every cut, against plain ones."""
+    """Reproducible sums, against plain ones."""
     exact, plain = dask_gpuscan.add_reproducible, dask_gpuscan.add
     for dtype in ["float64", "float32"]:
         values = column(n, dtype)
@@ -190,7 +190,7 @@ def fused(bench: Bench, n: int) -> None:
         same(both["total"].rename(alone.name), alone)
         same(both["peak"].rename("x"), frame["x"].cummax())
 
-    # one peer at a time, as for sums: after pandas ours would wait for cleared pages, and one scan behind it would not
+    # one peer at a time, as for sums: after pandas ours would wait for cleared pages, and the scan after it would not
     for peer, theirs in {
         "one scan": lambda: frame["x"].gpuscan.scan(dask_gpuscan.add),
         "pandas": lambda: pd.DataFrame({"total": frame["x"].cumsum(), "peak": frame["x"].cummax()}),
@@ -223,7 +223,7 @@ def two_dimensions(bench: Bench, n: int) -> None:
 
 
 def each(name: str):
-    """Check answers that are several columns, of ours and of a peer that gives as many."""
+    """Return a check of answers of several columns, and a peer's answers with as many."""
 
     def check(ours, theirs) -> None:
         assert len(ours) == len(theirs), f"{name}: {len(ours)} columns are not {len(theirs)}"
@@ -234,12 +234,12 @@ def each(name: str):
 
 
 def clustered(n: int, mean: int) -> np.ndarray:
-    """Keys in ascending order, in runs of random lengths."""
+    """Return keys in ascending order, in runs of random lengths."""
     return np.cumsum(RNG.random(n, dtype=np.float32) < 1 / mean)
 
 
 def compaction(bench: Bench, n: int) -> None:
-    """Rows that are kept, one row a run, and run lengths."""
+    """Rows that are kept, the first row of each run, and run lengths."""
     if not any(bench.wanted(name) for name in ("select", "unique", "run_length_encode")):
         return
     values = column(n, "float64")
@@ -331,7 +331,7 @@ def by_key(bench: Bench, n: int) -> None:
 
 
 def anything(n: int, dtype: str) -> np.ndarray:
-    """Random values of the whole range of an integer type, or normal ones."""
+    """Return random values from the whole range of an integer type, or normal ones."""
     if dtype.startswith("float"):
         return column(n, dtype)
     ends = np.iinfo(dtype)
@@ -339,7 +339,7 @@ def anything(n: int, dtype: str) -> np.ndarray:
 
 
 def sorting(bench: Bench, n: int) -> None:
-    """The order of a column, a column in order, and a column in the order of another."""
+    """The order of a column, a sorted column, and a column in the order of another."""
     if not any(bench.wanted(name) for name in ("argsort", "sort_keys", "sort_pairs")):
         return
     for dtype in ("int32", "int64", "float64"):

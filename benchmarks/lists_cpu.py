@@ -11,7 +11,7 @@ from timing import Bench
 import dask_gpuscan  # noqa: F401 (registers .gpuscan)
 
 MEAN = 10
-"""Items of a list."""
+"""The mean number of items of a list."""
 
 
 def run(bench: Bench) -> None:

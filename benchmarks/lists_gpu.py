@@ -1,4 +1,4 @@
-"""Columns of cuDF's lists on one GPU: a running sum inside each list against its limit, and explode against cuDF.
+"""Columns of cuDF's lists on one GPU: a running sum in each list against its limit, and explode against cuDF.
 
     python benchmarks/lists_gpu.py [--quick] [--only NAME]
 
@@ -16,11 +16,11 @@ from groups_gpu import alike
 from timing_gpu import CALLS, GpuBench, arguments, finish, start
 
 MEAN = 10
-"""Items of a list."""
+"""The mean number of items of a list."""
 
 
 def lists(items: cp.ndarray) -> tuple[cp.ndarray, cudf.Series]:
-    """Return items as lists that begin anywhere, some of them empty, and where they begin and end."""
+    """Return random offsets that cut items into lists, some of them empty, and a column of these lists."""
     count = len(items) // MEAN
     cuts = cp.random.default_rng(20261122).integers(0, len(items) + 1, count - 1, dtype=cp.int32)
     ends = cp.asarray([len(items)], cp.int32)
@@ -32,7 +32,7 @@ def lists(items: cp.ndarray) -> tuple[cp.ndarray, cudf.Series]:
 
 
 def cumsum(bench: GpuBench, items: cp.ndarray, offsets: cp.ndarray, series: cudf.Series) -> None:
-    """Read items and offsets, write items; cuDF has none."""
+    """Running sums, which read items and offsets and write items; cuDF has no such method."""
     source = cp.empty(len(items) + len(offsets) // 4)
     target = cp.empty_like(source)
 
@@ -59,7 +59,7 @@ def cumsum(bench: GpuBench, items: cp.ndarray, offsets: cp.ndarray, series: cudf
 
 
 def explode(bench: GpuBench, items: cp.ndarray, offsets: cp.ndarray, series: cudf.Series) -> None:
-    """One row an item, with the number of its list beside it."""
+    """One row for each item, with the number of its list."""
     df = cudf.DataFrame({"x": series, "n": cp.arange(len(series))})
     bench.compare(
         "explode",

@@ -1,4 +1,4 @@
-"""As-of merges of frames and of streams in one process, against pandas and polars; over partitions, against pandas."""
+"""As-of merges of frames and streams in one process, against pandas and polars, and of partitions, against pandas."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def run(bench: Bench) -> None:
 
 
 def make(rows: int, value: str, seed: int) -> pd.DataFrame:
-    """Random times in order, keys and floats."""
+    """Return random times in order, keys and floats."""
     rng = np.random.default_rng(seed)
     times, keys = np.sort(rng.integers(0, TIMES, rows)), rng.integers(0, KEYS, rows)
     return pd.DataFrame({"time": times, "key": keys, value: rng.random(rows)})
 
 
 def frames(bench: Bench) -> None:
-    """Without keys and by one of 1,000; polars is told that its frames are sorted."""
+    """Without keys, and with a key of 1,000 values; polars' frames are marked as sorted."""
     name = "merge_asof"
     if not bench.wanted(name):
         return
@@ -62,7 +62,7 @@ def frames(bench: Bench) -> None:
 
 
 def partitions(bench: Bench) -> None:
-    """64 left partitions and 16 right ones, against pandas' own call on the whole data, which is one task."""
+    """64 left partitions and 16 right ones, against one call of pandas on the whole data."""
     name = "dask_merge_asof"
     if not bench.wanted(name):
         return
@@ -87,7 +87,7 @@ def partitions(bench: Bench) -> None:
 
 
 def streams(bench: Bench) -> None:
-    """Batches of either side, of which the right one has a quarter of the rows; polars streams, too, where it can."""
+    """Batches of both sides, with a quarter as many rows on the right; polars streams too, where it can."""
     name = "stream_merge_asof"
     if not bench.wanted(name):
         return

@@ -1,6 +1,6 @@
-"""Parquet to cumsum to Parquet, and Parquet sorted to Parquet, over five times the memory of a worker.
+"""A cumsum and a sort from Parquet to Parquet, of more than five times the memory of a worker.
 
-No worker must be restarted, and the answer is verified file by file.
+No worker may be restarted, and the answer is verified file by file.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ def cumsum(bench: Bench) -> None:
 
 
 def write(folder: Path, number: int) -> None:
-    # Small integers take an eighth of their memory in a file, so that the disk need not hold it all.
+    # In a file, small integers take an eighth of their memory, which saves disk space.
     values = np.random.default_rng(number).integers(-100, 100, ROWS)
     pd.DataFrame({"x": values}).to_parquet(folder / f"part.{number}.parquet", index=False)
 
 
 def peak_bytes() -> int:
-    """The largest resident size of this process since it started its program (Linux)."""
-    # Not getrusage: its ru_maxrss includes what the parent held when it forked.
+    """Return the peak resident size of this process since it started its program (Linux)."""
+    # Not getrusage: its ru_maxrss includes the parent's size at the fork.
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
@@ -148,7 +148,7 @@ def sort(bench: Bench) -> None:
 
 
 def unsorted(number: int) -> pd.DataFrame:
-    """A partition: one key in ten is 7, rows are numbered, and of the numbers there is a fraction."""
+    """Return a partition: one key in ten is 7, rows are numbered, and one column is a fraction of the numbers."""
     rng = np.random.default_rng(number)
     keys = np.where(rng.random(SORTED_ROWS) < 0.1, 7, rng.integers(0, 1 << 40, SORTED_ROWS))
     rows = np.arange(number * SORTED_ROWS, (number + 1) * SORTED_ROWS)
@@ -156,7 +156,7 @@ def unsorted(number: int) -> pd.DataFrame:
 
 
 def verify_sorted(folder: Path, count: int) -> float:
-    """Check that rows are the input's, in stable order; return how long the longest partition is of an even one."""
+    """Check that rows are those of the input in stable order; return the longest partition over the mean."""
     last: tuple[int, int] = (-1, -1)
     total, longest = 0, 0
     seen = np.zeros(count * SORTED_ROWS, np.bool_)

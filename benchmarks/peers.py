@@ -6,9 +6,9 @@
     python benchmarks/peers.py --rows 1000 --only "group sum"
     python benchmarks/peers.py --page                # write docs/map.md from the results
 
-A cell is the least ratio of the peers: how many times as long as ours the fastest of them takes. pandas and DuckDB, if
-it is installed, are asked for at most a million rows. Answers are compared, and calls take turns. The floor, which is
-no peer, is what pandas needs to make the answer of finished arrays.
+A cell is the least ratio of the peers: the time of the fastest of them over ours. pandas and DuckDB, if it is
+installed, are measured up to a million rows. Answers are compared, and calls take turns. The floor, which is no peer,
+is the time that pandas needs to make the answer from finished arrays.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ TEXTS = ("10^3", "10^6")
 
 Call = Callable[[Any], Any]
 Calls = tuple[Call, Call | None, Callable[[Any, Any], Any] | None]
-"""Ours of a frame, the same of pandas or cuDF, and of a polars frame with `polars` itself."""
+"""Our call of a frame, the same call of pandas or cuDF, and that of a polars frame, which also takes `polars`."""
 
 
 COLUMN: dict[str, Calls] = {  # `x` are floats, `y` has gaps, `c` has runs, `t` are times
@@ -181,7 +181,7 @@ COLUMN: dict[str, Calls] = {  # `x` are floats, `y` has gaps, `c` has runs, `t` 
 
 
 def _by(name: str, key: str, polars: Callable[[Any], Any] | None, whole: bool = True) -> Calls:
-    """Calls of one method of groups by a key; `whole` reduces, else there is an answer for each row."""
+    """Return the calls of one method of groups by a key; `whole` reduces, else each row has an answer."""
 
     def theirs(p: Any, pl: Any) -> Any:
         assert polars is not None
@@ -212,7 +212,7 @@ GROUPS: dict[str, tuple[Callable[[Any], Any] | None, bool]] = {
 }
 
 OF_TEXTS = ("sum", "cumsum")
-"""The methods of groups that are also measured with texts as keys."""
+"""The methods of groups that are also measured with strings as keys."""
 
 
 def calls() -> dict[str, Calls]:
@@ -232,7 +232,7 @@ def _library(frame: Any) -> Any:
 
 
 def sides(frame: Any) -> tuple[Any, Any]:
-    """Return what an as-of join takes: times and a column, and every third row of another, `v`."""
+    """Return both sides of an as-of join: times and a column, and every third row with another column, `v`."""
     if hasattr(frame, "gather_every"):
         return frame.select("t", "x"), frame.select("t", v="y").gather_every(3)
     third = frame[["t", "y"]].iloc[::3].rename(columns={"y": "v"}).reset_index(drop=True)
@@ -240,10 +240,10 @@ def sides(frame: Any) -> tuple[Any, Any]:
 
 
 def make(rows: int) -> pd.DataFrame:
-    """Random rows: floats with and without gaps, keys in any order and in order, runs of 500, and times."""
+    """Return random rows: floats with and without gaps, keys in any order and sorted, runs of 500, and times."""
     rng = np.random.default_rng(rows)
     x = rng.standard_normal(rows)
-    steps = np.cumsum(rng.integers(1, 2000, rows))  # else polars counts rows of one time otherwise
+    steps = np.cumsum(rng.integers(1, 2000, rows))  # polars counts rows of equal times differently
     columns: dict[str, Any] = {
         "x": x,
         "y": np.where(rng.random(rows) < 0.1, np.nan, x),
@@ -259,7 +259,7 @@ def make(rows: int) -> pd.DataFrame:
 
 
 def make_texts(rows: int) -> pd.DataFrame:
-    """Random rows: floats, and keys of 16 bytes in any order."""
+    """Return random rows: floats, and keys of 16 bytes in any order."""
     rng = np.random.default_rng(rows)
     columns: dict[str, Any] = {"x": rng.standard_normal(rows)}
     for title in TEXTS:
@@ -285,7 +285,7 @@ def check(ours: Any, theirs: Any) -> None:
 
 
 def floor(answer: Any) -> Callable[[], Any]:
-    """Return a function that makes an answer of arrays that are there: what pandas needs for it alone."""
+    """Return a function that makes an answer from finished arrays: the part that pandas takes."""
     if isinstance(answer, pd.Series):
         values, index, name = answer.array, answer.index, answer.name
         return lambda: pd.Series(values, index, name=name, copy=False)
@@ -296,7 +296,7 @@ def floor(answer: Any) -> Callable[[], Any]:
 
 
 def run(bench: Bench, n: int, cores: int) -> None:
-    """Time all calls on pandas frames of so many rows."""
+    """Time all calls on pandas frames of `n` rows."""
     import polars as pl
 
     frames: dict[str, Any] = {"f": make(n), "w": make_texts(n)}
@@ -325,7 +325,7 @@ def run(bench: Bench, n: int, cores: int) -> None:
 
 
 def run_gpu(bench: Bench, n: int) -> None:
-    """Time all calls on cuDF frames of so many rows."""
+    """Time all calls on cuDF frames of `n` rows."""
     import cudf
 
     frames = {False: cudf.DataFrame(make(n)), True: cudf.DataFrame(make_texts(n))}
@@ -350,12 +350,12 @@ def _compare(
             name, works.pop("ours"), works, dtype="float64", n=n, check=check, calls=often,
             rounds=3, **extra,
         )  # fmt: skip
-    except Exception as error:  # a peer that refuses is not a reason to stop
+    except Exception as error:  # go on if a peer raises an error
         print(f"{name}, {n} rows: {type(error).__name__}: {str(error)[:200]}", flush=True)
 
 
 def _often(call: Callable[[], Any]) -> int:
-    """Return how many calls make a round."""
+    """Return the number of calls of a round."""
     call()
     start = time.perf_counter()
     call()
@@ -383,7 +383,7 @@ Ratios of short calls move by a tenth from run to run. Keys are integers but for
 
 
 def page() -> str:
-    """Return docs/map.md: the least ratio of the peers for each call and size, bold where it is below one."""
+    """Return docs/map.md: the least ratio of the peers for each call and size, bold if it is below one."""
     parts = [HEAD]
     for machine, title in MACHINES.items():
         path = RESULTS / machine / "peers.json"
@@ -436,7 +436,7 @@ def main() -> None:
         PAGE.write_text(page(), encoding="utf-8")
         return
     gc.collect()
-    gc.freeze()  # else each round looks through what was imported
+    gc.freeze()  # otherwise each round's collection visits what was imported
     if given.gpu:
         import timing_gpu
 

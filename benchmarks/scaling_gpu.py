@@ -3,10 +3,10 @@
     python benchmarks/scaling_gpu.py [--gpus 1 2 4] [--kills N] [--quick] [--only NAME] [--output FILE] [--cpu]
         [--protocol ucx]
 
-Weak: 16 partitions of 2^25 rows for each GPU. Strong: 1,024 partitions of 2^20 rows; the sort takes 64 of 2^22.
-Partitions are made on the workers, in turns, and answers stay there. Answers of several GPUs must have the bits of
-those of one. ``--kills N`` only kills a worker in each of N jobs. ``--cpu`` takes processes and pandas, which shows
-that it runs. See README.md here.
+Weak: 16 partitions of 2^25 rows for each GPU. Strong: 1,024 partitions of 2^20 rows, and 64 of 2^22 for the sort.
+Partitions are made on the workers, in turns, and answers stay there. Answers of several GPUs must have the same bits as
+those of one. ``--kills N`` only kills a worker in each of N jobs. ``--cpu`` uses processes and pandas, to check that
+the script runs. See README.md here.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ from scaling_jobs import (
 from timing import ROOT, Bench, Record, merge
 
 SECONDS, ROUNDS = 5.0, 15
-"""A job is timed for so long, or so often, but at least twice."""
+"""The most seconds and rounds for which a job is timed, at least twice."""
 BANDWIDTH = "1MB"
-"""What Dask takes for a network's speed, a second, until it has measured it. By its default, 100 MB, partitions of 8 MB
-move to workers that would begin with them 0.1 s sooner; by 10 MB, after first calls, whose slow tasks make queues look
-long. Once some have moved, Dask has measured a fast network, and more follow."""
+"""The network speed per second that Dask assumes until it has measured it. With its default of 100 MB, partitions of 8
+MB move to workers that would begin with them 0.1 s sooner; with 10 MB they still move after first calls, as slow tasks
+make queues look long. Once some have moved, Dask has measured a fast network, and more follow."""
 BEHIND = 0.05
-"""How much less efficient than the floor a job may be where data grow with the GPUs."""
+"""By how much a job may be less efficient than the floor if the data grow with the GPUs."""
 
 
 class Scaling:
-    """All jobs on clusters of several sizes; what one GPU took and answered is kept for the others."""
+    """All jobs on clusters of several sizes; the times and answers of one GPU are kept for comparison."""
 
     def __init__(self, bench: Bench, output: Path, cpu: bool, protocol: str | None = None) -> None:
         self.bench, self.output, self.cpu = bench, output, cpu
@@ -69,7 +69,7 @@ class Scaling:
 
     @contextmanager
     def reported(self, name: str) -> Iterator[None]:
-        """Save what was measured, and go on after an error that is told."""
+        """Save what was measured, and report an error and go on."""
         try:
             yield
         except Exception:
@@ -103,7 +103,7 @@ class Scaling:
 
     def placed(self, client: Client, count: int, rows: int) -> Collection:
         """Return partitions that were made on the workers in turns."""
-        meta = make(0, 1, self.cpu).iloc[:0]  # imports cuDF before a thread of the client may
+        meta = make(0, 1, self.cpu).iloc[:0]  # imports cuDF before a thread of the client does
         workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
         made = [
             client.submit(make, i * rows, rows, self.cpu, workers=workers[i % len(workers)])
@@ -161,7 +161,7 @@ class Scaling:
                     taken.seconds.append(time.perf_counter() - start)
                 taken.moved = max(taken.moved, traffic.bytes)
                 taken.partitions = max(taken.partitions, traffic.of(data, answer))
-                del answer  # before the next is computed: there is no room for both
+                del answer  # free memory for the next one
         return ours, calls[floor]
 
     # --- kills --------------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ class Scaling:
         data = frame if job.columns == "frame" else frame[job.columns]
         lazy = digests(job.call(data), self.cpu)
         expected = lazy.compute()
-        client.wait_for_workers(gpus)  # on the client's loop, which first forgets that answer
+        client.wait_for_workers(gpus)  # runs on the client's loop, which first releases that answer
         start = time.perf_counter()
         assert lazy.compute().equals(expected), "two answers differ without a kill"
         undisturbed = time.perf_counter() - start
@@ -210,9 +210,9 @@ class Scaling:
 
 
 def killed(client: Client, gpus: int, lazy: Collection, delay: float) -> tuple[Any, float]:
-    """Kill a worker some seconds after the start of a computation; return the answer, and how long it took.
+    """Kill a worker `delay` seconds after the start of a computation; return the answer, and how long it took.
 
-    Where the answer comes before that, another is computed, whose worker is killed sooner.
+    If the computation ends before that, it is repeated, and a worker is killed sooner.
     """
     while True:
         client.wait_for_workers(gpus, timeout=120)
@@ -253,7 +253,7 @@ def main() -> None:
     bench = Bench(quick=options.quick, only=options.only)
     scaling = Scaling(bench, output, options.cpu, options.protocol)
     sizes = sorted(options.gpus)
-    # a worker that is killed again while it starts must not be given up
+    # Dask must not give up a worker that is killed again while it starts
     settings = {
         "distributed.deploy.lost-worker-timeout": "1h",
         "distributed.scheduler.bandwidth": BANDWIDTH,

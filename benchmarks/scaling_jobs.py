@@ -1,4 +1,4 @@
-"""What is scaled: partitions made on the workers, the jobs over them, digests of answers, and what workers sent.
+"""The parts of scaling: partitions made on the workers, jobs over them, digests of answers, and traffic of workers.
 
 Run by scaling_gpu.py.
 """
@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster, wait
 import dask_gpuscan
 
 RUN = 512
-"""Rows a key; runs begin in mid-partition, so that each border between partitions is within one."""
+"""Rows of a key; runs begin in the middle of partitions, so that each border between partitions lies within a run."""
 DTYPES = {"a": "float64", "abc": "3 float64", "k": "int32", "frame": "int32, 3 float64"}
 
 Collection = Any
@@ -31,7 +31,7 @@ Digests = list[int]
 
 
 def libraries(cpu: bool) -> tuple[Any, Any]:
-    """Return what frames and what arrays are of."""
+    """Return the libraries of frames and of arrays."""
     if cpu:
         return pd, np
     import cudf
@@ -42,7 +42,7 @@ def libraries(cpu: bool) -> tuple[Any, Any]:
 
 
 def make(first: int, rows: int, cpu: bool) -> Any:
-    """Return keys in runs, and three columns of random numbers, under the numbers of their rows."""
+    """Return keys in runs, and three columns of random numbers, with the numbers of rows as index."""
     frames, xp = libraries(cpu)
     keys = (xp.arange(first, first + rows) + RUN // 2) // RUN
     values = xp.random.default_rng(first + 1).standard_normal((3, rows))
@@ -51,14 +51,14 @@ def make(first: int, rows: int, cpu: bool) -> Any:
 
 
 def mixed(values: Any) -> Any:
-    """Return well mixed numbers of 64 bits: the mix of splitmix64 (Steele et al., 2014)."""
+    """Return mixed numbers of 64 bits, by the mix of splitmix64 (Steele et al., 2014)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
 
 
 def digest(partition: Any, cpu: bool) -> pd.Series:
-    """Return 64 bits that depend on each bit of a partition and on where it stands, but on no order of adding."""
+    """Return 64 bits that depend on each bit of a partition and its place, but not on the order of additions."""
     xp = libraries(cpu)[1]
     frame = partition.to_frame("value") if partition.ndim == 1 else partition
     columns = [frame.index.values]
@@ -74,7 +74,7 @@ def digest(partition: Any, cpu: bool) -> pd.Series:
 
 
 def digests(answer: Collection, cpu: bool) -> Collection:
-    """Return the digests of all partitions, a Dask Series."""
+    """Return the digests of all partitions, as a Dask Series."""
     meta = pd.Series([], dtype="uint64")
     return answer.map_partitions(digest, cpu, meta=meta, enforce_metadata=False)
 
@@ -87,13 +87,13 @@ def add_nothing(partition: Any) -> Any:
 
 
 def floor(data: Collection) -> Collection:
-    """Return the least that Dask needs for one task a partition."""
+    """Return a collection of one trivial task for each partition."""
     return data.map_partitions(add_nothing, meta=data._meta)
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is computed, of which columns; what `moves` rows by its nature has no aim in times the floor."""
+    """A computation, and its columns; one that `moves` rows between workers has no target against the floor."""
 
     name: str
     columns: str
@@ -120,7 +120,7 @@ KILLED = (CUMSUM, FILTER, GROUPBY, SORT)
 
 @dataclass(frozen=True)
 class Case:
-    """How many partitions of how many rows, in all or for each GPU; both a pair, the second for ``--quick``."""
+    """Partitions and their rows, in all or for each GPU; each is a pair, with ``--quick`` second."""
 
     name: str
     jobs: tuple[Job, ...]
@@ -130,11 +130,11 @@ class Case:
     grows: bool = False
 
     def efficiency(self, one: float, several: float, gpus: int) -> float:
-        """Return the part of the ideal speed that several GPUs reach, from the times of one and of them."""
+        """Return the share of the ideal speed that several GPUs reach, from the times of one and of several."""
         return one / several / (1 if self.grows else gpus)
 
     def common(self, job: Job, one: Digests, several: Digests) -> tuple[Digests, Digests]:
-        """Return what must be equal: where data grow, all but the end of the shorter answer, unless rows move."""
+        """Return the digests that must be equal: if data grow, those of the shorter answer without its end."""
         upto = (0 if job.moves else len(one) - 1) if self.grows else None
         return one[:upto], several[:upto]
 
@@ -142,7 +142,7 @@ class Case:
 CASES = (
     Case("weak", (*SCANS, SORT), (16, 4), (1 << 25, 1 << 16), 1.5, grows=True),
     Case("strong", SCANS, (1024, 32), (1 << 20, 1 << 12), 2.2),
-    # n partitions are cut into n^2 pieces: those of 1,024 would be a million frames of 1,024 rows
+    # n partitions are cut into n^2 pieces: 1,024 would give a million frames of 1,024 rows
     Case("strong", (SORT,), (64, 8), (1 << 22, 1 << 14), 2.2),
 )
 
@@ -152,7 +152,7 @@ CASES = (
 
 @contextmanager
 def cluster(gpus: int, cpu: bool, protocol: str | None = None) -> Iterator[Client]:
-    """Return a client of a local cluster with one worker a GPU, whose memory comes from one pool each."""
+    """Return a client of a local cluster with one worker for each GPU, which has a memory pool."""
     options: Any = {
         "dashboard_address": None,
         "silence_logs": logging.CRITICAL,
@@ -180,16 +180,16 @@ def materialise(client: Client, lazy: Collection) -> Collection:
 
 
 def clear_log(dask_worker: Any) -> None:
-    dask_worker.transfer_outgoing_log = deque()  # Dask's own forgets the oldest
+    dask_worker.transfer_outgoing_log = deque()  # Dask's own log drops the oldest
 
 
 def read_log(dask_worker: Any) -> list[tuple[int, dict[Any, int]]]:
-    """Return the bytes of each message to another worker as they were written, and the size of each object in it."""
+    """Return the bytes of each message that was written to another worker, and the size of each object in it."""
     return [(entry["compressed"], entry["keys"]) for entry in dask_worker.transfer_outgoing_log]
 
 
 class Traffic:
-    """What workers send each other while this is entered: bytes as they are written, and the objects in them."""
+    """What workers send each other within this context: bytes that are written, and the objects in them."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -207,14 +207,14 @@ class Traffic:
         return sum(size for size, _ in self.messages)
 
     def of(self, *collections: Collection) -> int:
-        """Return the bytes of partitions of some collections, which were persisted, under all their names."""
+        """Return the bytes sent of partitions of collections that were persisted, under all their names."""
         keys = {key for collection in collections for key in dict(collection.dask)}
         return sum(size for _, sent in self.messages for key, size in sent.items() if key in keys)
 
 
 @dataclass
 class Taken:
-    """The seconds of all rounds, the most bytes that workers sent each other in a round, and those of partitions."""
+    """The seconds of all rounds, and the most bytes in a round that workers sent, in all and of partitions."""
 
     seconds: list[float] = field(default_factory=list)
     moved: int = 0

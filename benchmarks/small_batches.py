@@ -1,11 +1,11 @@
-"""What a batch of few rows takes behind many keys in a stream, for each method of groups, beside other checkouts.
+"""The time of a small batch after many keys in a stream, for each method of groups, compared with other checkouts.
 
     python benchmarks/small_batches.py                       # this checkout
     git worktree add /tmp/before COMMIT
     python benchmarks/small_batches.py /tmp/before           # both, in turns
 
-A figure is the least processor time of all threads for one of six batches of 2,000 rows with keys at random, behind a
-batch with each of 3,000,000 keys, or of 2,000, and three that compile.
+A figure is the least processor time of all threads for one of six batches of 2,000 rows with random keys, after a batch
+with each of 3,000,000 or 2,000 keys, and three batches that compile.
 """
 
 import gc
@@ -73,7 +73,7 @@ def measure(names: list[str]) -> None:
                 start = time.process_time()
                 next(answers)
                 times.append(time.process_time() - start)
-            found[f"{name} {keys}"] = round(1e3 * min(times[3:]), 2)  # after those that compile
+            found[f"{name} {keys}"] = round(1e3 * min(times[3:]), 2)  # without those that compile
             del rows, answers
             gc.collect()
     print(json.dumps(found))

@@ -1,12 +1,12 @@
-"""What calls of few rows take, in microseconds: of one frame, and of a partition of Dask's, beside other checkouts.
+"""The microseconds of calls of few rows, for a frame and for a Dask partition, compared with other checkouts.
 
     python benchmarks/small_calls.py                        # this checkout
     git worktree add /tmp/before COMMIT
     python benchmarks/small_calls.py /tmp/before            # both, in turns
 
-A figure of a frame of 1,000 rows is the least time of many calls in all rounds. Others are processor time: of a
-partition the least of some computations of 50 of 1,000 rows in one thread, by their number; "as it is" is one that is
-handed on.
+The figure of a frame of 1,000 rows is the least time of many calls in all rounds. Other figures are processor time.
+That of a partition is the least time of several computations of 50 partitions of 1,000 rows in one thread, over 50; "as
+it is" is a partition that is passed on unchanged.
 """
 
 import json

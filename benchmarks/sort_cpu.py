@@ -1,4 +1,4 @@
-"""Rows of frames sorted in one process, against pandas and polars, and over partitions, against Dask's own."""
+"""Sorts of frames in one process, against pandas and polars, and of partitions, against Dask's own sort."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(bench: Bench) -> None:
 
 
 def make(number: int, rows: int) -> pd.DataFrame:
-    """Three columns: keys of the whole range of their dtype, random floats, integers up to a million."""
+    """Return three columns: keys from the whole range of their dtype, random floats, integers up to a million."""
     rng = np.random.default_rng(number)
     keys = rng.integers(-(2**31), 2**31, rows, dtype=np.int32)
     columns = {"key": keys, "value": rng.random(rows), "other": rng.integers(0, 10**6, rows)}
@@ -32,13 +32,13 @@ def make(number: int, rows: int) -> pd.DataFrame:
 
 
 def frames(bench: Bench) -> None:
-    """By one key and by two; all sorts are stable."""
+    """Sorts by one key and by two, all stable."""
     name = "frame_sort_values"
     if not bench.wanted(name):
         return
     n = bench.scale(20_000_000, 1_000_000)
     frame = make(0, n)
-    few = frame.assign(key=(frame["key"] % 1000).astype(np.int32))  # ties, for the second to break
+    few = frame.assign(key=(frame["key"] % 1000).astype(np.int32))  # ties for the second key
     for data, by in ((frame, ["key"]), (few, ["key", "other"])):
         polar = pl.DataFrame({name: data[name].to_numpy() for name in data})
         peers = {
@@ -60,21 +60,21 @@ def frames(bench: Bench) -> None:
 
 
 def partitions(bench: Bench) -> None:
-    """64 partitions on two threads; Dask moves rows by tasks, which is faster here than its default, by disk."""
+    """64 partitions on two threads; Dask moves rows by tasks, which is faster here than by disk, its default."""
     name = "dask_sort_values"
     if not bench.wanted(name):
         return
     count, n = 64, bench.scale(20_000_000, 640_000)
     frame = dd.from_map(make, range(count), rows=n // count, meta=make(0, 1)).persist()
 
-    def check(ours: Any, theirs: Any) -> None:  # Dask's is not stable
+    def check(ours: Any, theirs: Any) -> None:  # Dask's sort is not stable
         ours, theirs = pd.concat(ours), pd.concat(theirs)
         alike(ours["key"].reset_index(drop=True), theirs["key"].reset_index(drop=True))
         assert ours["other"].sum() == theirs["other"].sum()
 
     def dasks(materialise: Any, way: str) -> Any:
         with dask.config.set({"dataframe.shuffle.method": way}):
-            # Dask remembers where it has cut once, and an expression that differs in nothing else finds no such thing
+            # Dask caches where it cuts a collection; the token makes a new one
             fresh = frame.map_partitions(lambda part: part, meta=frame._meta, token=next(TOKENS))
             return materialise(fresh.sort_values("key"))
 

@@ -2,8 +2,8 @@
 
     python benchmarks/sort_gpu.py [--output benchmarks/results/h200/records.json]
 
-Needs nvcc for CUB's side (cub_sort.cu). Keys are random over all their bits. Every result is checked before it is
-timed; times are of the Python call, on the device's clock, as in gpu.py.
+Needs nvcc for CUB's side (cub_sort.cu). All bits of keys are random. Every result is checked before it is timed; times
+are those of the Python call, on the device's clock, as in gpu.py.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def main():
     records = Records(peers, arguments.log2_n, "float32")
     try:
         measure(records, 1 << arguments.log2_n)
-    finally:  # what was measured is kept, whatever comes
+    finally:  # keep what was measured, even after an error
         merge(Path(arguments.output), records.rows)
 
 

@@ -1,9 +1,9 @@
-"""What a new process pays before its first answer: imports, and a first call, in milliseconds of processor time.
+"""Milliseconds of processor time before the first answer of a new process: imports, and a first call.
 
     python benchmarks/start.py                       # kernels are in the cache on disk
-    python benchmarks/start.py --pack build/packed/linux-x86_64  # and in a pack, for calls that it has
+    python benchmarks/start.py --pack build/packed/linux-x86_64  # and also in a pack, as far as it has them
 
-Each line is the least of seven processes, less what `import pandas, pyarrow` takes.
+Each line is the least of seven processes, less the time of `import pandas, pyarrow`.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Parquet to Parquet in the memory of a few batches: streams against polars, DuckDB and a copy by pyarrow.
 
-Each run is a process of its own, so that its peak of memory is known; ours and the peers take turns.
+Each run is a separate process, so that its peak memory is known; ours and the peers take turns.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def write(path: Path, rows: int, kind: str = "int64") -> None:
             writer.write_table(pa.table({"k": keys_of(keys), "x": values}, schema))
 
 
-# --- what a process runs -----------------------------------------------------------------------------
+# --- the program of a process ------------------------------------------------------------------------
 
 
 def ours(method: Callable[..., object]) -> Callable[[str, str], None]:
@@ -113,13 +113,13 @@ ROWS = {
     "stream_groupby_cumsum_text": (50_000_000, "text"),
     "stream_groupby_cumsum_500m": (500_000_000, "int64"),
 }
-"""Rows and the kind of keys, where they are not the usual: the last is more than the memory of the machine holds."""
+"""Unusual numbers of rows and kinds of keys; the last is larger than the memory of the machine."""
 
 LARGE = {name for name, (rows, _) in ROWS.items() if rows > USUAL[0]}
-"""What takes 40 GB of disk and ten minutes, and is measured only where its name is given."""
+"""Benchmarks that take 40 GB of disk and ten minutes, and run only if they are named."""
 
 LONGEST = 10
-"""How many times as long as ours a peer may take before it is stopped."""
+"""A peer is stopped after this many times our time."""
 
 MEASURE = """
 import sys, time
@@ -140,9 +140,9 @@ print(seconds, int(peak) >> 10)
 def measured(
     name: str, small: Path, source: Path, target: Path, most: float | None = None
 ) -> tuple[float, int] | None:
-    """Return the seconds and the peak of memory, in MiB, of a run in a process of its own.
+    """Return the seconds and the peak memory, in MiB, of a run in a separate process.
 
-    None if it takes more than `most` seconds, after which it is stopped.
+    A run is stopped after `most` seconds, and returns None.
     """
     here = str(Path(__file__).parent)
     command = [sys.executable, "-c", MEASURE, here, name, *map(str, (small, source, target))]
@@ -156,7 +156,7 @@ def measured(
         return None
     finally:
         target.unlink(missing_ok=True)
-    seconds, peak = done.stdout.splitlines()[-1].split()  # behind the progress that DuckDB shows
+    seconds, peak = done.stdout.splitlines()[-1].split()  # after the progress that DuckDB prints
     return float(seconds), int(peak)
 
 
@@ -173,7 +173,7 @@ def run(bench: Bench) -> None:
             rows = bench.scale(most, 4_000_000)
             write(small, 10_000, kind)
             write(source, rows, kind)
-            os.sync()  # so that no run waits for the disk because of it
+            os.sync()  # so that no run waits for these writes
             for name in names:
                 compare(bench, name, kind, rows, small, source)
     finally:

@@ -1,8 +1,8 @@
-"""A stream of cuDF frames on one GPU: many pieces in order, against cuDF on each piece by itself.
+"""A stream of cuDF frames on one GPU: many pieces in order, against cuDF on each piece separately.
 
     python benchmarks/stream_gpu.py [--quick] [--only NAME]
 
-cuDF alone does less: its totals begin anew in each piece. Needs RAPIDS (cuDF). See README.md here.
+cuDF does less: its totals start again in each piece. Needs RAPIDS (cuDF). See README.md here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from timing_gpu import arguments, finish, start
 import dask_gpuscan
 
 ROWS = 1 << 19
-"""Rows of a piece."""
+"""The number of rows of a piece."""
 
 KEYS = 1_000
 
@@ -40,7 +40,7 @@ METHODS: dict[str, tuple[Method, Method, float]] = {  # ours, cuDF's, and the mo
 
 
 def last(answers: Any) -> Any:
-    """Take all answers, and keep the last one only."""
+    """Consume all answers, and return the last one."""
     return deque(answers, maxlen=1)[0]
 
 
@@ -51,7 +51,7 @@ def main() -> None:
     rows = cudf.DataFrame(
         {
             "k": rng.integers(0, KEYS, pieces * ROWS),
-            "x": rng.integers(-50, 50, pieces * ROWS).astype("f8"),  # whose sums are exact
+            "x": rng.integers(-50, 50, pieces * ROWS).astype("f8"),  # sums of these are exact
         }
     )
     frames = [rows.iloc[i * ROWS : (i + 1) * ROWS] for i in range(pieces)]

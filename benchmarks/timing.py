@@ -1,7 +1,7 @@
-"""Same-run comparisons: ours and its peers take turns on the same data; every answer is checked.
+"""Comparisons within one run: ours and its peers take turns on the same data; every answer is checked.
 
-Two shared cores change their speed from minute to minute, so an absolute time means little: what
-counts is the ratio of two medians whose rounds were interleaved.
+Two shared cores change their speed from minute to minute, so an absolute time means little: the ratio of two medians of
+interleaved rounds is what counts.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ LOWER_BOUNDS = {
     "floor",
     "one column",
     "one scan",
-}  # peers that do less work: their records say how many times
+}  # peers that do less work: their records say how much
 
-# What was measured, and on what: two records that differ in nothing else are of the same benchmark.
+# The fields of results: two records that differ only in these are of the same benchmark.
 MEASURED = {"ours_ms", "peer_ms", "ratio", "limit_ms", "target", "met"}
 CONTEXT = {"bandwidth", "machine", "versions", "commit"}
 
@@ -43,16 +43,16 @@ Work = Callable[[], Any]
 
 
 class Bench:
-    """Collects the records of one run; knows what ``--quick`` and ``--only`` mean.
+    """Collects the records of one run, and implements ``--quick`` and ``--only``.
 
     Parameters
     ----------
     quick
-        Sizes are the second of ``scale(full, quick)``, and there are three rounds, not seven.
+        Whether to take the second size of ``scale(full, quick)``, and three rounds instead of seven.
     only
-        Names of benchmarks contain this text, or they are skipped.
+        Benchmarks without this text in their names are skipped.
     settle
-        Waits for what a call has only begun, such as the kernels of a GPU; timed with the calls.
+        Waits for work that a call has only started, such as kernels of a GPU; it is timed with the calls.
     context
         Fields of every record; by default the machine, the versions and the commit.
     """
@@ -96,16 +96,16 @@ class Bench:
         Parameters
         ----------
         targets
-            What the project has promised against a peer, in terms of the record: ``"ratio >= 4"``.
+            What the project has promised against a peer, as a condition on the record: ``"ratio >= 4"``.
         check
-            Called once with the answers of ours and of each peer; raises where they differ.
+            Called once with our answer and that of each peer; raises if they differ.
         calls
-            How many calls are timed together, for those that are too short to be timed alone.
+            How many calls are timed together, if one is too short.
         """
         if not self.wanted(name):
             return
         works = {"ours": ours, **peers}
-        answer = ours()  # the warm-up: compiles, touches pages
+        answer = ours()  # the warm-up, which compiles and touches pages
         for peer, work in peers.items():
             theirs = work()
             if check is not None:
@@ -169,7 +169,7 @@ class Bench:
         print(told, flush=True)
 
     def save(self, path: Path) -> None:
-        """Write the records; with ``--only``, those of other names in the file are kept."""
+        """Write the records; with ``--only``, keep those of other benchmarks in the file."""
         fresh = {record["name"] for record in self.records}
         kept = json.loads(path.read_text()) if path.exists() and self.only else []
         kept = [record for record in kept if record["name"] not in fresh]
@@ -179,7 +179,7 @@ class Bench:
 
 
 def benchmark(record: Record) -> tuple[tuple[str, str], ...]:
-    """Name what a record is of: everything that was neither measured nor ran below it."""
+    """Return the identity of a record: all fields except results and the machine and versions that it ran on."""
     fixed = {
         field: value
         for field, value in record.items()
@@ -189,16 +189,16 @@ def benchmark(record: Record) -> tuple[tuple[str, str], ...]:
 
 
 ROUND, MOST_CALLS = 0.02, 100
-"""Seconds that a round of short calls takes, and the most calls of one."""
+"""The seconds of a round of short calls, and the most calls of one."""
 
 
 def calls_of_round(seconds: float) -> int:
-    """Return how many calls that take so long are timed together; the first of a round finds cold caches."""
+    """Return how many calls of this duration are timed together; the first of a round finds cold caches."""
     return max(1, min(MOST_CALLS, int(ROUND / seconds)))
 
 
 def merge(path: Path, records: list[Record]) -> None:
-    """Write records into a file of them: each in the place of the one of the same benchmark, or at the end."""
+    """Write records into a file: each replaces the one of the same benchmark, or is added at the end."""
     merged = {benchmark(r): r for r in (json.loads(path.read_text()) if path.exists() else [])}
     merged |= {benchmark(r): r for r in records}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -206,7 +206,7 @@ def merge(path: Path, records: list[Record]) -> None:
 
 
 def met(target: str, record: Record) -> bool:
-    """Whether a record keeps a promise such as ``"ratio >= 4 and ours_ms <= 3000"``."""
+    """Return whether a record meets a target such as ``"ratio >= 4 and ours_ms <= 3000"``."""
     for clause in target.split(" and "):
         field, relation, bound = clause.split()
         value = record[field]
@@ -217,7 +217,7 @@ def met(target: str, record: Record) -> bool:
 
 @functools.cache
 def machine() -> str:
-    """CPU model, cores and memory."""
+    """Return the CPU model, the cores and the memory."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -234,7 +234,7 @@ def machine() -> str:
 
 @functools.cache
 def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
-    """Those of the packages that are here, and Python's."""
+    """Return the versions of installed packages, and of Python."""
     found = {"python": platform.python_version()}
     for name in packages:
         with contextlib.suppress(PackageNotFoundError):
@@ -244,9 +244,9 @@ def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
 
 @functools.cache
 def commit() -> str:
-    """The commit that was measured, ``-dirty`` if kernels/ or dask_gpuscan/ differ from it.
+    """Return the commit that was measured, with ``-dirty`` if kernels/ or dask_gpuscan/ differ from it.
 
-    ``$COMMIT`` tells it where the sources came without their history.
+    ``$COMMIT`` names it if the sources have no history.
     """
     if os.environ.get("COMMIT"):
         return os.environ["COMMIT"]
@@ -261,20 +261,20 @@ def commit() -> str:
 
 
 def same(ours: Any, theirs: Any) -> None:
-    """Raise unless two columns hold the same values, floats up to rounding of the largest."""
+    """Raise unless two columns hold the same values; floats may differ by the rounding of the largest."""
     left, right = plain(ours), plain(theirs)
     assert left.shape == right.shape, f"shape {left.shape} is not {right.shape}"
     if left.dtype.kind != "f":
         assert np.array_equal(left, right), "values differ"
         return
-    # Sums are associated differently: the error that counts is relative to the largest of them.
+    # Sums are added in different orders: errors are relative to the largest sum.
     tolerance = 1e-10 if min(left.itemsize, right.itemsize) == 8 else 1e-3
     scale = max(float(np.nanmax(np.abs(right))), 1.0)
     np.testing.assert_allclose(left, right, rtol=0, atol=tolerance * scale)
 
 
 def plain(column: Any) -> np.ndarray:
-    """Bring any column to a NumPy array; nulls become NaN."""
+    """Convert any column to a NumPy array; nulls become NaN."""
     if isinstance(column, pa.Array | pa.ChunkedArray):
         return np.asarray(column.to_numpy(zero_copy_only=False))
     if isinstance(column, pd.Series) and isinstance(column.dtype, pd.api.extensions.ExtensionDtype):

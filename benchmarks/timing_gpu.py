@@ -1,4 +1,4 @@
-"""What the benchmarks of cuDF frames share: one pool of memory, records that know their limit, checks, arguments.
+"""What the benchmarks of cuDF frames share: a memory pool, records with their limits, checks, arguments.
 
 Needs RAPIDS (cuDF, RMM). See README.md here.
 """
@@ -29,11 +29,11 @@ PACKAGES = (
 POOL = 32 << 30
 
 CALLS = 20
-"""Calls that are timed together where one takes few milliseconds: a host that was idle takes 0.3 ms to start."""
+"""Calls that are timed together if one takes few milliseconds: an idle host takes 0.3 ms to start."""
 
 
 class GpuBench(Bench):
-    """Records of one run on GPUs: each knows its limit, and one that fails leaves the others alone."""
+    """Records of one run on GPUs, each with its limit; others go on if one fails."""
 
     def __init__(self, gpus: int, output: Path, **options: Any) -> None:
         context = {"machine": machine(gpus), "versions": versions(PACKAGES), "commit": commit()}
@@ -55,14 +55,14 @@ class GpuBench(Bench):
         moved: int | None = None,
         **options: Any,
     ) -> None:
-        """Compare, and record the time that the memory of all GPUs needs to move so many bytes."""
+        """Compare, and record the time that the memory of all GPUs needs to move `moved` bytes."""
         limit = None if moved is None else round(1e3 * moved / self.copied / self.gpus, 5)
         try:
             super().compare(name, ours, peers, dtype=dtype, n=n, limit_ms=limit, **options)
         except Exception:
             self.failed.append(f"{name} ({dtype}) against {', '.join(peers)}")
             print(f"FAILED: {self.failed[-1]}\n{traceback.format_exc()}", flush=True)
-        merge(self.output, self.records)  # what was measured is kept, whatever comes
+        merge(self.output, self.records)  # keep what was measured, even after an error
 
 
 def settle() -> None:
@@ -70,7 +70,7 @@ def settle() -> None:
 
 
 def copy_rate() -> float:
-    """Bytes read and written in a second when 1 GiB is copied on the device."""
+    """Return the bytes per second that are read and written when 1 GiB is copied on the device."""
     source = cp.ones(1 << 27)
     target = cp.empty_like(source)
     seconds = []
@@ -100,7 +100,7 @@ def machine(gpus: int) -> str:
 
 
 def same(ours: Any, theirs: Any, tolerance: float | None = None) -> None:
-    """Raise unless both hold the same values and nulls, floats up to rounding of the largest."""
+    """Raise unless both hold the same values and nulls; floats may differ by the rounding of the largest."""
     assert type(ours) is type(theirs), f"{type(ours)} is not {type(theirs)}"
     assert ours.dtype == theirs.dtype, f"{ours.dtype} is not {theirs.dtype}"
     assert ours.shape == theirs.shape, f"{ours.shape} is not {theirs.shape}"
@@ -116,7 +116,7 @@ def same(ours: Any, theirs: Any, tolerance: float | None = None) -> None:
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser of the arguments that every one of these scripts takes."""
+    """Return a parser of the arguments that all of these scripts take."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -129,13 +129,13 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
 
 
 def use_pool() -> None:
-    """Take memory from one pool, CuPy's too, as workers of Dask-CUDA with a pool do."""
+    """Take all memory, also CuPy's, from one pool, as Dask-CUDA workers with a pool do."""
     rmm.reinitialize(pool_allocator=True, initial_pool_size=POOL)
     cp.cuda.set_allocator(rmm_cupy_allocator)
 
 
 def start(options: argparse.Namespace) -> GpuBench:
-    """Return what collects the records, and take memory from one pool."""
+    """Take memory from one pool, and return the collector of records."""
     use_pool()
     results = ROOT / "benchmarks" / "results" / "h200"
     output = options.output or results / ("quick.json" if options.quick else "records.json")
@@ -143,7 +143,7 @@ def start(options: argparse.Namespace) -> GpuBench:
 
 
 def finish(bench: GpuBench) -> None:
-    """Tell what was missed and what failed; exit with 1 if anything did."""
+    """Report missed targets and failures; exit with 1 if there are any."""
     print(f"\n{len(bench.records)} records -> {bench.output}")
     for record in bench.records:
         if record.get("met") is False:

@@ -1,4 +1,4 @@
-"""Windows of frames in one process, against pandas and polars, and over partitions, against what they are made of."""
+"""Windows of frames in one process, against pandas and polars, and of partitions, against the floor of their tasks."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def one_column(bench: Bench, n: int) -> None:
 
 
 def by_time(bench: Bench, n: int) -> None:
-    """About 100 rows a window."""
+    """Windows of about 100 rows."""
     if not bench.wanted("rolling_time_sum"):
         return
     rng = np.random.default_rng(1)
@@ -107,7 +107,7 @@ def by_time(bench: Bench, n: int) -> None:
 
 
 def by_group(bench: Bench, n: int) -> None:
-    """Windows of 10 rows of each of 1,000 keys, and the row before, in any order and clustered."""
+    """Windows of 10 rows of each of 1,000 keys, and shifts by one row, in any order and clustered."""
     if not any(map(bench.wanted, ("groupby_rolling_sum_10", "groupby_shift"))):
         return
     rng = np.random.default_rng(2)
@@ -144,7 +144,7 @@ def by_group(bench: Bench, n: int) -> None:
 
 
 def tiny(bench: Bench) -> None:
-    """A thousand rows, where what surrounds the kernel is what counts."""
+    """A thousand rows, where the time outside the kernel counts."""
     series = pd.Series(np.random.default_rng(3).random(1000))
     bench.compare(
         "rolling_sum_10 of 1,000 rows",
@@ -158,7 +158,7 @@ def tiny(bench: Bench) -> None:
 
 
 def partitions(bench: Bench) -> None:
-    """64 partitions, and 4,096 that are shorter than the window; the floor is one task a partition."""
+    """64 partitions, and 4,096 that are shorter than the window; the floor is one task for each partition."""
     name = "dask_rolling_sum_1000"
     if not bench.wanted(name):
         return

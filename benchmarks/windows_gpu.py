@@ -1,4 +1,4 @@
-"""Windows of cuDF frames on one GPU, against cuDF in the same run, or against a copy where it has none.
+"""Windows of cuDF frames on one GPU, against cuDF in the same run, or against a copy if it has no such method.
 
     python benchmarks/windows_gpu.py [--quick] [--only NAME]
 
@@ -31,7 +31,7 @@ ROLLING = {
 
 
 def series(bench: GpuBench) -> None:
-    """One column of float64: rows at a distance, and windows of a number of rows."""
+    """One column of float64: shifted rows, and windows of a number of rows."""
     n = bench.scale(1 << 27, 1 << 20)
     s = cudf.Series(values(n, "float64"))
     options: Any = {"dtype": "float64", "n": n, "moved": 16 * n, "rounds": bench.scale(7, 3)}
@@ -65,7 +65,7 @@ def series(bench: GpuBench) -> None:
             n,
             None,
         )
-    for name, method in (  # at half the speed of a copy, at least
+    for name, method in (  # at least half as fast as a copy
         ("ewm_mean", lambda: s.gpuscan.ewm(span=10).mean()),
         ("expanding_mean", lambda: s.gpuscan.expanding().mean()),
         ("expanding_std", lambda: s.gpuscan.expanding().std()),
@@ -74,7 +74,7 @@ def series(bench: GpuBench) -> None:
 
 
 def by_time(bench: GpuBench) -> None:
-    """About 100 rows a window. No two have one time: windows of cuDF have the rows behind of the same time too."""
+    """Windows of about 100 rows. All times differ: windows of cuDF also have later rows of the same time."""
     n = bench.scale(1 << 27, 1 << 20)
     steps = cp.random.default_rng(1).integers(1, 2000, n)
     times = cudf.Series(cp.cumsum(steps)).astype("datetime64[ms]")
@@ -105,7 +105,7 @@ def by_group(bench: GpuBench) -> None:
 
         def check(
             ours: Any, theirs: Any, k: Any = k
-        ) -> None:  # cuDF's answers are ordered by group
+        ) -> None:  # cuDF's answers are in the order of groups
             order = kernels.argsort(k)
             near(cudf.Series(ours.values[order]), cudf.Series(theirs.values))
 
@@ -133,7 +133,7 @@ def against_limit(
     n: int,
     target: str | None = "ratio >= 0.6",
 ) -> None:
-    """No peer has it: the limit is a copy of the data into memory that is there."""
+    """Compare with a copy of the data into existing memory, as no peer has the method."""
     if bench.wanted(name):
         room = cp.empty_like(data)
         bench.compare(
@@ -150,7 +150,7 @@ def against_limit(
 
 
 def near(ours: Any, theirs: Any) -> None:
-    """The same nulls, and the same values but for the order in which numbers are added."""
+    """Check for the same nulls, and the same values up to the order in which numbers are added."""
     assert bool((ours.isnull() == theirs.isnull()).all()), "nulls differ"
     left, right = ours.fillna(0).values, theirs.fillna(0).values
     assert bool(cp.allclose(left, right, rtol=1e-6, atol=1e-6)), "values differ"

@@ -43,7 +43,7 @@ numpydoc_class_members_toctree = False
 
 
 def _answers(url: str) -> bool:
-    """Tell whether the names of another project's pages can be read."""
+    """Return whether the names of another project's pages can be read."""
     try:
         with urlopen(f"{url}objects.inv", timeout=5):
             return True
@@ -51,7 +51,7 @@ def _answers(url: str) -> bool:
         return False
 
 
-# Names of other projects are links where their pages can be reached, and plain text in a build without a network.
+# Names of other projects are links if their pages can be reached, and plain text in a build without a network.
 _others = {
     "python": "https://docs.python.org/3/",
     "numpy": "https://numpy.org/doc/stable/",

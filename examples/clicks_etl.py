@@ -1,4 +1,4 @@
-"""A click log of any size: made, written as partitioned Parquet, and asked with Dask and dask-gpuscan.
+"""A click log of any size: generated, written as partitioned Parquet, and analysed with Dask and dask-gpuscan.
 
 1. Which clicks could not be served?                                                              filter
 2. What were the sessions of each user?                                               sessions of groups
@@ -6,8 +6,8 @@
 4. How many clicks and bytes came within five minutes at most, in each hour?              rolling, resample
 5. Which pages were clicked most often in each hour?             groupby.size, sort_values, groupby.head
 
-``python examples/clicks_etl.py`` makes 20 million clicks and asks on threads; ``--rows 2000000000`` makes more,
-``--gpus 2`` asks on a local cluster of GPUs. A sample of the answers is compared with plain pandas.
+``python examples/clicks_etl.py`` makes 20 million clicks and computes on threads; ``--rows 2000000000`` makes more,
+``--gpus 2`` computes on a local cluster of GPUs. A sample of the answers is compared with plain pandas.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ QUESTIONS = {
     "rates": ("How many clicks came within five minutes at most, in each hour?", False),
     "pages": ("Which pages were clicked most often in each hour?", False),
 }
-"""What is asked, and whether the answer is as long as the log, and so written to files."""
+"""The questions, and whether an answer is as long as the log, so that it is written to files."""
 
 ROWS_A_PARTITION = 4_000_000
 
 
 def ask(name: str, compute: Compute, output: Path) -> Any:
-    """Put a question to the log: write the answer, or return it if it is short."""
+    """Answer a question: write the answer, or return it if it is short."""
     title, is_long = QUESTIONS[name]
     print(f"\n{title}" + (f" -> {output / name}" if is_long else ""))
     lazy = getattr(questions, name)(dd.read_parquet(output / "clicks"))

@@ -1,8 +1,8 @@
 """One file for each day, and running totals: each day reads only its own rows, even after a process was killed.
 
-``python examples/daily_totals.py`` makes a Parquet file of payments for each of some days, and after each day adds the
-running balance of every account and the number of the payment. Two runs are killed on the way. In the middle a day is
-corrected, and the days after it are computed again. In the end balances are compared with those of all days at once.
+``python examples/daily_totals.py`` makes a Parquet file of payments for each of several days, and after each day adds
+the running balance of every account and the number of each payment. Two runs are killed. Half way, a day is corrected,
+and the days after it are computed again. At the end balances are compared with those of all days at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import dask_gpuscan
 
 
 def payments(day: int, rows: int, accounts: int, version: int = 0) -> pd.DataFrame:
-    """Return the payments of one day, in cents, in the order of time; another `version` has corrections."""
+    """Return the payments of one day, in cents and in the order of time; another `version` has corrections."""
     rng = np.random.default_rng([day, version])
     seconds = np.sort(rng.integers(0, 86_400, rows))
     return pd.DataFrame(
@@ -35,19 +35,19 @@ def payments(day: int, rows: int, accounts: int, version: int = 0) -> pd.DataFra
 
 
 def balances(rows: dask_gpuscan.Stream) -> dask_gpuscan.Stream:
-    """Return the payments with the balance of their accounts, and their numbers."""
+    """Return the payments with the balance of their account, and with their numbers."""
     balance = rows.gpuscan.groupby("account")["cents"].cumsum()
     return rows.assign(balance=balance, number=rows.gpuscan.row_number())
 
 
 def add_new_days(folder: Path, changed: str = "error") -> None:
-    """Write the balances of the days that were not read before, one file for each day."""
+    """Write the balances of new days, one file for each day."""
     rows = dask_gpuscan.stream(folder / "days", ends=False, changed=changed)
     balances(rows).to_parquet(folder / "balances", state=folder / "state.arrow", files="source")
 
 
 def killed(folder: Path) -> str:
-    """Do the same in another process, which is killed soon."""
+    """Do the same in another process, and kill it soon."""
     process = subprocess.Popen([sys.executable, __file__, "--folder", str(folder), "--only-add"])
     time.sleep(random.uniform(0.5, 3.0))
     done = process.poll() is not None

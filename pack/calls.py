@@ -1,4 +1,4 @@
-"""The calls that the pack has kernels for: every method, for every usual dtype, of few rows and of many."""
+"""The calls that the pack has kernels for: every method, for every usual dtype, for few and many rows."""
 
 import sys
 from functools import lru_cache, partial
@@ -20,16 +20,16 @@ from support_calls import Call
 
 DTYPES = ("float64", "int64", "float32", "int32", "bool", "datetime64[ns]", "timedelta64[ns]")
 NULLABLE = {"int64": "Int64", "int32": "Int32", "bool": "boolean"}
-"""The nullable dtypes of dtypes without nulls."""
+"""The nullable dtypes for dtypes without nulls."""
 
 ROWS = (7, 5000, 40_000, 300_000, 1_000_000)
-"""Few rows take other kernels than many, and more rows are counted, sorted and shared among threads in other ways. In
-the largest frame, nearly all values differ."""
+"""Numbers of rows: few rows need other kernels than many, and more rows are counted, sorted and split among threads in
+other ways. In the largest frame, nearly all values differ."""
 
 MANY, MANY_ON_GPU = ROWS[-1], 1 << 22
 
 KEYS = ("adjacent", "scattered", "texts")
-"""Kinds of keys of groups."""
+"""The kinds of group keys."""
 
 PARTITIONS = 3
 
@@ -54,7 +54,7 @@ OWN = (
         lower=lambda s: s[1], identity=(1.0, 0.0), name="decayed",
     ),
 )  # fmt: skip
-"""Operators of users, as one in the table of methods: their engines come with the package."""
+"""Operators of users, such as one in the table of methods: their engines come with the package."""
 
 
 FURTHER: dict[str, Call] = {
@@ -95,7 +95,7 @@ FURTHER: dict[str, Call] = {
 
 @lru_cache(maxsize=4)
 def frame(dtype: str, rows: int, keys: str) -> Any:
-    """Return rows in the order of time, like `support_calls.frame`, of any dtype."""
+    """Return rows in the order of time, like `support_calls.frame`, with any dtype."""
     draw = np.random.default_rng(0)
     key = np.arange(rows) // 5 if keys == "adjacent" else draw.integers(0, 100, rows)
     if rows < MANY:
@@ -130,7 +130,7 @@ def _frame_on_gpu(*of: Any) -> Any:
 
 
 def call(method: Call, dtype: str, rows: int, keys: str, on_gpu: bool = False) -> None:
-    """Call a method of a frame; for few rows, also of partitions."""
+    """Call a method of a frame, and for few rows also of a Dask collection."""
     given = (_frame_on_gpu if on_gpu else frame)(dtype, rows, keys)
     method(given)
     if rows == ROWS[0]:
@@ -164,4 +164,4 @@ CALLS_ON_GPU = {
     **_calls((5000,)),
     **_calls((7, 300_000, MANY_ON_GPU), KEYS[:2], DTYPES[:4]),
 }
-"""On GPUs fewer kernels depend on the number of rows, and those of texts are those of numbers."""
+"""The calls on GPUs, where fewer kernels depend on the number of rows, and texts use the kernels of numbers."""

@@ -3,8 +3,8 @@
     make cubins                                                  # in .venv/gpu
     python pack/cubins.py --only cumsum --architectures sm_90 --out /tmp/c
 
-Processes run the calls on cuDF frames, and record the passes that they launch and their numbers of rows: from these
-follow the kernels of each architecture. Others compile them.
+Processes run the calls on cuDF frames, and record the passes that they launch and their numbers of rows, which
+determine the kernels of each architecture. Other processes compile these.
 """
 
 import argparse
@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 ARCHITECTURES = "sm_80 sm_86 sm_89 sm_90 sm_100 sm_120"
 
 Kernels = dict[str, tuple[Any, str]]
-"""For each name in an archive the pass and its schedule."""
+"""The pass and the schedule for each name in an archive."""
 
 
 def record(names: list[str], architectures: list[str]) -> bytes:
@@ -75,7 +75,7 @@ def _capability(architecture: str) -> tuple[int, int]:
 
 
 def compiled(kernel: bytes, architecture: str) -> bytes:
-    """Return the machine code of a kernel: for the GPU here, the call has compiled it."""
+    """Return the machine code of a kernel; for the GPU of this machine, the call has compiled it."""
     return build.cubin(*cloudpickle.loads(kernel), _capability(architecture))
 
 
@@ -106,7 +106,7 @@ package-data = {{"{package}" = ["*{ending}"]}}
 
 
 def wheel(folder: Path, out: Path) -> None:
-    """Make the wheel of a folder that has the package."""
+    """Make the wheel from a folder with the package."""
     text = PROJECT.format(
         name=packed.PACKAGE.replace("_", "-"), version=dask_gpuscan.__version__,
         package=packed.PACKAGE, ending=packed.ENDING,

@@ -1,7 +1,7 @@
 """Makes object files of recorded kernels: ``python emit.py FOLDER RECORD SHARE SHARES SYSTEM/LEVEL ...``.
 
-Numba writes a kernel's LLVM code once, for any processor. For each level of each system it is optimised by Numba's own
-passes, so that answers have the same bits. An entry with the C calling convention is added, which `call.c` calls.
+Numba writes a kernel's LLVM code once, for any processor. Numba's own passes optimise it for each level of each system,
+so that answers have the same bits. An entry with the C calling convention is added, which `call.c` calls.
 """
 
 import copy
@@ -30,15 +30,16 @@ OUTSIDE = frozenset(
     "sqrt fma fmaf floor ceil trunc fmod ldexp numba_frexp numba_frexpf "
     "NRT_MemInfo_alloc_aligned NRT_MemInfo_call_dtor".split()
 )
-"""Symbols that libraries may need of the system and runtime.c: none that systems round differently, such as `exp`."""
+"""Symbols of the system and of runtime.c that libraries may need. Functions that systems round differently, such as
+`exp`, are not among them."""
 
 
 class Unfit(Exception):
-    """A kernel that Numba compiles on each machine, and why."""
+    """Raised for a kernel that a pack cannot have, with the reason: Numba compiles it on each machine."""
 
 
 class _Library(jit._EntryLibrary):
-    """LLVM code of a kernel and its entry; only the entry is visible from outside."""
+    """LLVM code of a kernel and its entry; only the entry is exported."""
 
     def _optimize_final_module(self) -> None:
         seen = {each.name for each in self.seen(self._final_module)}
@@ -47,7 +48,7 @@ class _Library(jit._EntryLibrary):
                 each.linkage = "internal"
 
     def seen(self, module: Any) -> list[Any]:
-        """Return the functions that are visible from outside."""
+        """Return the functions that are exported."""
         return [module.get_function(self.name), module.get_global_variable(f"{self.name}_form")]
 
     def _finalize_final_module(self) -> None:
@@ -71,7 +72,7 @@ class Level:
         return module
 
     def add(self, library: Any) -> None:
-        """Optimise a kernel, as Numba would for a processor of this level."""
+        """Optimise a kernel as Numba does for a processor of this level."""
         codegen = copy.copy(library._codegen)
         codegen._tm = self._machine
         module = self._for_here(library._final_module.clone())
@@ -85,7 +86,7 @@ class Level:
         self.whole.link_in(given._final_module)
 
     def object(self) -> bytes:
-        """Return the object file of the kernels; those with the same code are one."""
+        """Return the object file of the kernels; kernels with the same code are merged."""
         options = llvm.create_pipeline_tuning_options(speed_level=3)
         builder = llvm.create_pass_builder(self._machine, options)
         passes = llvm.create_new_module_pass_manager()
@@ -138,7 +139,7 @@ def _called(context: Any, builder: Any, fndesc: Any, signature: Any, given: list
 
 
 def _shared_entry(context: Any, code: Any, name: str, fndesc: Any, signature: Any) -> str:
-    """Add the entry of a function that compiled code calls by address, with words."""
+    """Add the entry of a function that compiled code calls by address, with arguments in words."""
     kinds = [context.get_value_type(kind) for kind in signature.args]
     function, builder = _function(code, WORD, name, kinds)
     _, answer = _called(context, builder, fndesc, signature, function.args)
@@ -159,9 +160,9 @@ def _entry(context: Any, code: Any, name: str, fndesc: Any, signature: Any) -> s
 
 
 class _Words:
-    """Code that reads values of Numba's types from words, one after another, and writes them.
+    """Generates code that reads values of Numba's types from words, one after another, and writes them.
 
-    `form` is their format for call.c: numbers by their NumPy letters.
+    `form` is the format of the values for call.c, with NumPy's letters for numbers.
     """
 
     def __init__(self, context: Any, builder: Any, start: Any) -> None:
@@ -242,7 +243,7 @@ def _letter(kind: Any) -> str:
 
 
 def emit(asked: Any, levels: list[Level]) -> None:
-    """Add kernels to levels; print on the standard error which are left out."""
+    """Add kernels to levels; print to standard error which are left out."""
     for name, (module, qualname, arguments) in asked.items():
         try:
             library = library_of(name, function_of(module, qualname), to_numba(arguments))
@@ -256,7 +257,7 @@ def emit(asked: Any, levels: list[Level]) -> None:
 if __name__ == "__main__":
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    # LLVM writes what is for this processor into what it makes machine code of, which kernels are linked of, too
+    # LLVM changes the modules that it compiles for this processor, and kernels link the same modules: compile copies
     JITCPUCodegen._add_module = lambda self, module: self._engine.add_module(module.clone())
     asked = load(Path(sys.argv[2]))
     shares = slice(int(sys.argv[3]), None, int(sys.argv[4]))

@@ -1,4 +1,4 @@
-/* What Python's headers are told of a system, in place of what the Python that runs says of its own. */
+/* The configuration of a system for Python's headers, in place of that of the running Python. */
 #pragma once
 #define SIZEOF_INT __SIZEOF_INT__
 #define SIZEOF_LONG __SIZEOF_LONG__

@@ -21,10 +21,10 @@ class Found(NamedTuple):
     """Kernels: the module and the name of a function, and the types of its arguments."""
 
     answers: dict[str, str]
-    """The formats of answers, for functions of which only the type of the answer is needed."""
+    """The formats of answers, for functions that are needed only for the type of their answer."""
 
     engines: dict[str, bytes]
-    """The engines of kernels that no pack has."""
+    """The engines of kernels that are in no pack."""
 
 
 def record(names: Iterable[str]) -> Found:
@@ -53,7 +53,7 @@ def record(names: Iterable[str]) -> Found:
         return kept
 
     def load_overload(*given: Any) -> Any:
-        """Find no kernel of users' operators in the cache, so that they are linked, which needs their engines."""
+        """Ignore kernels of users' operators in the cache, so that they are linked again, which needs their engines."""
         return None if foreign else of_cache(*given)
 
     of_forms, of_cache = forms.kept_engine, jit._KernelCache.load_overload

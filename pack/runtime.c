@@ -1,5 +1,5 @@
-/* What kernels ask of Numba: memory that counts its users, for those that make arrays, mantissas of numbers, and
-   other threads' turn. */
+/* Functions of Numba that kernels call: reference-counted memory, for kernels that make arrays; mantissas of numbers;
+   and a way to yield to other threads. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-"""The systems that packs are made for, with their names in LLVM, the C compiler and pip."""
+"""The systems that packs are made for, with their names for LLVM, the C compiler and pip."""
 
 from typing import NamedTuple
 
 
 class System(NamedTuple):
-    """The names of a system: LLVM's target, the C compiler's with the oldest C library, and a wheel's platform."""
+    """The names of a system: LLVM's target, the C compiler's target with its oldest C library, a wheel's platform."""
 
     triple: str
     target: str
@@ -22,4 +22,4 @@ SYSTEMS = {
     "darwin x86_64": System("x86_64-apple-macosx11.0.0", "x86_64-macos.11.0", "macosx_11_0_x86_64"),
     "win32 amd64": System("x86_64-pc-windows-gnu", "x86_64-windows-gnu", "win_amd64"),
 }
-"""The systems, by the answer of `pack.system()` there."""
+"""The systems, by what `pack.system()` returns there."""

@@ -1,4 +1,4 @@
-"""Puts each pack of build/packed into a wheel for its system: a copy of the wheel for all systems in dist/."""
+"""Puts each pack in build/packed into a wheel for its system, which is a copy of the wheel for all systems in dist/."""
 
 import json
 import shutil

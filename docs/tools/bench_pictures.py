@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 
 def colour(theme: Theme, who: str) -> str:
-    """Return the colour of a bar: ours, what can hardly be beaten, and the others."""
+    """Return the colour of a bar: one for ours, one for limits, and one for others."""
     if who == "ours":
         return theme.answer
     if who in ("memcpy", "floor"):
@@ -61,7 +61,7 @@ def bars(
     line: tuple[float, str] | None = None,
     skip: tuple[str, ...] = (),
 ) -> Figure:
-    """Draw one bar a benchmark and contender; a line marks what all are measured by."""
+    """Draw one bar for each benchmark and contender; a line marks the reference of all."""
     found = dict.fromkeys(who for g in groups for who in g.times if who not in skip)
     order = sorted(found, key=lambda who: who != "ours")
     tall = 0.26
@@ -168,7 +168,7 @@ def speeds(theme: Theme, ratios: dict[str, dict[str, float]]) -> Figure:
 
 
 def efficiency(theme: Theme, groups: list[Group]) -> Figure:
-    """Draw how much of the ideal speed several GPUs reach, for ours and for the floor."""
+    """Draw the share of the ideal speed that several GPUs reach, for ours and for the floor."""
     fields = {"ours": "measured_efficiency", "floor": "measured_floor_efficiency"}
     return bars(
         theme,
@@ -180,7 +180,7 @@ def efficiency(theme: Theme, groups: list[Group]) -> Figure:
 
 
 def sizes(theme: Theme, groups: list[Group]) -> Figure:
-    """Draw the rate over the number of elements, one panel a dtype."""
+    """Draw the rate over the number of elements, one panel for each dtype."""
     dtypes = list(dict.fromkeys(g.first["dtype"] for g in groups))
     figure = plt.figure(figsize=(9.2, 3.2))
     for place, dtype in enumerate(dtypes):

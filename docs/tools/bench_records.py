@@ -1,6 +1,6 @@
-"""The records of ``benchmarks/results/*/*.json``, with names that readers know.
+"""The records of ``benchmarks/results/*/*.json``, with readable names.
 
-A record is one benchmark against one peer; benchmarks/README.md says what its fields mean.
+A record is one benchmark against one peer; benchmarks/README.md describes its fields.
 """
 
 import json
@@ -122,7 +122,7 @@ NAMES = {
     r"(cumsum|cummax|ffill)( limit=2)?(, 10 % .*| of .*)?": "{0}(){1}{2}",
     r"(ewm|expanding) (mean|var)(, 10 % NaN)": "{0}().{1}(){2}",
 }
-"""What benchmarks are called; of a name that is a pattern, groups are put in."""
+"""The readable names of benchmarks; if a name is a pattern, its groups are filled in."""
 
 DETAILS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("nulls", lambda share: f"{100 * share:.0f} % null"),
@@ -135,7 +135,7 @@ DETAILS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("keys", lambda keys: f"by {keys:,} keys" if keys else ""),
     ("distinct", lambda values: "" if values == "all" else f"{values:,} distinct values"),
 )
-"""What else sets a benchmark apart, by the field of the record."""
+"""Other details that distinguish benchmarks, by the field of the record."""
 
 PEERS = {
     "ours": "dask-gpuscan",
@@ -174,12 +174,12 @@ BOUNDS = {">=": "at least", "<=": "at most"}
 
 
 def spaced(text: str) -> str:
-    """Return a number of a name as it is read."""
+    """Return a number in a name in readable form."""
     return f"{int(text):,}" if text.isdigit() else text
 
 
 def readable(name: str) -> str:
-    """Return what a benchmark is called.
+    """Return the readable name of a benchmark.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def readable(name: str) -> str:
 
 
 def label(record: Record) -> str:
-    """Name a benchmark, its dtype and what else sets it apart."""
+    """Return the name of a benchmark, with its dtype and other details."""
     name = readable(record["name"])
     parts = [name, ", ".join(part.strip() for part in record["dtype"].split(","))]
     for key, told in DETAILS:
@@ -205,24 +205,24 @@ def label(record: Record) -> str:
 
 
 def on_gpus(record: Record) -> str:
-    """Name a benchmark of partitions and its GPUs."""
+    """Return the name of a benchmark of partitions, with the number of GPUs."""
     gpus = "1 GPU" if record["gpus"] == 1 else f"{record['gpus']} GPUs"
     return f"{readable(record['name'])}, {gpus}"
 
 
 def of_partitions(record: Record) -> str:
-    """Name a benchmark of partitions, and how many they are."""
+    """Return the name of a benchmark of partitions, with their number."""
     name = readable(record["name"])
     return name if "partitions" in name else f"{name}, {record['partitions']:,} partitions"
 
 
 def peer(who: str) -> str:
-    """Return what a contender is called."""
+    """Return the readable name of a contender."""
     return PEERS.get(who, who)
 
 
 def aim(record: Record) -> str:
-    """Return in words what a benchmark aimed at."""
+    """Return the target of a benchmark in words."""
     if record["target"] == "ratio >= 1":
         return "at least as fast"
     terms = []
@@ -241,7 +241,7 @@ def load(name: str) -> list[Record]:
 
 @dataclass
 class Group:
-    """The records of one benchmark, one a peer; where ours was timed anew for a peer, the first counts."""
+    """The records of one benchmark, one for each peer; if ours was timed again for a peer, the first time counts."""
 
     label: str
     records: list[Record] = field(default_factory=list)
@@ -252,27 +252,27 @@ class Group:
 
     @property
     def times(self) -> dict[str, float]:
-        """Milliseconds that ours and the peers took; of a peer that was stopped there are none."""
+        """The milliseconds of ours and of the peers, except peers that were stopped."""
         return {"ours": self.first["ours_ms"], **self._of_peers("peer_ms")}
 
     @property
     def ratios(self) -> dict[str, float]:
-        """Time of a peer over that of ours in its own record."""
+        """The time of each peer over that of ours in the same record."""
         return self._of_peers("ratio")
 
     @property
     def limit(self) -> float | None:
-        """Milliseconds of a plain copy; None where no record of the benchmark has them."""
+        """The milliseconds of a plain copy; None if no record of the benchmark has them."""
         return next((r["limit_ms"] for r in self.records if r["limit_ms"] is not None), None)
 
     def _of_peers(self, key: str) -> dict[str, float]:
-        """Return a field of the record of each peer, where it has one."""
+        """Return a field of the records of peers that have it."""
         named = (r for r in self.records if r["peer"] not in (None, "limit"))
         return {r["peer"]: r[key] for r in named if r[key] is not None}
 
 
 def grouped(records: Iterable[Record], label: Callable[[Record], str]) -> list[Group]:
-    """Bring the records of a benchmark together."""
+    """Group records by benchmark."""
     groups: dict[str, Group] = {}
     for record in records:
         groups.setdefault(label(record), Group(label(record))).records.append(record)

@@ -1,7 +1,7 @@
-"""Call methods of pandas, polars and cuDF and ours on the same columns, and write where answers differ.
+"""Call methods of pandas, polars, cuDF and ours on the same columns, and write where answers differ.
 
 ``python docs/tools/differences.py`` writes the tables of docs/guide/semantics.md. Libraries that are absent, or not
-named, keep what differences.json has of them: on a GPU host, ``python docs/tools/differences.py cudf`` fills cuDF's.
+named, keep their part of differences.json: on a GPU host, ``python docs/tools/differences.py cudf`` fills that of cuDF.
 """
 
 import importlib
@@ -27,7 +27,7 @@ TABLE, PAGE = HERE / "differences.json", HERE.parent / "guide" / "semantics.md"
 MARKS = "<!-- differences -->", "<!-- end of differences -->"
 
 Answer = tuple[str, list[Any] | None]
-"""A dtype, and values unless the call is refused."""
+"""A dtype, and values, or None if the call is refused."""
 Row = tuple[str, str, str, str]
 """A call, its column, our answer and that of the library."""
 
@@ -58,7 +58,7 @@ COLUMNS: dict[str, pd.Series] = {
     "ordered category": pd.Series(pd.Categorical(["low", None, "high", "high"], ["low", "high"], True)),
     "object": pd.Series([3, None, 2, 2], dtype=object),
 }  # fmt: skip
-"""The columns, by what they are called; those of polars are made of Arrow's."""
+"""The columns, by name; those of polars are made from Arrow's."""
 
 OF_POLARS = ("bool", "int8", "uint8", "int64", "float32", "double[pyarrow]", "int64[pyarrow]", "decimal[pyarrow]",
              "str", "datetime64[us]", "date32[pyarrow]", "timedelta64[us]")  # fmt: skip
@@ -87,7 +87,7 @@ OURS = (
     "x.ewm(alpha=0.5).mean()",
     *(f"g.{name}()" for name in (*STATISTICS, "cumsum", "cummax", "ffill", "shift", "diff", "rank")),
 )  # fmt: skip
-"""What is called of a column x, and of g, its groups by a key."""
+"""The calls on a column x, and on g, its groups by a key."""
 
 POLARS = {
     "x.shift()": "x.shift()",
@@ -116,15 +116,15 @@ POLARS = {
     "g.diff()": 'x.diff().over("k")',
     "g.rank()": 'x.rank("average").over("k")',
 }  # fmt: skip
-"""The same of polars: ours, and what polars calls so."""
+"""The same calls for polars: ours, and the expressions of polars."""
 
 
 def plain(answer: Any) -> Answer:
-    """Return the dtype of an answer and its values, null and NaN told apart where the library does so."""
+    """Return the dtype of an answer and its values, with null and NaN distinguished if the library does so."""
     if type(answer).__module__.startswith("polars"):
         answer = answer.get_columns()[-1] if hasattr(answer, "get_columns") else answer
         return str(answer.dtype), answer.to_list()
-    if hasattr(answer, "to_arrow"):  # of cuDF
+    if hasattr(answer, "to_arrow"):  # cuDF
         return str(answer.dtype), answer.to_arrow().to_pylist()
     values = [None if x is pd.NA or x is pd.NaT else x for x in answer.tolist()]
     if isinstance(answer.dtype, np.dtype):  # where NaN is null
@@ -133,7 +133,7 @@ def plain(answer: Any) -> Answer:
 
 
 def told(call: str, scope: dict[str, Any]) -> Answer:
-    """Return what a call answers; of one that is refused, the name of the error."""
+    """Return the answer of a call, or the name of its error without values."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -143,7 +143,7 @@ def told(call: str, scope: dict[str, Any]) -> Answer:
 
 
 def same(ours: list[Any] | None, theirs: list[Any] | None) -> bool:
-    """Return whether values are equal, but for rounding."""
+    """Return whether values are equal up to rounding."""
     if ours is None or theirs is None or len(ours) != len(theirs):
         return ours is theirs
     return all(
@@ -154,7 +154,7 @@ def same(ours: list[Any] | None, theirs: list[Any] | None) -> bool:
 
 
 def shown(answer: Answer, with_values: bool) -> str:
-    """Return what stands in a cell."""
+    """Return the text of a cell."""
     dtype, values = answer
     if values is None:
         return "refused"
@@ -165,7 +165,7 @@ def shown(answer: Answer, with_values: bool) -> str:
 
 
 def of_frames(module: str, names: tuple[str, ...]) -> Iterator[Row]:
-    """Yield what differs from a library that has pandas' methods."""
+    """Yield the differences from a library with pandas' methods."""
     library = importlib.import_module(module)
     for name in names:
         x = COLUMNS[name] if library is pd else library.from_pandas(COLUMNS[name])
@@ -178,7 +178,7 @@ def of_frames(module: str, names: tuple[str, ...]) -> Iterator[Row]:
 
 
 def of_polars() -> Iterator[Row]:
-    """Yield what differs from polars."""
+    """Yield the differences from polars."""
     pl = importlib.import_module("polars")
     for name in OF_POLARS:
         array = pa.array(COLUMNS[name], from_pandas="pyarrow" not in name)
@@ -192,7 +192,7 @@ def of_polars() -> Iterator[Row]:
 
 
 def differing(call: str, column: str, ours: Answer, theirs: Answer) -> Iterator[Row]:
-    """Yield two answers that are not the same."""
+    """Yield a row if two answers differ."""
     equal = same(ours[1], theirs[1])
     if not equal or (ours[1] is not None and ours[0] != theirs[0]):
         yield call, column, shown(ours, not equal), shown(theirs, not equal)
@@ -206,7 +206,7 @@ LIBRARIES: dict[str, Callable[[], Iterator[Row]]] = {
 
 
 def run(names: Collection[str]) -> dict[str, Any]:
-    """Return what differs from each library of these that is here, and from others as it was."""
+    """Return the differences from these libraries, if they are installed, and the known ones from others."""
     known: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
     for name, differences in LIBRARIES.items():
         if name in names and is_here(name):
@@ -218,7 +218,7 @@ def run(names: Collection[str]) -> dict[str, Any]:
 
 
 def made(known: dict[str, Any]) -> str:
-    """Return the tables: one a library, of a row for each call and pair of answers."""
+    """Return a table for each library, with a row for each call and pair of answers."""
     parts = []
     for name in LIBRARIES:
         title = {"cudf": "cuDF"}.get(name, name)
@@ -238,7 +238,7 @@ def made(known: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Run, and write."""
+    """Compare the libraries, and write the tables."""
     known = run(sys.argv[1:] or LIBRARIES)
     TABLE.write_text(json.dumps(known, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
     PAGE.write_text(put_in(PAGE.read_text(encoding="utf-8"), made(known), MARKS), encoding="utf-8")

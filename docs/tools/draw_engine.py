@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 AGGREGATES = [6, 5, 7, 6, 8, 5, 9, 5, 4, 3, 6, 2]
-BLOCK = 4  # tiles a block in the picture; 32 on the GPU
+BLOCK = 4  # tiles of a block in the picture; 32 on the GPU
 ASKING = 10
 TILE_STEP = 0.68
 
 
 def draw_tree(theme: Theme) -> Figure:
-    """What tile 10 asks for: aggregates of blocks, and those of the tiles of its own block."""
+    """Draw the look-back of tile 10: aggregates of blocks, and those of the tiles of its own block."""
     ax = canvas(4.0)
     tiles, blocks, carry, out = 3.55, 2.55, 1.35, 0.4
     label(ax, tiles, "aggregates of tiles", "published as soon as reduced", theme)
@@ -53,7 +53,7 @@ def draw_tree(theme: Theme) -> Figure:
 
 @dataclass(frozen=True)
 class Job:
-    """Who does what with a tile: from when on, and for how long."""
+    """A job on a tile, with its worker, start and duration."""
 
     who: str
     begins: float
@@ -62,7 +62,7 @@ class Job:
 
 
 def draw_schedules(theme: Theme) -> Figure:
-    """The jobs of a tile: one after another (classic), or beside those of other tiles (pipelined)."""
+    """Draw the jobs of tiles: one after another (classic), or at the same time as those of other tiles (pipelined)."""
     ax = canvas(6.1)
     unit, tiles = 0.62, 5
     classic = [
@@ -114,7 +114,7 @@ def bar(
 
 
 def draw_kernel(theme: Theme) -> Figure:
-    """An operator's functions and the engine become machine code, on the CPU and on a GPU."""
+    """Draw how an operator's functions and the engine become machine code, on the CPU and on a GPU."""
     ax = canvas(4.6)
     rows = {"given": 4.15, "compiler": 3.1, "between": 2.05, "linker": 1.15, "kept": 0.35}
     for name, title, note in (

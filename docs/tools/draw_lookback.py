@@ -1,7 +1,7 @@
 """Draw the two look-back levels, tiles within a partition and partitions across the graph, and the halo, as SVG.
 
 The first two show the same numbers, so that they can be compared: eight pieces of three values, a running
-sum, and the moment at which piece 6 asks for its carry. ``python docs/tools/pictures.py`` writes them.
+sum, and the moment at which piece 6 looks back for its carry. ``python docs/tools/pictures.py`` writes them.
 """
 
 from drawing import STEP, WIDTH, Theme, arrow, canvas, filled, label, plain
@@ -9,13 +9,13 @@ from matplotlib.figure import Figure
 
 PIECES = [(3, 1, 2), (4, 0, 1), (2, 2, 3), (1, 5, 0), (3, 3, 2), (0, 1, 4), (2, 6, 1), (1, 2, 2)]
 SUMS = [sum(piece) for piece in PIECES]
-ASKING = 6  # the piece whose look-back is shown
-KNOWN = 2  # the last tile whose prefix is known
-WINDOW = 4  # partitions a window
+ASKING = 6  # the piece that looks back
+KNOWN = 2  # the last tile with a known prefix
+WINDOW = 4  # partitions of a window
 
 
 def spaced(values: tuple[int, ...]) -> str:
-    """Return the values of a piece as they stand in its box."""
+    """Return the text of a piece's box."""
     return "  ".join(str(v) for v in values)
 
 
@@ -25,7 +25,7 @@ def running(piece: tuple[int, ...], carry: int) -> tuple[int, ...]:
 
 
 def draw_tiles(theme: Theme) -> Figure:
-    """Tiles within a partition: tile 6 folds the aggregates A back to the nearest known prefix P."""
+    """Draw tiles within a partition: tile 6 combines the aggregates A back to the nearest known prefix P."""
     ax = canvas(4.1)
     data, state, carry, out = 3.7, 2.8, 1.25, 0.4
     label(ax, data, "tiles of a partition", "each read from memory once", theme)
@@ -71,7 +71,7 @@ def draw_tiles(theme: Theme) -> Figure:
 
 
 def draw_partitions(theme: Theme) -> Figure:
-    """Partitions across the graph: out[6] takes a window's prefix and the aggregates after it."""
+    """Draw partitions across the graph: out[6] takes a window's prefix and the aggregates after it."""
     ax = canvas(4.5)
     data, state, window, out = 4.1, 3.15, 1.85, 0.4
     label(ax, data, "partitions", "each loaded once", theme)
@@ -114,7 +114,7 @@ def draw_partitions(theme: Theme) -> Figure:
 
 
 def draw_halo(theme: Theme) -> Figure:
-    """Rolling sums of four rows: a partition sees the three rows before it, wherever they are."""
+    """Draw rolling sums of four rows: a partition gets the three rows before it, wherever they are."""
     ax = canvas(4.4)
     pieces = [(3, 1, 2), (4, 0, 1), (2,), (), (1, 5, 0), (3, 3, 2)]
     asking, reach = 4, 3

@@ -1,6 +1,6 @@
-"""What all pictures are drawn with: themes, boxes, arrows, empty axes, and how they are written.
+"""The parts of all pictures: themes, boxes, arrows and empty axes; and the writing of files.
 
-One unit of the axes is 0.9 inches; boxes of a row stand STEP apart.
+One unit of the axes is 0.9 inches; boxes of a row are STEP apart.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ WIDTH, STEP = 0.92, 1.12
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours that read well on one background."""
+    """Colours for one background."""
 
     name: str
     text: str
@@ -73,7 +73,7 @@ def arrow(
     bend: float = 0.0,
     strong: bool = True,
 ) -> None:
-    """Draw an arrow, strong where it belongs to the story and faint where it is there as well."""
+    """Draw an arrow, strong if it matters, else faint."""
     ax.add_patch(
         FancyArrowPatch(
             start,
@@ -91,7 +91,7 @@ def arrow(
 
 
 def label(ax: Axes, y: float, title: str, note: str, theme: Theme) -> None:
-    """Name a row at its left."""
+    """Write the name of a row to its left."""
     ax.text(-0.85, y + 0.09, title, ha="right", va="center", color=theme.text, fontsize=10.5)
     ax.text(
         -0.85, y - 0.16, note, ha="right", va="center", color=theme.text, fontsize=8.5, alpha=0.7
@@ -106,7 +106,7 @@ def plain(ax: Axes, x: float, y: float, text: str, theme: Theme, width: float = 
 def filled(
     ax: Axes, x: float, y: float, text: str, colour: str, theme: Theme, width: float = WIDTH
 ) -> None:
-    """Draw a box of something that was computed."""
+    """Draw a box of computed data."""
     box(ax, x, y, text, face=colour, edge=colour, colour=theme.on_colour, width=width)
 
 
@@ -122,10 +122,10 @@ def canvas(height: float) -> Axes:
 
 
 def write(folder: Path, pictures: dict[str, Callable[[Theme], Figure]]) -> None:
-    """Write pictures in every theme: light ones on white, dark ones on whatever is behind them."""
+    """Write pictures in every theme: light ones on white, dark ones on a transparent background."""
     folder.mkdir(parents=True, exist_ok=True)
     plt.rcParams["svg.hashsalt"] = "dask-gpuscan"  # the same picture gives the same bytes
-    plt.rcParams["svg.fonttype"] = "none"  # text stays text
+    plt.rcParams["svg.fonttype"] = "none"  # keep text as text
     for name, draw in pictures.items():
         for theme in (LIGHT, DARK):
             figure = draw(theme)

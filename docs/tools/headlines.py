@@ -1,6 +1,6 @@
-"""The benchmarks that README and the benchmark page show, from the committed results: a table and five charts.
+"""The benchmarks in README and on the benchmark page, from the committed results: a table and five charts.
 
-``python docs/tools/pictures.py`` writes them anew; tests compare them with the results.
+``python docs/tools/pictures.py`` writes them again; tests compare them with the results.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ BEGIN, END = "<!-- speeds -->", "<!-- end of speeds -->"
 
 @dataclass(frozen=True)
 class Headline:
-    """A benchmark under the name of the method: which record it is, and against whom."""
+    """A benchmark by the name of its method: its record, and the peers."""
 
     title: str
     file: str
@@ -25,7 +25,7 @@ class Headline:
     where: tuple[tuple[str, Any], ...] = ()
 
     def records(self) -> list[Record]:
-        """Return the record against each peer, of those that there are."""
+        """Return the record against each peer, if there is one."""
         mine = [
             r
             for r in load(self.file)
@@ -141,7 +141,7 @@ def times(ratio: float) -> str:
 
 IN_README = ("cumsum", "filter, half kept", "groupby(clustered=True).sum")
 IN_README += ("groupby(clustered=True).cumsum", "sort_values")
-"""What README's chart shows: the methods that were measured against pandas, polars, Dask and cuDF."""
+"""The methods in README's chart, which were measured against pandas, polars, Dask and cuDF."""
 
 OF_DASK = {
     "cumsum, 500 partitions, 2 threads": "cumsum",
@@ -150,11 +150,11 @@ OF_DASK = {
     "groupby(clustered=True).cumsum, 64 partitions": "groupby(clustered=True).cumsum",
     "sort_values, 64 partitions": "sort_values",
 }
-"""Headlines over partitions, and the methods that README's chart shows them under."""
+"""Headlines over partitions, and their methods in README's chart."""
 
 
 def in_readme() -> dict[str, dict[str, float]]:
-    """Return how many times as long each library takes, by method; of Dask's two shuffles, the faster one."""
+    """Return the time of each library over ours, by method; for Dask, that of the faster of its two shuffles."""
     found: dict[str, dict[str, float]] = {title: {} for title in IN_README}
     for each in (*ON_CPUS, *OVER_PARTITIONS, *ON_A_GPU):
         row = found.get(OF_DASK.get(each.title, each.title))
@@ -181,7 +181,7 @@ def table() -> str:
 
 
 def put_in(text: str) -> str:
-    """Return a page with its table of speeds made anew."""
+    """Return a page with a new table of speeds."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"

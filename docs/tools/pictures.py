@@ -1,4 +1,4 @@
-"""Write the pictures that pages show wherever they are read, and the table of speeds; they are committed.
+"""Write the committed pictures of pages, and the table of speeds.
 
 ``python docs/tools/pictures.py`` writes ``docs/_static/*.svg``, light and dark, and the table of docs/benchmarks.md.
 Tests compare both with the results and the scripts that draw them.
@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parents[1] / "_static"
 def chart(
     draw: Callable[[Theme, list[Group]], Figure], shown: tuple[Headline, ...], theme: Theme
 ) -> Figure:
-    """Draw headlines, a group each."""
+    """Draw headlines, one group for each."""
     return draw(theme, [Group(each.title, each.records()) for each in shown])
 
 

@@ -1,9 +1,9 @@
-"""Lets pages be plain Markdown, which reads well on a code host, and adds what only the site can show.
+"""Extends plain Markdown pages, which are readable on a code host, with features of the site.
 
-- The pages that a page of `CONTENTS` links, in its order, are below it in the site.
-- A picture ``name-light.svg`` has a twin ``name-dark.svg``; each theme of the site shows its own.
+- The pages that a page of `CONTENTS` links to are below it in the site, in the same order.
+- A picture ``name-light.svg`` has a variant ``name-dark.svg`` for the dark theme of the site.
 - Inline code that names a public function, such as `dask_gpuscan.precompile`, links to its page.
-- ``<!-- search: running total; dedupe -->`` puts words into the index of the search.
+- ``<!-- search: running total; dedupe -->`` adds words to the search index.
 - ``<!-- code: days -->`` shows functions of the example.
 """
 
@@ -22,7 +22,7 @@ LIGHT, DARK = "-light.svg", "-dark.svg"
 
 
 def add_directives(app: Sphinx, page: str, source: list[str]) -> None:
-    """Add the contents of a page, which its table links, the words that it is found by, and code."""
+    """Add the contents of a page, from the links in its table, its search words, and code."""
     text = source[0]
     if page in CONTENTS:
         linked = re.findall(r"(?m)^\|.*\]\((\S+)\.md\)", text)
@@ -72,7 +72,7 @@ def link_names(app: Sphinx, tree: nodes.document) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Take part in the build: pictures are found before Sphinx collects them."""
+    """Connect to the build: dark pictures are added before Sphinx collects images."""
     app.connect("source-read", add_directives)
     app.connect("doctree-read", add_dark_pictures, priority=100)
     app.connect("doctree-read", link_names)

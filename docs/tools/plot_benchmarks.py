@@ -1,7 +1,7 @@
 """Draw the benchmarks and write their tables, from ``benchmarks/results/*/*.json``.
 
-The Sphinx build writes the pictures and one Markdown file a section, which docs/benchmarks-in-full.md includes. No
-figure on that page is written by hand.
+The Sphinx build writes the pictures and one Markdown file for each section, which docs/benchmarks-in-full.md includes.
+No figure on that page is written by hand.
 """
 
 import re
@@ -31,7 +31,7 @@ LARGE, SMALL = 1 << 24, 10_000
 
 
 def duration(ms: float | None) -> str:
-    """Return a time as a reader wants it: three digits and a fitting unit."""
+    """Return a time with three digits and a suitable unit."""
     if ms is None:
         return ""
     for unit, size in (("s", 1e3), ("ms", 0.1), ("µs", 0.0)):
@@ -43,7 +43,7 @@ def duration(ms: float | None) -> str:
 
 
 def table(groups: list[Group], limited: bool) -> str:
-    """Return one row a benchmark and peer; `limited` ones with their part of the rate of a copy, not its time."""
+    """Return a row for each benchmark and peer; `limited` ones have their share of the copy rate, not its time."""
     heads = ["benchmark", "elements", "dask-gpuscan", "peer", "its time", "ratio"]
     if limited:
         heads.insert(3, "of a copy's rate")
@@ -57,7 +57,7 @@ def table(groups: list[Group], limited: bool) -> str:
                 cells.append(f"{100 * group.limit / r['ours_ms']:.0f} %" if group.limit else "")
             if r["peer"] in (None, "limit", "memcpy"):
                 cells += [""] * 3
-            elif r["peer_ms"] is None:  # it was stopped
+            elif r["peer_ms"] is None:  # the peer was stopped
                 stopped = duration(1e3 * r["measured_stopped_after_s"])
                 cells += [peer(r["peer"]), f"over {stopped}", ""]
             else:
@@ -68,7 +68,7 @@ def table(groups: list[Group], limited: bool) -> str:
 
 
 def ran_on(records: list[Record]) -> str:
-    """Tell which machine, commit and versions the records are of."""
+    """Return the machines, commits and versions of records."""
     contexts: dict[str, None] = {}
     for r in records:
         versions = ", ".join(f"{name} {number}" for name, number in r["versions"].items())
@@ -77,7 +77,7 @@ def ran_on(records: list[Record]) -> str:
 
 
 def missed(groups: list[Group]) -> str:
-    """Name what was aimed at and not reached."""
+    """Return the targets that were missed."""
     lines = "\n".join(
         f"- {group.label}, against {peer(r['peer'])}: aimed at {aim(r)}"
         for group in groups
@@ -88,7 +88,7 @@ def missed(groups: list[Group]) -> str:
 
 
 def speedups(groups: list[Group]) -> str:
-    """Tell how much faster several GPUs are than one, for ours and for the floor."""
+    """Return how much faster several GPUs are than one, for ours and for the floor."""
     alone = {g.first["name"]: g for g in groups if g.first.get("gpus") == 1}
     lines = []
     for group in groups:
@@ -106,7 +106,7 @@ def speedups(groups: list[Group]) -> str:
 
 
 def moved(groups: list[Group]) -> str:
-    """Tell what workers sent each other."""
+    """Return the bytes that workers sent each other."""
     lines = "\n".join(
         f"- {group.label}: {group.first['measured_moved_bytes']:,} bytes in all,"
         f" {group.first['measured_partition_bytes']:,} of partitions"
@@ -126,7 +126,7 @@ OVER = "Horizontal bars: how many times as long as dask-gpuscan each peer takes.
 
 @dataclass(frozen=True)
 class Section:
-    """A picture, and a table of the same figures: of the records whose names match, if no earlier section has them."""
+    """A picture and a table of the records with matching names that are in no earlier section."""
 
     name: str
     file: str
@@ -136,10 +136,10 @@ class Section:
     label: Callable[[Record], str] = label
     kept: Callable[[Record], bool] = lambda r: True
     thins: bool = False
-    """Whether float64 alone is shown where a benchmark was run with several dtypes."""
+    """Whether only float64 is shown if a benchmark was run with several dtypes."""
 
     def groups(self, records: list[Record]) -> list[Group]:
-        """Return what is shown of some records."""
+        """Return the groups of records that are shown."""
         groups = grouped(records, self.label)
         return once(groups) if self.thins else groups
 
@@ -222,11 +222,11 @@ SECTIONS = (
     ),
     Section("cpu", "cpu", r"(?!graph|out of core).*", times_ours, OVER),
 )
-"""What docs/benchmarks-in-full.md shows."""
+"""The sections of docs/benchmarks-in-full.md."""
 
 
 def once(groups: list[Group]) -> list[Group]:
-    """Keep float64 where a benchmark was run with several dtypes, but all dtypes of running sums."""
+    """Keep only float64 of benchmarks with several dtypes, but all dtypes of running sums."""
     kept = []
     for g in groups:
         name = g.first["name"]
@@ -249,7 +249,7 @@ def drawn(
 
 
 def sections() -> list[tuple[Section, list[Group]]]:
-    """Sort the records into sections; what none takes is a mistake."""
+    """Sort the records into sections; raise an error if one is in no section."""
     out = []
     rest = {file: [r for r in load(file) if not is_other(r)] for file in ("h200", "cpu")}
     for section in SECTIONS:
@@ -264,12 +264,12 @@ def sections() -> list[tuple[Section, list[Group]]]:
 
 
 def is_other(record: Record) -> bool:
-    """Whether a record is of a graph or of a run out of core, which are no comparisons of one kind."""
+    """Return whether a record is of a graph or of a run out of core, which are not compared in a picture."""
     return record["name"].startswith(("graph", "out of core"))
 
 
 def others() -> str:
-    """Tell the graph and the runs out of core."""
+    """Return the text about the graph and the runs out of core."""
     lines = ["| benchmark | rows or partitions | time | |", "| --- | --- | --- | --- |"]
     shown = {
         "tasks_a_partition": "tasks a partition",

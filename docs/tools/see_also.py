@@ -1,6 +1,6 @@
 """Links of the API pages: to the method of the same name in pandas and Dask, and by short names.
 
-Docstrings say `GroupBy.cumsum` and `kernels.scan`; the classes are in modules that users never name.
+Docstrings refer to `GroupBy.cumsum` and `kernels.scan`; the classes are in modules that users do not import.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ OWNERS = {
     "kernels": "dask_gpuscan",
     "operator": "dask_gpuscan",
 }
-"""Where the names are that docstrings of other modules use."""
+"""The modules of the names that docstrings use."""
 
 SAME: dict[str, tuple[tuple[Any, str, str], ...]] = {
     "Gpuscan": (
@@ -47,14 +47,14 @@ SAME: dict[str, tuple[tuple[Any, str, str], ...]] = {
         ),
     ),
 }
-"""By our class: classes that may have a method of the same name, their documented names, and whose they are."""
+"""By our class: classes that may have a method of the same name, their documented names, and their library."""
 
 HEADING = ["See Also", "--------"]
 LATER = ("Notes", "References", "Examples")
 
 
 def same_methods(owner: str, name: str) -> list[str]:
-    """Return a line for each library's class that has a method of this name; Series stands for DataFrame, too."""
+    """Return a line for each library with a class that has this method; Series also represents DataFrame."""
     lines: dict[str, str] = {}
     for found, path, whose in SAME.get(owner, ()):
         if hasattr(found, name):
@@ -65,7 +65,7 @@ def same_methods(owner: str, name: str) -> list[str]:
 def add_see_also(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
-    """Add the methods of other libraries to the section See Also of a method's docstring, or make one."""
+    """Add the methods of other libraries to the section See Also of a method's docstring, new or existing."""
     parts = name.split(".")
     same = same_methods(parts[-2], parts[-1]) if len(parts) > 1 else []
     if not same:
@@ -93,6 +93,6 @@ def short_name(app: Sphinx, env: Any, node: Any, shown: Any) -> Any:
 
 
 def setup(app: Sphinx) -> None:
-    """Take part in the build: before numpydoc, which reads the sections."""
+    """Connect to the build before numpydoc, which reads the sections."""
     app.connect("autodoc-process-docstring", add_see_also, priority=400)
     app.connect("missing-reference", short_name, priority=400)

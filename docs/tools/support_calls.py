@@ -1,4 +1,4 @@
-"""What support_matrix.py runs: one call for each public method, on a small frame, and on an array."""
+"""The calls of support_matrix.py: one for each public method, on a small frame or an array."""
 
 import inspect
 from collections.abc import Callable
@@ -26,7 +26,7 @@ LARGEST = dask_gpuscan.operator(
 
 
 def frame() -> pd.DataFrame:
-    """Return rows in the order of time, whose keys are adjacent."""
+    """Return rows in the order of time, with adjacent keys."""
     return pd.DataFrame(
         {
             "k": [1, 1, 2, 2, 2, 3, 3],
@@ -55,7 +55,7 @@ def on_frame(name: str, *given: Any, **options: Any) -> Call:
 
 
 def on_groups(name: str, *given: Any, **options: Any) -> Call:
-    """Call a method of groups, told that they are clustered and not; answers are those of the latter."""
+    """Call a method of groups with and without `clustered=True`; return the answers of the latter."""
 
     def call(f: Any) -> Any:
         return tuple(
@@ -67,7 +67,7 @@ def on_groups(name: str, *given: Any, **options: Any) -> Call:
 
 
 def on_windows(kind: str, argument: dict[str, Any]) -> Callable[..., Call]:
-    """Return what calls a method of windows, of a column and of groups."""
+    """Return a function that makes calls of a method of windows, on a column and on groups."""
 
     def method(name: str, *given: Any, **options: Any) -> Call:
         def call(f: Any) -> Any:
@@ -84,12 +84,12 @@ def on_windows(kind: str, argument: dict[str, Any]) -> Callable[..., Call]:
 
 
 def lists(f: Any) -> Any:
-    """Return a column of lists, one of each group."""
+    """Return a column of lists, one for each group."""
     return f.gpuscan.groupby("k", clustered=True).agg(n=("n", "list"))["n"]
 
 
 def on_lists(name: str, *given: Any, **options: Any) -> Call:
-    """Call a method of lists; answers that are lists are exploded."""
+    """Call a method of lists, and explode answers that are lists."""
 
     def call(f: Any) -> Any:
         answer = getattr(lists(f).gpuscan.list, name)(*given, **options)
@@ -106,7 +106,7 @@ def on_buckets(name: str, *given: Any, **options: Any) -> Call:
 
 
 def other(f: Any) -> Any:
-    """Return the column that another is compared with."""
+    """Return the column for methods of two columns."""
     return f["y"]
 
 

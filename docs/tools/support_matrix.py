@@ -1,13 +1,13 @@
-"""Call every method on every library, and write which of them answer: docs/support.md, and in short docs/methods.md.
+"""Call every method on every library, and write which of them work: docs/support.md, and in short docs/methods.md.
 
-``python docs/tools/support_matrix.py`` runs the columns of the libraries that are here; the others stay as they are.
+``python docs/tools/support_matrix.py`` runs the columns of the installed libraries; the others stay as they are.
 On a GPU host::
 
-    python docs/tools/support_matrix.py --output FILE       # writes nothing but FILE
-    python docs/tools/support_matrix.py --merge FILE        # anywhere else: takes its columns over
+    python docs/tools/support_matrix.py --output FILE       # writes only FILE
+    python docs/tools/support_matrix.py --merge FILE        # anywhere else: takes over its columns
 
-The rows of `support_calls` are run. A cell is "yes" if the call answers and, on other libraries than pandas, its
-answer is that on pandas; else it is the error.
+The rows of `support_calls` are run. A cell is "yes" if the call succeeds and, on libraries other than pandas, its
+answer is that on pandas; otherwise it is the error.
 """
 
 import argparse
@@ -45,7 +45,7 @@ FRAMES: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
     "cuDF": ("cudf", lambda data: importlib.import_module("cudf").from_pandas(data)),
     "dask-cudf": ("cudf", dask_cudf),
 }
-"""How each library of frames holds the data, and the module without which it does not."""
+"""The module that each library of frames needs, and a function that converts the data."""
 
 ARRAYS: dict[str, tuple[str, Callable[[np.ndarray], Any]]] = {
     "NumPy": ("numpy", lambda x: x),
@@ -60,11 +60,11 @@ ARRAYS: dict[str, tuple[str, Callable[[np.ndarray], Any]]] = {
 }
 
 CUBES = ("NumPy", "Dask array", "CuPy", "Dask of CuPy")
-"""What holds the data of xarray's objects."""
+"""The libraries of arrays in xarray's objects."""
 
 
 def is_here(module: str) -> bool:
-    """Tell whether a library can be imported and, if it needs a GPU, there is one."""
+    """Return whether a library can be imported and, if it needs a GPU, there is one."""
     try:
         found = importlib.import_module(module)
         if module in ("cudf", "cupy"):
@@ -75,12 +75,12 @@ def is_here(module: str) -> bool:
 
 
 def plain(answer: Any) -> Any:
-    """Return an answer of any library as one of pandas or NumPy."""
+    """Convert an answer of any library to pandas or NumPy."""
     if isinstance(answer, tuple):
         return tuple(map(plain, answer))
     if dask.is_dask_collection(answer):
         (answer,) = dask.compute(answer)
-    if hasattr(answer, "chunksizes"):  # of xarray
+    if hasattr(answer, "chunksizes"):  # xarray
         answer = answer.data
     if hasattr(answer, "get") and type(answer).__module__.startswith("cupy"):
         answer = answer.get()
@@ -107,7 +107,7 @@ def compare(answer: Any, expected: Any) -> None:
 
 
 def cell(call: Callable[[Any], Any], data: Any, expected: Any) -> str:
-    """Return "yes", or the first line of what went wrong."""
+    """Return "yes", or the first line of the error."""
     try:
         answer = plain(call(data))
         if expected is not None:
@@ -120,7 +120,7 @@ def cell(call: Callable[[Any], Any], data: Any, expected: Any) -> str:
 
 
 def run(names: Collection[str] | None = None) -> dict[str, Any]:
-    """Call everything that can be called here, or some of it."""
+    """Call everything that can be called here, or the named methods."""
     cells: Answers = {}
     ran: dict[str, str] = {}
     cubes = {
@@ -149,13 +149,13 @@ def run(names: Collection[str] | None = None) -> dict[str, Any]:
 
 
 def version_of(module: str) -> str:
-    """Return a module's version; those of GPUs are installed under names of their own."""
+    """Return a module's version; packages for GPUs have other names than their modules."""
     found = getattr(importlib.import_module(module), "__version__", None)
     return found or version(module)
 
 
 def merged(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Return a table with the columns of another taken over; methods that are no more are dropped."""
+    """Return a table with the columns of another one; methods that no longer exist are dropped."""
     cells = {
         name: {**known["cells"].get(name, {}), **new["cells"].get(name, {})}
         for name in (*CALLS, *ARRAY_CALLS, *CUBE_CALLS)
@@ -163,7 +163,7 @@ def merged(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     return {"ran": {**known["ran"], **new["ran"]}, "cells": cells}
 
 
-# --- what is written --------------------------------------------------------------------------------
+# --- the tables -------------------------------------------------------------------------------------
 
 OWNERS = {
     "Gpuscan": "`.gpuscan`",
@@ -183,12 +183,12 @@ BEGIN, END = "<!-- support matrix -->", "<!-- end of support matrix -->"
 
 
 def mark(answer: str | None) -> str:
-    """Return what stands in a cell."""
+    """Return the text of a cell."""
     return {"yes": "✓", None: "not run", "": ""}.get(answer, "no")
 
 
 def table(head: str, columns: tuple[str, ...], rows: dict[str, dict[str, str]]) -> str:
-    """Return a Markdown table with a row a method."""
+    """Return a Markdown table with a row for each method."""
     lines = [f"| {head} | {' | '.join(columns)} |", "| --- |" + " :---: |" * len(columns)]
     for name, cells in rows.items():
         lines.append(f"| `{name}` | {' | '.join(mark(cells.get(each)) for each in columns)} |")
@@ -196,7 +196,7 @@ def table(head: str, columns: tuple[str, ...], rows: dict[str, dict[str, str]]) 
 
 
 def on_arrays(known: dict[str, Any], name: str) -> str:
-    """Return whether a method's function of arrays answers on all that were run; nothing if there is none."""
+    """Return whether a method's function of arrays works on all libraries that were run; "" if there is none."""
     answers = set(known["cells"][name].values()) if name in ARRAY_CALLS else {""}
     return answers.pop() if len(answers) == 1 else "some"
 
@@ -212,7 +212,7 @@ def rows_of(known: dict[str, Any], owner: str) -> dict[str, dict[str, str]]:
 
 
 def refusals(known: dict[str, Any]) -> str:
-    """Return why cells say no."""
+    """Return the reasons of the cells with "no"."""
     lines = [
         f"- `{name}` on {library}: {answer}"
         for name, cells in known["cells"].items()
@@ -241,7 +241,7 @@ def full(known: dict[str, Any]) -> str:
 
 
 def short(known: dict[str, Any]) -> str:
-    """Return the table of docs/methods.md: how many methods of each kind answer."""
+    """Return the table of docs/methods.md: how many methods of each kind work."""
     lines = [f"| | {' | '.join(FRAMES)} |", "| --- |" + " :---: |" * len(FRAMES)]
     for owner, title in OWNERS.items():
         rows = rows_of(known, owner)
@@ -255,7 +255,7 @@ def short(known: dict[str, Any]) -> str:
 
 
 def put_in(text: str, table: str, marks: tuple[str, str] = (BEGIN, END)) -> str:
-    """Return a page with the table between two marks made anew."""
+    """Return a page with a new table between two marks."""
     before, _, rest = text.partition(marks[0])
     _, _, after = rest.partition(marks[1])
     return f"{before}{marks[0]}\n\n{table}\n\n{marks[1]}{after}"
@@ -265,7 +265,7 @@ PAGES = {HERE.parent / "support.md": full, HERE.parent / "methods.md": short}
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run or merge, and write."""
+    """Run the calls or merge tables, and write the result."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--output", type=Path, help="write the new columns to this file alone")
     parser.add_argument("--merge", type=Path, help="take the columns of this file over")

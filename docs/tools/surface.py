@@ -1,7 +1,7 @@
 """Compare our methods and their arguments with pandas' own, and write docs/surface.md.
 
 ``python docs/tools/surface.py`` writes the page again. Methods of frames are those that depend on the order of rows,
-which `ORDERED` lists; of groups, windows and buckets they are all. Methods that are absent: ``api/absent.py``.
+in `ORDERED`; those of groups, windows and buckets are all. ``api/absent.py`` lists methods that are absent.
 """
 
 import inspect
@@ -29,11 +29,11 @@ ORDERED = (
     "last_valid_index", "mode", "nlargest", "nsmallest", "pct_change", "rank", "resample", "reset_index", "rolling",
     "searchsorted", "shift", "sort_index", "sort_values", "tail", "transform", "truncate", "unique", "value_counts",
 )  # fmt: skip
-"""Methods of a Series or DataFrame whose answer depends on the order of rows, or is in an order."""
+"""Methods of a Series or DataFrame with answers that depend on the order of rows, or are in an order."""
 
 
 NO_METHODS = ("boxplot", "dtype", "exclusions", "hist", "keys", "level", "ndim", "plot")
-"""Attributes of pandas' classes that say what they were made of, and pictures."""
+"""Attributes of pandas' classes that describe their origin, and plots."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ class Surface:
 
     title: str
     kind: str
-    """As in `PEERS` and `SUBSTITUTES`."""
+    """The key in `PEERS` and `SUBSTITUTES`."""
     ours: Any
     names: Sequence[str] = ()
-    """Methods that are compared; by default all that are public in pandas."""
+    """The methods that are compared; by default all public ones of pandas."""
 
     @property
     def compared(self) -> list[str]:
-        """Names of pandas' methods."""
+        """The names of pandas' methods."""
         every = {name for peer in PEERS[self.kind] for name in dir(peer) if name[0] != "_"}
         every -= set(NO_METHODS)
         return [name for name in sorted(every) if not self.names or name in self.names]
@@ -66,7 +66,7 @@ SURFACES = (
 )
 
 WITHOUT_MEANING = ("axis", "copy", "engine", "engine_kwargs", "inplace")
-"""Arguments of pandas that say how it computes, or of columns rather than rows, in methods that do not take them."""
+"""Arguments of pandas about how it computes, or about columns instead of rows, in methods that do not take them."""
 
 CALLED = {"func": "functions"}
 """Arguments that have another name here."""

@@ -1,1 +1,1 @@
-"""The parts of ``clicks_etl.py``: the click log, the questions, and their answers by plain pandas for a sample."""
+"""The parts of ``clicks_etl.py``: the click log, the questions, and the answers of plain pandas for a sample."""

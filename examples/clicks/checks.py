@@ -1,4 +1,4 @@
-"""The answers for a sample by plain pandas: for the first clicks, the hours among these, and some users."""
+"""The answers of plain pandas for a sample: the first clicks, the hours that they cover, and some users."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import pandas as pd
 from .questions import FAILED, IDLE, RECENT, TOP
 
 USERS = 50
-"""The number of users with compared sessions."""
+"""The number of users with sessions to compare."""
 
 
 def compare(output: Path, answers: dict[str, pd.DataFrame], partitions: int) -> None:
-    """Compare what was answered, in memory and in files, with pandas; raises an AssertionError where they differ.
+    """Compare answers in memory and in files with pandas; raise an AssertionError if they differ.
 
     Parameters
     ----------
     output : Path
-        The folder with the log and the answers that are files.
+        The folder with the log and the answers in files.
     answers : dict
-        The others.
+        The other answers.
     partitions : int
-        How many partitions of the log, and of what has its rows, are compared.
+        How many partitions of the log, and of answers with its rows, are compared.
     """
     log = files(output / "clicks")
     clicks = pd.concat([pd.read_parquet(file) for file in log[:partitions]])
@@ -52,7 +52,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def begins(name: str, folder: Path, expected: pd.DataFrame) -> None:
-    """Compare the first rows of files; there may be fewer files than of the log, as Dask reads small ones together."""
+    """Compare the first rows of files; there may be fewer than of the log, as Dask reads small files together."""
     found, count = [], 0
     for file in files(folder):
         if count >= len(expected):
@@ -63,7 +63,7 @@ def begins(name: str, folder: Path, expected: pd.DataFrame) -> None:
 
 
 def same(name: str, found: pd.DataFrame, expected: pd.DataFrame) -> None:
-    """Compare the rows of two frames; a library may have other dtypes of integers."""
+    """Compare the rows of two frames; integers may have other dtypes."""
     found, expected = found.reset_index(drop=True), expected.reset_index(drop=True)
     assert len(expected), f"{name}: the sample has no answer"
     pd.testing.assert_frame_equal(
@@ -105,7 +105,7 @@ def sessions(clicks: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary(answers: dict[str, Any]) -> str:
-    """Say in some lines what was found."""
+    """Return a few lines about the answers."""
     rates_, top = answers["rates"], answers["pages"]
     peak = rates_.clicks.idxmax()
     return (

@@ -1,4 +1,4 @@
-"""A click log of any size: partitions in the order of time, each made by itself from the seed and its number."""
+"""A click log of any size: partitions in the order of time, each made from the seed and its number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHARES = [0.9, 0.06, 0.03, 0.01]
 def partition(number: int, rows: int, users: int, seed: int) -> pd.DataFrame:
     """Make one partition: the clicks of an equal share of the time, in order.
 
-    Users come for visits of some clicks, at some seconds from each other. Few pages have most of the clicks.
+    Users make visits of several clicks, some seconds apart. Few pages have most of the clicks.
     """
     rng = np.random.default_rng([seed, number])
     lengths = rng.geometric(1 / CLICKS_A_VISIT, rows)
@@ -30,7 +30,7 @@ def partition(number: int, rows: int, users: int, seed: int) -> pd.DataFrame:
     span = rows / CLICKS_A_SECOND
     waited = rng.exponential(BETWEEN_CLICKS, rows).cumsum()
     seconds = rng.uniform(0, span, len(lengths))[visit] + waited - waited[first]
-    seconds %= span  # a visit that is not over by the end goes on at the beginning
+    seconds %= span  # a visit that continues past the end wraps around to the beginning
     order = np.argsort(seconds, kind="stable")
     micros = ((number * span + seconds[order]) * 1e6).astype("timedelta64[us]")
     return pd.DataFrame(
@@ -45,7 +45,7 @@ def partition(number: int, rows: int, users: int, seed: int) -> pd.DataFrame:
 
 
 def clicks(rows: int, partitions: int, seed: int) -> dd.DataFrame:
-    """Return a log of this many rows, which is made when it is computed."""
+    """Return a lazy log of this many rows."""
     cuts = np.linspace(0, rows, partitions + 1).astype(int)
     users = max(1, rows // CLICKS_A_USER)
     return dd.from_map(

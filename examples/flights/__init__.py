@@ -1,1 +1,1 @@
-"""The parts of ``flights_etl.py``: the data, the questions, their answers by plain pandas, tables and pictures."""
+"""The parts of ``flights_etl.py``: the data, the questions, the answers of plain pandas, tables and pictures."""

@@ -1,6 +1,6 @@
-"""The answers by plain pandas, which has the whole year in one piece: no partitions to get wrong.
+"""The answers of plain pandas, which has the whole year in one frame.
 
-Each takes what the function of its name in ``questions.py`` takes.
+Each function takes the same arguments as the function of that name in ``questions.py``.
 """
 
 from __future__ import annotations

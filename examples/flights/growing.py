@@ -1,7 +1,7 @@
-"""One file of flights for each month, and a directory of running totals, which follows them even after a correction.
+"""One file of flights for each month, and a directory of running totals, which is updated even after a correction.
 
-Months come one by one. When December is in, July is written again: some flights had been left out. The directory
-computes again what came from July on, and DuckDB reads it and sums the last totals of the carriers.
+Months are added one by one. After December, July is written again, with some flights that were left out. The directory
+is computed again from July on, and DuckDB reads it and sums the last totals of the carriers.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import pandas as pd
 import dask_gpuscan
 
 CORRECTED = 7  # the month
-LEFT_OUT = 100  # its first flights
+LEFT_OUT = 100  # the first flights of that month
 
 
 def totals(months: Path, changed: str = "error") -> dask_gpuscan.Stream:
-    """Return the flights of all months, with the seat-miles that their carriers have flown so far."""
+    """Return the flights of all months, with the seat-miles of their carriers so far."""
     flights = dask_gpuscan.stream(months, ends=False, changed=changed)
     flown = flights.gpuscan.groupby("carrier")["seat_miles"].cumsum()
     return flights.assign(carrier_seat_miles=flown, flight_number=flights.gpuscan.row_number())
 
 
 def run(flights: pd.DataFrame, output: Path) -> None:
-    """Let a folder of months grow, and the directory of their totals."""
+    """Add months to a folder, and update the directory of their totals."""
     months, directory = output / "by_month", output / "totals"
     for folder in (months, directory):
         shutil.rmtree(folder, ignore_errors=True)
@@ -35,7 +35,7 @@ def run(flights: pd.DataFrame, output: Path) -> None:
     by_month = dict(list(flights.groupby(flights.date.dt.month, sort=True)))
     for month, rows in by_month.items():
         known = rows[LEFT_OUT:] if month == CORRECTED else rows
-        known.to_parquet(months / f"{month}.parquet", index=False)  # 10 comes after 9
+        known.to_parquet(months / f"{month}.parquet", index=False)  # 10 is read after 9
         totals(months).to_parquet(directory, state=True)
     print(f"{len(by_month)} months, one after another -> {directory}")
 

@@ -1,4 +1,4 @@
-"""One picture for each question, drawn to a file from the answer."""
+"""One picture for each question, drawn from the answer to a file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STYLE = {
 
 @contextmanager
 def drawing(path: Path, title: str, rows: int = 1, **options: Any) -> Iterator[Any]:
-    """Give the axes of a figure with a title, and save it."""
+    """Yield the axes of a figure with a title, and save it."""
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(rows, layout="constrained", **options)
         figure.suptitle(title, x=0.01, ha="left", size=15, weight="bold")
@@ -45,14 +45,14 @@ def drawing(path: Path, title: str, rows: int = 1, **options: Any) -> Iterator[A
 
 
 def months_below(axes: Any, first: Any, last: Any) -> None:
-    """Let the x axis be the year."""
+    """Label the x axis with the months of the year."""
     axes.xaxis.set_major_locator(dates.MonthLocator())
     axes.xaxis.set_major_formatter(dates.DateFormatter("%b"))
     axes.set_xlim(first, last)
 
 
 def apart(heights: pd.Series, distance: float) -> pd.Series:
-    """Move labels up and down until none lies less than a distance above another."""
+    """Move labels up and down until they are at least a distance apart."""
     ordered = heights.sort_values()
     steps = distance * np.arange(len(ordered))
     loose = ordered - steps
@@ -91,7 +91,7 @@ def days(days: pd.DataFrame, path: Path) -> None:
 
 
 def carriers(carriers: pd.Series, path: Path) -> None:
-    """Draw a line for each carrier; those of the largest have colours and names."""
+    """Draw a line for each carrier, with colours and names for the largest."""
     billions = carriers.unstack("carrier").ffill().fillna(0) / 1e9
     total = billions.iloc[-1].sort_values(ascending=False)
     named = total[: len(COLOURS)]
@@ -118,7 +118,7 @@ def carriers(carriers: pd.Series, path: Path) -> None:
 
 
 def months(months: pd.DataFrame, path: Path) -> None:
-    """Draw what became of each month's flights, and how late those were that arrived."""
+    """Draw how each month's flights ended, and how late the ones that arrived were."""
     lost = months.flights - months.arrived
     fates = {
         "on time": (months.arrived - months.late, BLUE),
@@ -158,7 +158,7 @@ def months(months: pd.DataFrame, path: Path) -> None:
 
 
 def weather(weather: pd.DataFrame, path: Path) -> None:
-    """Draw how late flights left, and how many did not, by visibility."""
+    """Draw how late flights left, and how many did not leave, by visibility."""
     lost = 100 * (weather.flights - weather.left) / weather.flights
     with drawing(
         path,
@@ -181,7 +181,7 @@ def weather(weather: pd.DataFrame, path: Path) -> None:
 
 
 def lateness(lateness: pd.DataFrame, path: Path) -> None:
-    """Draw how late an aircraft leaves, by how late it left before."""
+    """Draw how late an aircraft leaves, by its delay at earlier departures."""
     with drawing(
         path,
         f"Departures of an aircraft, by the mean delay of its last {RECENT}",
@@ -203,7 +203,7 @@ def lateness(lateness: pd.DataFrame, path: Path) -> None:
 
 
 def streaks(streaks: pd.DataFrame, path: Path) -> None:
-    """Draw how many streaks of each length there are, and would be if flights were late by chance."""
+    """Draw the number of streaks of each length, and the number expected if flights were late by chance."""
     found = streaks[streaks.late].run_length.value_counts().sort_index()
     flights = streaks.run_length.sum()
     share = (found * found.index).sum() / flights
@@ -231,7 +231,7 @@ def streaks(streaks: pd.DataFrame, path: Path) -> None:
 
 
 def stints(stints: pd.DataFrame, path: Path, aircraft: int = 24, long: int = 60) -> None:
-    """Draw the stints of the aircraft that left New York most often, as bars along the year."""
+    """Draw the stints of the aircraft with the most departures from New York, as bars along the year."""
     busiest = stints.groupby("tailnum")["count"].sum().nlargest(aircraft).index
     shown = stints[stints.tailnum.isin(busiest)]
     with drawing(path, f"The {aircraft} busiest aircraft at work", figsize=(10, 7.5)) as axes:

@@ -1,9 +1,8 @@
-"""The questions, each as a user of Dask would ask it with ``.gpuscan``: nothing is computed here.
+"""The questions, as a user of Dask would write them with ``.gpuscan``: nothing is computed here.
 
-`answers`, `days`, `carriers`, `months` and `observed` take the flights in the order of time, `streaks`, `lateness` and
-`stints` in the order in which each aircraft flew them, which is what `planes` makes, and `weather` takes what
-`observed` makes.
-``checks.py`` has the same functions in plain pandas.
+`answers`, `planes` and `observed` take the flights in the order of time. `days`, `carriers` and `months` take the
+result of `answers`; `streaks`, `lateness` and `stints` that of `planes`; `weather` that of `observed`. ``checks.py``
+has the same functions in plain pandas.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ HALFLIFE = 2_000  # flights: about two days of departures from the three airport
 LATE = 15  # minutes, as the US Department of Transportation counts
 OUTDATED = "3 hours"  # some reports are missing
 RECENT = 3  # departures of an aircraft from New York
-IDLE = "36 hours"  # who leaves New York once a day, now earlier and now later, is never as idle as that
+IDLE = "36 hours"  # longer than any gap of an aircraft that leaves New York once a day
 
 
 def answers(flights: dd.DataFrame) -> dd.DataFrame:
-    """Each flight, with what is known of all flights up to it."""
-    flights = flights.gpuscan.reset_index(drop=True)  # the files have no index: let one run on
+    """Return each flight, with what is known of all flights up to it."""
+    flights = flights.gpuscan.reset_index(drop=True)  # the files have no index: number all rows
     return flights.assign(
         flight_number=flights.gpuscan.row_number(),
         running_seat_miles=flights.seat_miles.gpuscan.cumsum(),
@@ -35,7 +34,7 @@ def answers(flights: dd.DataFrame) -> dd.DataFrame:
 
 
 def days(answers: dd.DataFrame) -> dd.DataFrame:
-    """What runs over the year, as it stands when a day ends, and the day's own delays and losses."""
+    """Return running values of the year at the end of each day, and the delays and losses of each day."""
     lost = answers.arr_delay.isnull()
     rows = answers.assign(lost=lost, delay_when_lost=answers.known_arr_delay.where(lost))
     return rows.gpuscan.groupby("date", clustered=True).agg(
@@ -49,12 +48,12 @@ def days(answers: dd.DataFrame) -> dd.DataFrame:
 
 
 def carriers(answers: dd.DataFrame) -> dd.Series:
-    """The seat-miles that each carrier has flown since January, as they stand when a day ends."""
+    """Return the seat-miles that each carrier has flown since January, at the end of each day."""
     return answers.gpuscan.groupby(["carrier", "date"])["carrier_seat_miles"].last()
 
 
 def months(answers: dd.DataFrame) -> dd.DataFrame:
-    """Monthly reports, in the order in which the months come."""
+    """Return reports of the months, in order."""
     month = answers.date.dt.strftime("%Y-%m")
     rows = answers.assign(month=month, late=answers.arr_delay >= LATE)
     return rows.gpuscan.groupby("month", clustered=True).agg(
@@ -68,21 +67,21 @@ def months(answers: dd.DataFrame) -> dd.DataFrame:
 
 
 def planes(flights: dd.DataFrame) -> dd.DataFrame:
-    """The flights that left, aircraft by aircraft, in the order in which each flew them."""
+    """Return the flights that left, by aircraft, in the order in which each flew them."""
     flown = flights.gpuscan.filter(flights.left.notnull()).gpuscan.sort_values(["tailnum", "left"])
     groups = flown.gpuscan.groupby("tailnum", clustered=True)
     flown = flown.assign(
-        # A flight that landed elsewhere has no arrival delay, and was not on time either.
+        # A flight that landed elsewhere has no arrival delay, and counts as late.
         late=flown.arr_delay.fillna(LATE) >= LATE,
         recent_delay=groups["dep_delay"].rolling(RECENT, min_periods=1, closed="left").mean(),
-        hours=groups["left"].diff() / pd.Timedelta("1h"),  # since the last time it left
+        hours=groups["left"].diff() / pd.Timedelta("1h"),  # since its previous departure
     )
     return flown.gpuscan.reset_index(drop=True)
 
 
 def observed(flights: dd.DataFrame) -> dd.DataFrame:
-    """Each flight with the last weather report of its airport before the departure."""
-    # cut in other places than the flights, and on a GPU if they are
+    """Return each flight with the last weather report of its airport before the departure."""
+    # partitioned differently from the flights, and on a GPU if they are
     reports = dd.from_pandas(load_weather(), npartitions=4).to_backend()
     return dask_gpuscan.merge_asof(
         flights[["departure", "origin", "carrier", "dep_delay"]],
@@ -95,7 +94,7 @@ def observed(flights: dd.DataFrame) -> dd.DataFrame:
 
 
 def weather(observed: dd.DataFrame) -> dd.DataFrame:
-    """How many flights left, and how late, by how many miles one could see."""
+    """Return how many flights left, and how late, by visibility in miles."""
     rows = observed.assign(miles=observed.visib.round())
     return rows.gpuscan.groupby("miles").agg(
         flights=("carrier", "size"),
@@ -106,14 +105,14 @@ def weather(observed: dd.DataFrame) -> dd.DataFrame:
 
 
 def streaks(planes: dd.DataFrame) -> dd.DataFrame:
-    """Runs of late and of punctual flights of an aircraft, with the flight that each begins with."""
+    """Return runs of late and of punctual flights of each aircraft, with the first flight of each run."""
     runs = planes.gpuscan.rle(["tailnum", "late"])
     flights = planes[["carrier", "left"]].assign(run_start=planes.gpuscan.row_number())
-    return runs.merge(flights, on="run_start")  # in any order, as joins are
+    return runs.merge(flights, on="run_start")  # in any order, as in all joins
 
 
 def lateness(planes: dd.DataFrame) -> dd.DataFrame:
-    """How late an aircraft leaves, by how late it left the last few times."""
+    """Return how late an aircraft leaves, by its mean delay at the last few departures."""
     recent = planes.recent_delay.clip(0, 120)
     rows = planes.assign(recent=recent // 15 * 15)
     return rows.gpuscan.groupby("recent").agg(
@@ -125,7 +124,7 @@ def lateness(planes: dd.DataFrame) -> dd.DataFrame:
 
 
 def stints(planes: dd.DataFrame) -> dd.DataFrame:
-    """An aircraft's stretches of work out of New York, and how long it was idle before each."""
+    """Return the stints of each aircraft out of New York, and how long it was idle before each."""
     found = planes.gpuscan.sessions(
         "left",
         by="tailnum",

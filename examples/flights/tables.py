@@ -1,4 +1,4 @@
-"""One small table for each question, to be printed at the end of the run."""
+"""One small table for each question, printed at the end of the run."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def weather(weather: pd.DataFrame) -> pd.DataFrame:
 
 def streaks(streaks: pd.DataFrame) -> pd.DataFrame:
     late = streaks[streaks.late].sort_values("run_start")
-    longest = late.nlargest(5, "run_length")  # of equal ones the first
+    longest = late.nlargest(5, "run_length")  # the first of equal ones
     return pd.DataFrame(
         {
             "aircraft": longest.tailnum,

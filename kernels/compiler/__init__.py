@@ -1,4 +1,4 @@
-"""Numba's compiler and the cache of its machine code: the only folder that uses Numba's private names.
+"""Numba's compiler and the cache of its machine code; no other folder uses Numba's private names.
 
 Nothing here knows an operator or an array. Read `jit`, which compiles, then `cache`, which holds machine code on disk
 under the `function_fingerprint` of all that a kernel reaches, then `frozen_functions`, which copies functions of users,

@@ -1,4 +1,4 @@
-"""Archives of compiled code: entries have the names of kernels, and the comment identifies their sources."""
+"""Archives of compiled code: entries are named after kernels, and the comment identifies their sources."""
 
 from io import BytesIO
 from pathlib import Path
@@ -17,7 +17,7 @@ def write(path: Path, entries: dict[str, bytes], made_of: str) -> None:
 
 def opened(path: Path) -> ZipFile:
     """Return an archive, read into memory: forked processes would share a position in its file."""
-    import_late("lzma")  # not every Python has it
+    import_late("lzma")  # not every build of Python has this module
     return ZipFile(BytesIO(path.read_bytes()))
 
 

@@ -1,4 +1,4 @@
-"""The types of kernels' arguments and answers, which name kernels in packs; to compile, they become Numba's own."""
+"""The types of kernels' arguments and answers: they name kernels in packs, and become Numba's types for compilation."""
 
 from __future__ import annotations
 

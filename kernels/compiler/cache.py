@@ -1,8 +1,8 @@
 """Compiled kernels on disk: entries that are written whole, checked before use, and made again if damaged.
 
 The folder is ``$DASK_GPUSCAN_CACHE``, else ``$XDG_CACHE_HOME/dask-gpuscan``, else ``~/.cache/dask-gpuscan``.
-Where nothing can be written, nothing is kept, and the log says why. A digest guards against damage, not against other
-users: a folder that they could write into is not used.
+If nothing can be written, nothing is kept, and the log says why. Digests detect damage, but do not protect against
+other users: a folder that others can write into is not used.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 
 LIMIT = 1 << 30
-"""The most bytes of all entries: beyond it, those read longest ago are removed."""
+"""The most bytes of all entries; beyond it, the entries that were read longest ago are removed."""
 
 _FOREIGN = "it belongs to another user, or others can write into it"
 _DIGEST = 32
@@ -68,13 +68,13 @@ def write(key: str, content: bytes) -> None:
     except OSError as error:
         _warn(_not_kept(error.strerror or str(error)))
         return
-    if digest[0] % 16 == 0:  # look at the folder once in a while
+    if digest[0] % 16 == 0:  # check the size of the folder once in a while
         with contextlib.suppress(OSError):
             _evict(place)
 
 
 def fate() -> str:
-    """Return a text that says whether entries are kept, and where, or why not."""
+    """Say whether entries are kept, and where, or why not."""
     try:
         place = _made()
         with tempfile.TemporaryFile(dir=place, prefix=_NEW):
@@ -126,7 +126,7 @@ def _digest(key: str, content: bytes) -> bytes:
 
 def _is_private(place: Path) -> bool:
     """Return whether a folder, and a link that leads to it, are this user's, and nobody else can write into it."""
-    if not hasattr(os, "geteuid"):  # Windows, where all in a user's profile is that user's
+    if not hasattr(os, "geteuid"):  # Windows, where a user's profile is private
         return True
     found = place.stat()
     owners = {found.st_uid, place.lstat().st_uid}
@@ -135,7 +135,7 @@ def _is_private(place: Path) -> bool:
 
 @lru_cache(maxsize=16)
 def _warn(of: str) -> None:
-    """Say once that kernels are not kept."""
+    """Log once that kernels are not kept."""
     logging.getLogger(__name__).warning("compiled kernels are %s", of)
 
 
@@ -154,7 +154,7 @@ def _replace(path: Path, entry: bytes) -> None:
 def _evict(place: Path) -> None:
     """Remove the entries read longest ago, as far as the file system knows, until the rest is within the limit.
 
-    The folder may hold other files: its user chose it.
+    Users may choose a folder that holds other files.
     """
     with os.scandir(place) as found:
         files = [file for file in found if _OURS.match(file.name)]

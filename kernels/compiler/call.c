@@ -16,7 +16,7 @@ enum { WORDS = 1024, FIELDS = 64 };
 typedef int32_t (*Kernel)(int64_t *);
 typedef struct { Kernel run; PyObject *arrays; const char *takes, *gives; } Entry;
 
-/* How each of NumPy's arrays begins. */
+/* The first fields of a NumPy array. */
 typedef struct { PyObject_HEAD char *data; int axes; Py_ssize_t *shape, *strides; } Array;
 
 /* The words of a format, or -1. */
@@ -30,7 +30,7 @@ static int count(const char *format) {
     return words;
 }
 
-/* Write an argument to `words` and move on past it; return what is left of the format, or NULL with an error set. */
+/* Write an argument to `words` and move past it; return the rest of the format, or NULL with an error set. */
 static const char *lay_out(Entry *entry, const char *format, PyObject *given, int64_t **words) {
     switch (*format++) {
     case 'N':
@@ -85,7 +85,7 @@ static const char *lay_out(Entry *entry, const char *format, PyObject *given, in
     return NULL;
 }
 
-/* Return the answer of a format that lies at `words`, and move both on past it. */
+/* Return the answer of a format at `words`, and move both past it. */
 static PyObject *answer(const char **format, int64_t **words) {
     switch (*(*format)++) {
     case 'N':
@@ -142,7 +142,7 @@ static void release(PyObject *capsule) {
     PyMem_Free(entry);
 }
 
-/* kernel(address, takes, gives, arrays): what calls the kernel there; `arrays` is the class of NumPy's arrays. */
+/* kernel(address, takes, gives, arrays): the caller of the kernel at an address; `arrays` is NumPy's array class. */
 static PyObject *kernel(PyObject *self, PyObject *arguments) {
     unsigned long long address;
     const char *takes, *gives;
@@ -163,13 +163,13 @@ static PyObject *kernel(PyObject *self, PyObject *arguments) {
     return made;
 }
 
-/* level(): the level of this x86-64, 1 to 4, which the system supports too; 0 on others. */
+/* level(): the level of this x86-64 processor, 1 to 4, as far as the system supports it; 0 on other architectures. */
 static PyObject *level(PyObject *self, PyObject *none) {
     long found = 0;
 #ifdef __x86_64__
     unsigned int leaves[3] = {1, 7, 0x80000001}, has[3][4] = {{0}}, saved = 0;
     for (int i = 0; i < 3; i++) __get_cpuid_count(leaves[i], 0, &has[i][0], &has[i][1], &has[i][2], &has[i][3]);
-    if (has[0][2] >> 27 & 1) { /* the system says which registers it saves */
+    if (has[0][2] >> 27 & 1) { /* the system can report which registers it saves */
         unsigned int high;
         __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
     }

@@ -1,8 +1,8 @@
 """Turns the numbers that a function captures into parameters, so that one compiled function serves all values.
 
-A number that decides which code is compiled stays a constant. So do all numbers of a function with any number of
-arguments or keyword-only ones, with defaults that are not numbers, or that calls itself. The text that is executed here
-contains names of a user's variables, and nothing else from users.
+A number that decides which code is compiled stays a constant. So do all numbers of a function that takes `*args` or
+keyword-only arguments, has defaults that are not numbers, or calls itself. The text that is executed here contains
+names of a user's variables, and nothing else from users.
 """
 
 import dis
@@ -31,7 +31,7 @@ class Extracted:
 
 
 def extract_constants(function: Function) -> Extracted:
-    """Make the numbers in the closure and the defaults of a frozen function, and in its helpers' closures, parameters.
+    """Turn numbers in the closure and defaults of a frozen function, and in closures of its helpers, into parameters.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def extract_constants(function: Function) -> Extracted:
 
 
 MOST = 64
-"""Numbers of a function that become parameters, those of its helpers included; with more, all are constants."""
+"""The most numbers of a function and its helpers that become parameters; if there are more, all are constants."""
 
 
 def _extract(
@@ -94,7 +94,7 @@ def _held(function: Function) -> list[Any]:
 
 
 def _number(value: Any, flags: bool = False) -> np.generic | None:
-    """The value as a number of compiled code, if it is a number; with `flags`, also a bool."""
+    """Return a value as a number of compiled code, or None if it is no number; with `flags`, bools are numbers too."""
     if isinstance(value, np.generic):
         return value if value.dtype.name in _NUMBERS or (flags and value.dtype == bool) else None
     if type(value) is int:
@@ -133,21 +133,21 @@ def _template_code(
     helpers: tuple[tuple[str, int, int], ...],
     defaults: int,
 ) -> types.CodeType:
-    """Return the code of a function that makes a template, given all else that the user's function captures.
+    """Return the code of a function that makes a template, given everything else that the user's function captures.
 
-    A template defines the user's function, so that its variables are found around it, and calls it; compilers
-    inline such functions.
+    A template defines the user's function within itself, so that its variables are found around it, and calls it;
+    compilers inline such functions.
 
     Parameters
     ----------
     code
-        Of the user's function.
+        The code of the user's function.
     numbers
         Its variables that become parameters.
     helpers
-        The name of each helper that has such parameters, how many, and how many others.
+        The name of each helper with such parameters, their number, and the number of its other parameters.
     defaults
-        How many of the last parameters have defaults that become parameters.
+        The number of last parameters with defaults that become parameters.
     """
     own = "_"
     while any(name.startswith(own) for name in code.co_freevars):
@@ -199,20 +199,20 @@ _choosing: dict[str, bool] = {}
 
 
 def _chooses(function: Function, template: Function) -> bool:
-    """Whether numbers decide which of a function's branches are compiled, and so perhaps the type that it returns."""
+    """Return whether numbers decide which branches of a function are compiled, and thus perhaps its return type."""
     token = fingerprint(template)
     if token not in _choosing:
         if len(_choosing) >= 4096:
             _choosing.clear()
         try:
             _choosing[token] = _pruned(function) != _pruned(template)
-        except Exception:  # code that cannot be read is left to the compiler
+        except Exception:  # code that cannot be analysed is left to the compiler
             _choosing[token] = True
     return _choosing.get(token, True)
 
 
 def _pruned(function: Function) -> int:
-    """How many branches a compiler takes at once, because it knows their conditions."""
+    """Return how many branches a compiler removes, because it knows their conditions."""
     if not any(_JUMPS & operations(code) for code in codes(function.__code__)):
         return 0
     found = compiler.run_frontend(function, inline_closures=True)

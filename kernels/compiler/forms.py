@@ -1,10 +1,10 @@
 """Linked kernels: an engine, compiled once for all operators of a form, and the functions of one operator.
 
-Most of a kernel's compile time goes into the walk, which is the same for all operators with as many fields in their
-states and answers, of any types. So a kernel is compiled with a *form* instead of each operator: its functions are
-undefined symbols, and its numbers are *elements* (`symbols`). The result is kept as LLVM code, simplified but not
-vectorised. For an operator only its functions are compiled: they are linked into the engine and inlined, and all is
-optimised, as if it had been compiled at once.
+Most of a kernel's compile time goes into its loop, which is the same for all operators with the same number of fields
+in their states and answers, whatever their types. So a kernel is compiled with a *form* instead of each operator: its
+functions are undefined symbols, and its numbers are *elements* (`symbols`). The result is kept as LLVM code, simplified
+but not vectorised. For an operator only its functions are compiled: they are linked into the engine and inlined, and
+the whole is optimised as if it had been compiled at once.
 """
 
 import hashlib
@@ -56,7 +56,7 @@ class Linkable(types.Type):
         raise NotImplementedError
 
     def generated(self, context: Any, builder: Any, answer: Any, given: list[Any]) -> Any:
-        """Generate the identity of the type `answer`, which is given."""
+        """Generate the identity, of the type `answer`."""
         raise NotImplementedError
 
 
@@ -65,7 +65,7 @@ class Unlinkable(Exception):
 
 
 class Form(types.Type):
-    """The Numba type of any operator of a form, in an engine: of functions with these states and answers."""
+    """The Numba type, in an engine, of all operators with these types of states and answers."""
 
     def __init__(self, place: int, like: Linkable, states: Any, answers: Any) -> None:
         self.place, self.functions, self.values = place, like.functions, like.values
@@ -135,7 +135,7 @@ class _Formed:
         return types.BaseTuple.from_types(self._erased(made, names, kind), made)
 
     def _of_operator(self, kind: Any, role: str) -> Any:
-        """Return the type of numbers of the operator that came last."""
+        """Return the type of numbers of the last operator before this argument."""
         if isinstance(kind, types.NoneType):
             return kind
         found = [self._element(each, role, k) for k, each in enumerate(parts_of(kind))]
@@ -196,7 +196,7 @@ def _engine_of(function: Any, arguments: tuple[Any, ...]) -> bytes:
     simplify = partial(optimize, loop_vectorize=False, slp_vectorize=False, opt=2, cost="cheap")
     simplify(made.library.codegen, module)
     moving = [f.name for f in module.functions if has_elements_in_memory(str(f))]
-    # only now, as loops of functions that are inlined before they are simplified are slower
+    # only now: loops of functions that are inlined before they are simplified are slower
     if moving := [name for name in moving if name not in names]:
         module = llvm.parse_assembly(inlined(str(module), moving))
         simplify(made.library.codegen, module)

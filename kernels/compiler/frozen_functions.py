@@ -1,4 +1,4 @@
-"""Copies of Python functions that nobody else can change, and copies for a compiler, with all that they call."""
+"""Copies of Python functions that no other code can change, and copies for a compiler, with all that they call."""
 
 import builtins
 import dis
@@ -20,10 +20,10 @@ For a function without a module, cloudpickle looks for its name in all loaded mo
 
 
 def freeze(function: Function) -> Function:
-    """Return a copy of a function that keeps what its globals, closure and defaults hold now, at any depth.
+    """Return a copy of a function that keeps the present content of its globals, closure and defaults, at any depth.
 
     Arrays are copied, and compiled functions are replaced by their Python functions. The content of modules is not
-    copied; its changes show in the fingerprint.
+    copied; if it changes, so does the fingerprint.
 
     Raises
     ------
@@ -61,18 +61,18 @@ def _in_no_module(function: Function) -> Function:
 def _frozen_alone(
     code: types.CodeType, name: str, held: tuple[Any, ...], defaults: tuple[Any, ...], kinds: Any
 ) -> Function:
-    """Freeze a function that uses nothing but constants: the same one for the same content."""
+    """Freeze a function that uses only constants: equal content gives the same function."""
     cells = tuple(map(types.CellType, held))
     return _frozen(types.FunctionType(code, {}, name, defaults or None, cells))
 
 
 def _is_constant(value: Any) -> bool:
-    """Whether a value equals only identical values of its type; 0.0 also equals -0.0."""
+    """Return whether a value equals only identical values of its type, which is false for 0.0 and -0.0."""
     return type(value) in (int, bool, str) or (type(value) is float and value != 0)
 
 
 def _own(function: Function, name: str, value: Any) -> Any:
-    """Return a captured value in a form that nobody else can change."""
+    """Return a captured value in a form that no other code can change."""
     if isinstance(value, tuple):
         parts = [_own(function, name, part) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
@@ -93,7 +93,7 @@ def _own(function: Function, name: str, value: Any) -> Any:
 
 
 _REFUSED = (list, set, dict, bytearray, memoryview, functools.partial, types.MethodType)
-"""Types that a function might use, but that compilers cannot use, or not with their present content."""
+"""Types that compilers cannot use, or not with their present content."""
 
 
 def rebuild(function: Function, compile_: Callable[[Function], Any]) -> Any:
@@ -149,11 +149,11 @@ def _rebuild(
 
 
 _LOCKING = {"print", "objmode"}
-"""Names that take Python's lock in compiled code, although the thread that called it may hold the lock."""
+"""Names that take the GIL in compiled code, although the thread that called it may hold it."""
 
 
 def _written(value: Any) -> Any:
-    """The Python function of a compiled function."""
+    """Return the Python function of a compiled function."""
     return getattr(value, "py_func", value)
 
 
@@ -165,7 +165,7 @@ def named_globals(function: Function) -> Iterator[tuple[str, Any]]:
 
 
 def _held(function: Function) -> dict[str, Any]:
-    """The values that a function captures in its closure, by name."""
+    """Return the values that a function captures in its closure, by name."""
     held = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
@@ -177,7 +177,7 @@ def _held(function: Function) -> dict[str, Any]:
 
 @lru_cache(maxsize=1024)
 def _written_to(code: types.CodeType) -> tuple[str, ...]:
-    """The names of globals and of variables around a function that its code writes to."""
+    """Return the names of globals and enclosing variables that a function's code writes to."""
     writing = [each for each in codes(code) if _WRITING & operations(each)]
     steps = [i for each in writing for i in dis.get_instructions(each)]
     outer = {i.argval for i in steps if i.opname in ("STORE_DEREF", "DELETE_DEREF")}

@@ -43,7 +43,7 @@ def fingerprint(*parts: Any) -> str:
 
 
 class Registry(dict[Any, Any]):
-    """Values by names that identify their content, so that functions that look there need not depend on it."""
+    """Values by names that identify their content, so that fingerprints of functions that use them leave it out."""
 
 
 OVERLOAD = "compiled_as"
@@ -53,16 +53,14 @@ _LIBRARIES = frozenset(
     "abc builtins cmath collections contextlib dataclasses dis functools itertools llvmlite logging math numba numpy "
     "operator re scipy threading typing".split()
 )
-"""Packages that are identified by name, as a kernel's key has their versions."""
+"""Packages that are identified by name, as their versions are in a kernel's key."""
 
 
 class _Walk:
-    """The digests of values; each value is looked at once, however often it is used."""
+    """The digests of values; each value is visited once, however often it is used."""
 
     def __init__(self) -> None:
-        self._known: dict[
-            int, tuple[str, Any]
-        ] = {}  # with the value, so that its id is not used again
+        self._known: dict[int, tuple[str, Any]] = {}  # with the value, so that its id is not reused
         self._within: list[int] = []
 
     def digest(self, value: Any) -> str:
@@ -169,7 +167,7 @@ def _is_library(value: Any) -> bool:
 
 
 def _says_what_it_does(name: str, value: Any) -> bool:
-    """Whether an attribute of a class was written by its author; Python adds and removes others."""
+    """Return whether an attribute of a class was written by its author; Python adds and removes others."""
     return not name.startswith("__") or isinstance(value, (types.FunctionType, classmethod))
 
 
@@ -187,7 +185,7 @@ def global_names(code: types.CodeType) -> tuple[str, ...]:
 
 
 def _global_names(code: types.CodeType) -> Iterator[str]:
-    argument = 0  # `dis` takes ten times as long
+    argument = 0  # `dis` would take ten times as long
     for operation, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
         argument = argument << 8 | low
         if operation == dis.EXTENDED_ARG:

@@ -1,4 +1,4 @@
-"""Functions of the engine, which are compiled when a kernel is needed that no pack has.
+"""Functions of the engine, which are compiled when a kernel is needed that is in no pack.
 
 Kernels and the functions that they call are Python functions. Numba compiles each with its first caller.
 """
@@ -16,13 +16,13 @@ from .late import Late, LateFunction, numba
 compiling, jit = Late(f"{__package__}.compiling"), Late(f"{__package__}.jit")
 
 ENTRY: dict[str, Any] = {
-    "nogil": True, "error_model": "numpy", "debug": False,  # Numba describes no empty tuples to debuggers
+    "nogil": True, "error_model": "numpy", "debug": False,  # Numba has no debug information for empty tuples
     "no_cpython_wrapper": False, "no_cfunc_wrapper": True, "_nrt": False,
 }  # fmt: skip
 SHARED: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": False}
 OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True}
 """Options of functions that Python calls, that are called by address, and that only compiled code calls: wrappers that
-nobody calls would double a function's compile time. They do not count references to arrays, which callers keep."""
+are never called would double a function's compile time. They do not count references to arrays, which callers keep."""
 
 ALLOCATING: dict[str, Any] = {**ENTRY, "_nrt": True}
 LINKED_ALLOCATING: dict[str, Any] = {**OPTIONS, "_nrt": True}
@@ -55,7 +55,7 @@ class Function(LateFunction):
 
 @dataclass(frozen=True)
 class External:
-    """A function of the system that takes nothing and returns 32 bits."""
+    """A function of the system without arguments that returns 32 bits."""
 
     name: str
 
@@ -67,10 +67,10 @@ class External:
 INPUTS, STATES, ANSWERS = "inputs", "states", "answers"
 
 ROLES: dict[Any, dict[str, Any]] = Registry()
-"""The numbers of an operator that fields of a record, or arguments of a kernel, hold: its inputs, states or answers.
+"""What fields of a record, or arguments of a kernel, hold: an operator's inputs, states or answers.
 
-The operator is the last one before them among the arguments. If nothing holds states, the role of the operator itself
-is the type of its states.
+The operator is the last one before them among the arguments. If no argument holds states, the role of the operator
+itself is the type of its states.
 """
 
 
@@ -91,7 +91,7 @@ def cached_njit(
 
 
 def intrinsic(function: Any, prefer_literal: bool = False) -> Any:
-    """Mark a function that writes LLVM code where compiled code calls it; with `prefer_literal` it gets constants."""
+    """Mark a function that writes LLVM code at its calls in compiled code; with `prefer_literal` it gets constants."""
     return Function(function, "made_intrinsic", prefer_literal)
 
 

@@ -1,6 +1,6 @@
 """Numba's compiler for the engine, and its machine code on disk.
 
-Numba's own cache does not check its files, and its index may not fit them. So `cache` keeps each kernel as one entry,
+Numba's own cache does not check its files, which may not match its index. So `cache` keeps each kernel as one entry,
 which is checked before it is used.
 """
 
@@ -142,8 +142,8 @@ IDLE: frozenset[Any] = frozenset({
     FindLiterallyCalls, InlineClosureLikes, InlineInlinables, InlineOverloads, IRLegalization,
     LiteralPropagationSubPipelinePass, LiteralUnroll, MakeFunctionToJitFunction, NopythonRewrites, WithLifting,
 })  # fmt: skip
-"""Numba's passes that do nothing in functions that make no arrays, but take a tenth of the time: they are for functions
-within functions, comprehensions, array expressions, and code to inline or unroll."""
+"""Numba's passes that have no effect on functions that make no arrays, but take a tenth of the time. They are for
+functions within functions, comprehensions, array expressions, and code to inline or unroll."""
 
 
 class _EntryCompiler(Compiler):
@@ -282,11 +282,11 @@ class _KernelCache(_Cache):
             rtsys.initialize(target_context)
         try:
             found = CompileResult._rebuild(target_context, *pickle.loads(content))
-        except Exception as error:  # whole, but a module of its operator cannot be imported here
+        except Exception as error:  # undamaged, but its operator's module cannot be imported
             reason = f"{type(error).__name__}: {error}"
             logging.getLogger(__name__).info("%s is compiled anew: %s", self._name, reason)
             return None
-        # Two types may have one name.
+        # Two types may have the same name.
         return found if tuple(found.signature.args) == tuple(sig) else None
 
     def save_overload(self, sig: Any, compiled: Any) -> None:
@@ -298,7 +298,7 @@ class _KernelCache(_Cache):
         """Return the type of the answer, and keep it on disk."""
         key = self.key(arguments, "type")
         content = kernel_cache.read(key)
-        with contextlib.suppress(Exception):  # whole, and not a type
+        with contextlib.suppress(Exception):  # undamaged, but not a type
             if content is not None:
                 return pickle.loads(content)
         answer = ask()
@@ -369,7 +369,7 @@ def _reached_by_types(kinds: Any) -> Iterator[Any]:
 
 
 def _environment() -> Any:
-    """Everything outside a function and the types of its arguments that its machine code depends on."""
+    """Return everything outside a function and the types of its arguments that its machine code depends on."""
     versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
     return versions, processor(), [getattr(numba.config, name) for name in _CONFIGURED]
 

@@ -1,4 +1,4 @@
-"""The private names of Numba that code outside this folder uses; tests/kernels/test_private_names.py looks for each."""
+"""The private names of Numba that code outside this folder uses; tests/kernels/test_private_names.py checks each."""
 
 from functools import lru_cache
 from typing import Any
@@ -50,5 +50,5 @@ def processor() -> tuple[str, str, str]:
 
 
 def processor_features() -> list[str]:
-    """Return the features of the processor beyond its base instructions, as LLVM names them, with signs."""
+    """Return the features of the processor beyond its base instructions, by LLVM's names with signs."""
     return processor()[2].split(",")

@@ -35,7 +35,7 @@ INDEX = "pack.json"
 """The file with the pack's system, the digest of its sources, and the digest of each other file."""
 
 ANSWERS = "answers.json"
-"""The file with the types of functions' answers: a format for each name."""
+"""The file with the types of functions' answers, a format for each name."""
 
 ENGINES = "engines.zip"
 """The archive of engines, into which operators are linked (forms.py); only for the Numba version that made it."""
@@ -46,7 +46,7 @@ CALL = "call.abi3.so"
 KINDS: dict[str, types.Type] = {"N": types.none} | {
     letter: types.Number(np.dtype(np.dtype(letter).name)) for letter in "?bhiqBHIQfd"
 }
-"""The letters of formats: C types with the same number of bits on all systems, and their NumPy dtypes."""
+"""The types of the letters in formats, which are C types with the same number of bits on all systems."""
 
 LETTERS = {kind.name: letter for letter, kind in KINDS.items()}
 
@@ -58,7 +58,7 @@ LEVELS: dict[str, str] = {
     "x86-64-v2": _V2,
     "generic": "",
 }
-"""Levels of processors, the best first, as LLVM names them and their features; for others than x86-64, the last."""
+"""Levels of processors, the best first, with LLVM's names of their features; those other than x86-64 have the last."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Kernel:
 
 @lru_cache(maxsize=4096)
 def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
-    """Return the kernel of a function for arguments of these types, if the pack has it."""
+    """Return the kernel of a function for arguments of these types, if it is in the pack."""
     asked = _asked(function, arguments)
     if asked is None:
         return None
@@ -83,20 +83,20 @@ def find(function: Any, arguments: tuple[Any, ...]) -> Kernel | None:
         return None
     form = ctypes.c_char.in_dll(library, f"{name}_form")
     takes, _, gives = ctypes.string_at(ctypes.byref(form)).decode().partition(" ")
-    if not gives:  # compiled code calls it
+    if not gives:  # called by compiled code
         return Kernel(None, types.int64, address or 0)
     return Kernel(module.kernel(address, takes, gives, np.ndarray), _type_of(gives))
 
 
 def answer(function: Any, arguments: tuple[Any, ...]) -> types.Type | None:
-    """Return the type of a function's answer, if the pack knows it, which it may even without machine code."""
+    """Return the type of a function's answer, if it is in the pack, with or without machine code."""
     asked = _asked(function, arguments)
     form = None if asked is None else asked[3][ANSWERS].get(asked[0])
     return None if form is None else _type_of(form)
 
 
 def engine(name: str, compilers: str) -> bytes | None:
-    """Return an engine of the pack, if the pack has it and was made by these compilers."""
+    """Return an engine of the pack, if there is one that was made by these compilers."""
     archive = _engines()
     made_by = "" if archive is None else archive.comment.decode()
     return archives.entry(archive, name) if made_by == compilers else None
@@ -110,7 +110,7 @@ def _asked(function: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 def form_of(kind: Any) -> str:
-    """Return the format of an answer of a type, as `answer` reads it.
+    """Return the format of an answer of a type, which `answer` reads.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def form_of(kind: Any) -> str:
 
 
 def _type_of(form: str) -> types.Type:
-    """Return the type of an answer of a format: none, a number or a flat tuple of numbers."""
+    """Return the type of an answer with a format: none, a number or a flat tuple of numbers."""
     fields = tuple([KINDS[letter] for letter in form.strip("()")])
     return types.Tuple(fields) if form[0] == "(" else fields[0]
 
@@ -186,7 +186,7 @@ def _open(index: Any) -> Any:
 
 
 def _checked(name: str, files: dict[str, str]) -> Path:
-    """Return the path of a file, after a check of its digest."""
+    """Check the digest of a file, and return its path."""
     if digest((FOLDER / name).read_bytes()) != files[name]:
         raise ValueError(f"{name} is damaged")
     return FOLDER / name
@@ -210,7 +210,7 @@ def _level(files: dict[str, str], best: int) -> str:
 
 def library_of(level: str) -> str:
     """Return the name of the library for a level of processors."""
-    return f"{level}.so"  # on Windows, names need an ending
+    return f"{level}.so"  # names need an ending on Windows
 
 
 def sources(folder: Path) -> str:

@@ -3,8 +3,8 @@
 The numbers of an operator's inputs, states and answers are *elements* in an engine, of any type. In LLVM each is an
 integer of a width that no number has: the engine only moves it and passes it to symbols. When operators are linked, the
 types of their numbers replace these integers in the LLVM code, which is then the same as if all had been compiled at
-once. Only elements that functions return in memory lie as far apart as the integers, as offsets are known when the
-engine is made, and numbers are smaller.
+once. Only elements that functions return in memory keep the distances of the integers, which are larger than numbers,
+as offsets are fixed when the engine is made.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ IDENTITY = "identity"
 """The name of the function that returns an operator's identity."""
 
 WIDTH, STEP = 1024, 128
-"""The bits of the first element, and the bits by which each next one is wider: there is no padding between elements."""
+"""The bits of the first element, and by how many bits each next one is wider; there is no padding between elements."""
 
 MOST = 70
 """The largest number of elements of an engine."""
@@ -37,13 +37,13 @@ MOST = 70
 
 @dataclass(frozen=True)
 class Symbol:
-    """A function that an engine calls, of an operator or of an element, and the types that it takes and answers."""
+    """A function of an operator or of an element that an engine calls, with the types of its arguments and answer."""
 
     name: str
     kinds: tuple[Any, ...]
     answer: Any
     place: int | None = None
-    """The place of its operator among the engine's."""
+    """The place of its operator among those of the engine."""
 
     @property
     def may_raise(self) -> bool:
@@ -115,7 +115,7 @@ def call_or_raise(symbol: Symbol, context: Any, builder: Any, values: Any) -> An
 
 
 def _declared(symbol: Symbol, numbers: Numbers | None, context: Any, module: Any) -> Any:
-    """Return the function of a symbol; with `numbers`, as it is linked into an engine for these types."""
+    """Return the function of a symbol; with `numbers`, the one that is linked into an engine for these types."""
     answer, *taken = [_type(each, numbers, context) for each in (symbol.answer, *symbol.kinds)]
     if symbol.may_raise:
         status = ir.IntType(32), excinfo_t.as_pointer()
@@ -126,7 +126,7 @@ def _declared(symbol: Symbol, numbers: Numbers | None, context: Any, module: Any
 def _type(kind: Any, numbers: Numbers | None, context: Any) -> Any:
     """Return the LLVM type of an argument or the answer of a symbol.
 
-    Numba has an array for a tuple of numbers of one type. An engine has a struct, as it does not know the types.
+    Numba uses an array for a tuple of numbers of one type. An engine uses a struct, as it does not know the types.
     """
     if numbers is None:
         return context.get_value_type(kind)
@@ -143,7 +143,7 @@ def _type(kind: Any, numbers: Numbers | None, context: Any) -> Any:
 
 
 def of_numbers(kind: Any, numbers: Numbers) -> Any:
-    """Return a type with the types of numbers instead of elements."""
+    """Return a type with elements replaced by the types of numbers."""
     if isinstance(kind, types.BaseTuple):
         return types.BaseTuple.from_types([of_numbers(each, numbers) for each in kind])
     if isinstance(kind, types.CPointer):
@@ -163,7 +163,7 @@ _MOVED = re.compile(
 
 
 def has_elements_in_memory(code: str) -> bool:
-    """Return whether LLVM code moves elements in memory other than one by one."""
+    """Return whether LLVM code moves several elements in memory at once."""
     return _MOVED.search(code) is not None
 
 
@@ -177,8 +177,8 @@ def inlined(code: str, names: list[str]) -> str:
 def cut(code: str, wrapper: str) -> list[str]:
     """Return LLVM code in pieces; every second one is an element's type.
 
-    Elements lie in memory as far apart as their own types do, which therefore stay in layouts of memory. Only in the
-    wrapper, which is not optimised, memory is laid out for the numbers.
+    Layouts of memory keep the types of elements, as elements have their distances in memory. Only in the wrapper, which
+    is not optimised, memory is laid out for the numbers.
     """
     code = _PHI.sub(lambda phi: phi[0].replace("[ 0,", "[ zeroinitializer,"), code)
     pieces, stays = [""], False
@@ -192,7 +192,7 @@ def cut(code: str, wrapper: str) -> list[str]:
 
 
 def with_numbers(pieces: list[str], numbers: Numbers, context: Any) -> str:
-    """Return LLVM code that was cut, with the types of numbers instead of elements."""
+    """Join LLVM code that was cut, with elements replaced by the types of numbers."""
     names = {
         f"i{WIDTH + STEP * k}": str(context.get_value_type(kind)) for k, kind in enumerate(numbers)
     }
@@ -203,7 +203,7 @@ def with_numbers(pieces: list[str], numbers: Numbers, context: Any) -> str:
 def generate(
     symbol: Symbol, module: Any, operators: list[Any], numbers: Numbers, context: Any, library: Any
 ) -> None:
-    """Generate the function of a symbol in a module; a library is linked with the functions that it calls."""
+    """Generate the function of a symbol in a module; link the functions that it calls into a library."""
     operator = None if symbol.place is None else operators[symbol.place]
     function = _declared(symbol, numbers, context, module)
     function.attributes.add("alwaysinline")
@@ -272,7 +272,7 @@ _GENERATORS: dict[str, Callable[..., Any]] = {
 
 
 def nan(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """Generate whether a number is NaN; integers never are."""
+    """Generate a test whether a number is NaN; integers never are."""
     if isinstance(kind, Element):
         return call(Symbol("nan", (kind,), types.boolean), context, builder, [value])
     if isinstance(kind, types.Complex):
@@ -285,7 +285,7 @@ def nan(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def null(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """Generate whether a number is a null in band: NaN, or the smallest integer of 64 bits."""
+    """Generate a test whether a number is a null in band: NaN, or the smallest integer of 64 bits."""
     if isinstance(kind, Element):
         return call(Symbol("null", (kind,), types.boolean), context, builder, [value])
     if kind == types.int64:

@@ -1,4 +1,4 @@
-"""Values in generated code: a scalar, or a tuple of scalars; and the arguments of compiled functions."""
+"""Values in generated code, which are scalars or tuples of scalars, and the arguments of compiled functions."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -6,24 +6,24 @@ from .late import cgutils, numba
 
 
 def kinds(kind):
-    """The types of the elements of a tuple; of a scalar, its own."""
+    """Return the types of the elements of a tuple, or the type of a scalar."""
     return list(kind) if isinstance(kind, numba.types.BaseTuple) else [kind]
 
 
 def parts(builder, kind, value):
-    """The elements of a tuple; a scalar itself."""
+    """Return the elements of a tuple, or a scalar as the only one."""
     if isinstance(kind, numba.types.BaseTuple):
         return cgutils.unpack_tuple(builder, value, len(kind))
     return [value]
 
 
 def form(given, found):
-    """The type of a tuple of these where `given` is a tuple, else of the one."""
+    """Return the type of a tuple of the found types if `given` is a tuple, else the only one of them."""
     return numba.types.Tuple(found) if isinstance(given, numba.types.BaseTuple) else found[0]
 
 
 def whole(context, builder, kind, values):
-    """A tuple of values, or the one."""
+    """Return a tuple of values, or the only value."""
     is_tuple = isinstance(kind, numba.types.BaseTuple)
     return context.make_tuple(builder, kind, values) if is_tuple else values[0]
 
@@ -35,7 +35,7 @@ def converted(context, builder, like, kind, value):
 
 
 def passed(context, builder, values, given, wanted):
-    """Values of the types `given` as a compiled function takes them: with defaults, and the last ones as a tuple."""
+    """Return the arguments that a compiled function takes, given values: with defaults, and `*args` as a tuple."""
     found = []
     for k, kind in enumerate(wanted):
         if isinstance(kind, (numba.types.StarArgTuple, numba.types.StarArgUniTuple)):

@@ -1,13 +1,13 @@
 """The CUDA backend: scans, reductions, compaction and work by key, in one pass over CuPy arrays.
 
 The engine is CUDA C++; an operator's functions are Python. The folder of a primitive has its plans, its passes, its
-`tuning` and its device sources (``*.cuh``). Read ``core/`` first, which they share. Importing this package
-imports CuPy and Numba-CUDA; nothing but a CuPy array may do so. It must never import Dask, pandas or cuDF.
+`tuning` and its device sources (``*.cuh``). Read ``core/`` first: all of them share it. Importing this package
+imports CuPy and Numba-CUDA, so it is imported only for CuPy arrays. It must never import Dask, pandas or cuDF.
 
-Combinations are associated as a tree over lanes, warps and tiles that depends on types and lengths alone, so
-the same input gives the same bits on every run. It is not the order of the CPU backend: floating-point sums
-differ in rounding. How a run of keys is reduced depends on the device as well, which may have no room for
-large tiles. Products still overflow and underflow where a walk in order does (`scan.sequential_product`).
+States are combined in a tree over lanes, warps and tiles. The tree depends on types and lengths alone, so the same
+input gives the same bits on every run. The CPU backend combines in another order, so floating-point sums differ in
+rounding. The reduction of a run of keys also depends on the device, which may have no room for large tiles.
+Products overflow and underflow where a sequential product does (`scan.sequential_product`).
 """
 
 # ruff: noqa: E402

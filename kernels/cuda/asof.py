@@ -1,8 +1,8 @@
-"""As-of matches of CuPy arrays: places of one side among the other, and with codes a scan of both sides in order.
+"""As-of matches of CuPy arrays, with or without groups.
 
-Both sides are merged, and a scan within groups carries the position of the last row of the right side to each row of
-the left. If there are more groups than the scan takes, rows are found by binary search among the right side's rows,
-sorted by their groups.
+Without groups, each row of the left side is searched for in the right side. With groups, both sides are merged, and a
+scan within groups carries the position of the last row of the right side to each row of the left. If there are more
+groups than the scan takes, the right side is sorted by group, and rows are found by binary search.
 """
 
 from functools import partial
@@ -32,7 +32,7 @@ def asof(left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -
         way(left, right, codes, groups, options.exact, forward, unsorted)
         for forward in options.ways
     ]
-    if unsorted[0]:  # and there may be another number of rows
+    if unsorted[0]:  # the number of rows may then be wrong
         raise Unsorted("left and right must not decrease")
     if other:
         rows = _nearer(left, right, rows, other[0])
@@ -72,7 +72,7 @@ def _one_way(
 ) -> Any:
     """Return the nearest row of the right side on one side of each row of the left, -1 where none is."""
     count = len(right)
-    # how many rows of the right side lie wholly before the match, or up to it
+    # searches forward return the first row from the match on, searches backward the last one up to it
     place = partial(searchsorted_sorted, left, right, right=exact != forward, unsorted=unsorted)
     if codes is None:
         return place(beyond=count) if forward else place(shift=-1)
@@ -81,7 +81,7 @@ def _one_way(
     places = place()
     of_left, of_right = (code.astype(np.int64) for code in codes)
     (order,) = sort([SortKey(readable(codes[1]))], [], None, positions=True)
-    known = of_right[order] * (count + 1) + order  # in order, as the sort is stable
+    known = of_right[order] * (count + 1) + order  # sorted, as the sort is stable
     at = cupy.searchsorted(known, of_left * (count + 1) + places) - (not forward)
     nearest = cupy.clip(at, 0, count - 1)
     matches = (at == nearest) & (of_right[order][nearest] == of_left)
@@ -89,7 +89,7 @@ def _one_way(
 
 
 def _nearer(left: Any, right: Any, before: Any, behind: Any) -> Any:
-    """Return the nearer of two rows, the one before if both are as near."""
+    """Return the nearer of two rows, the one before if both are equally near."""
     if not len(right):
         return before
     values, others = right[before], right[behind]
@@ -99,7 +99,7 @@ def _nearer(left: Any, right: Any, before: Any, behind: Any) -> Any:
 
 
 def _distance(high: Any, low: Any) -> Any:
-    """Return how far values are apart; of integers as one without a sign, so that it always fits."""
+    """Return the distance between values; that of integers is unsigned, so that it always fits."""
     if high.dtype.kind == "f":
         return high - low
     return high.astype(np.uint64) - low.astype(np.uint64)

@@ -1,4 +1,4 @@
-"""Primitives without a kernel for CuPy's arrays, as nothing needs one: each raises a TypeError."""
+"""Primitives without a kernel for CuPy arrays, as nothing needs one: each raises a TypeError."""
 
 from collections.abc import Callable
 from typing import Any

@@ -68,7 +68,7 @@ BOUNDS = {
         "½ + n A / 2²⁸",
         lambda of: 0.5 + of.n * of.ratio / 2**28,
     ),
-    "plain": Bound("`cumsum` of rows in no groups", "n A", lambda of: of.n * of.ratio),
+    "plain": Bound("`cumsum` without groups", "n A", lambda of: of.n * of.ratio),
     "reproducible": Bound(
         "sums and means with `reproducible=True`", "1½ + n M", lambda of: 1.5 + of.n * of.ratio
     ),
@@ -182,7 +182,7 @@ def exact_sums(grouped: bool) -> dict[str, list[Exact]]:
     }
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("clustered", [False, True])
 def test_sums_of_groups(way, clustered):
@@ -242,6 +242,7 @@ def test_sums_of_tables(make):
     assert x.rolling(11).sum()["x"].to_numpy()[-1] - 1e16 == 10
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("dtype", ["float32", "Float32", "float[pyarrow]"])
 @pytest.mark.parametrize("clustered", [False, True])
 def test_sums_of_float32(dtype, clustered):

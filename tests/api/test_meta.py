@@ -105,7 +105,7 @@ def check(lazy):
         assert described(part) == expected
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("method", UNGROUPED)
 def test_partitions_are_what_the_meta_says(backend, method):
     for at in CUTS:
@@ -137,7 +137,7 @@ def test_partitions_of_groups_one_by_one(method):
 
 
 # where rows are clustered, each dtype of keys is one more kernel for each method: a few methods are asked with all keys
-@pytest.mark.turns(2)
+@pytest.mark.turns(10)
 @pytest.mark.parametrize(
     ("method", "by", "clustered"),
     [

@@ -105,6 +105,7 @@ def sync():
         yield
 
 
+@pytest.mark.turns(5)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_method_refuses_or_answers_for_all_rows(kind):

@@ -248,6 +248,7 @@ def of_groups_and_windows(rows, op):
 OWN = dask_gpuscan.operator(lambda a, b: a + b, identity=0, name="total")
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     ("op", "dtype"),
     [(dask_gpuscan.add, "int8"), (dask_gpuscan.multiply, "uint16"), (OWN, "int8"), (OWN, "uint32")],
@@ -310,6 +311,7 @@ SCANS = {
 }
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(("dtype", "asked", "values", "names", "exclusive"), ASKED)
 def test_arrow_integers_that_are_asked_for_hold_all_that_they_answer(
     dtype, asked, values, names, exclusive

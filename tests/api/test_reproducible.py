@@ -155,6 +155,7 @@ def test_groups_take_rows_in_any_order(backend):
         assert digest(backend.to_pandas(found)) == digest(expected)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("dtype", ["int8", "double[pyarrow]", "timedelta64[ns]"])
 def test_dtypes_are_those_of_plain_sums(backend, dtype):
     if backend.name == "cuda" and dtype == "timedelta64[ns]":

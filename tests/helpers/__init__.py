@@ -1,1 +1,1 @@
-"""What tests of several rooms use: backends, strategies, versions; and what `make` runs."""
+"""Helpers for tests of several rooms, such as backends, strategies and versions, and programs that `make` runs."""

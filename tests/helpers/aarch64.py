@@ -1,6 +1,6 @@
-"""Python and what the package needs on Linux for ARM, which QEMU runs: ``python -m helpers.aarch64 FOLDER``.
+"""Install Python and the package's requirements for Linux on ARM, run by QEMU: ``python -m helpers.aarch64 FOLDER``.
 
-It takes Debian or Ubuntu with ``apt-get install qemu-user-static``, and once ``dpkg --add-architecture arm64; apt-get
+It needs Debian or Ubuntu with ``apt-get install qemu-user-static``, and once ``dpkg --add-architecture arm64; apt-get
 update``. Numba is left out, so that nothing is compiled there.
 """
 
@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / ".venv" / "aarch64"
-"""Where `make aarch64` has it."""
+"""The folder of `make aarch64`."""
 
 QEMU = "qemu-aarch64-static"
 
@@ -21,7 +21,7 @@ LIBRARIES = ("cloudpickle", "dask", "numpy", "pandas", "pyarrow", "xarray")
 
 
 def command() -> list[str] | None:
-    """Return what runs Python on ARM, if it is here."""
+    """Return the command that runs Python for ARM, if it is installed."""
     found = sorted(FOLDER.glob("root/usr/bin/python3.*"))
     if shutil.which(QEMU) is None or not found:
         return None
@@ -29,7 +29,7 @@ def command() -> list[str] | None:
 
 
 def install(folder: Path) -> None:
-    """Unpack Debian's Python, and the libraries in the versions that are installed here."""
+    """Unpack Debian's Python, and libraries in the versions of this environment."""
     asked = [f"{name}:arm64" for name in DEBIAN]
     shown = subprocess.check_output(["apt-cache", "depends", "--recurse", "-i", *asked], text=True)
     names = re.findall(r"^((?:lib|zlib|python)\S+:arm64)$", shown, re.MULTILINE)

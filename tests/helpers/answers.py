@@ -1,7 +1,7 @@
 """Write digests of the answers of all methods, or compare them with those of another processor or system.
 
     python -m helpers.answers answers.json            # on one machine
-    python -m helpers.answers answers.json --compare  # on another one: names the methods that have other bits
+    python -m helpers.answers answers.json --compare  # on another one: names the methods with other bits
 
 The calls are those of `fuzz.schedules`.
 """
@@ -27,7 +27,7 @@ def digests() -> dict[str, str]:
 
 
 def main() -> int:
-    """Write the file, or compare with it."""
+    """Write the file, or compare answers with it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--compare", action="store_true")

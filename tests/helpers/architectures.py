@@ -1,6 +1,6 @@
-"""The architectures that each kernel is compiled for: in turn, one a schedule; all of them in `make spills`.
+"""The architectures that kernels are compiled for: one for each schedule, in turn, or all of them in `make spills`.
 
-Linking takes nine tenths of the time: an eighth of the kernels are linked, all of them in `make spills`.
+Linking takes nine tenths of the time, so an eighth of the kernels is linked, or all of them in `make spills`.
 """
 
 import os
@@ -12,7 +12,7 @@ import pytest
 Build = tuple[tuple[int, int], str]
 
 IN_TURN: list[list[Build]] = [
-    [((9, 0), "pipelined"), ((9, 0), "classic")],  # which call the same functions
+    [((9, 0), "pipelined"), ((9, 0), "classic")],  # both call the same functions
     [((10, 0), "pipelined"), ((7, 5), "classic")],
     [((9, 0), "pipelined"), ((9, 0), "classic")],
     [((12, 0), "pipelined"), ((8, 0), "classic")],
@@ -38,7 +38,7 @@ def builds(variants: Iterable[tuple[str, Any, tuple[str, ...]]]) -> list[Any]:
 
 
 def marks(position: int) -> list[Any]:
-    """Return the marks of the kernel at a position in its test: seven of eight are not linked."""
+    """Return the marks of the kernel at a position in its test: seven of eight kernels are not linked."""
     return [pytest.mark.spills] + [pytest.mark.unlinked] * (not ALL and position % 8 > 0)
 
 

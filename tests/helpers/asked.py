@@ -1,4 +1,4 @@
-"""What tests ask of frames and of their partitions, and compare with what is expected."""
+"""Calls of frames and their partitions, and comparisons with what is expected."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,14 +16,14 @@ KEYS = ("int64", "float64", "str", "Int64", "category")
 
 
 def computed(answer: Any) -> Any:
-    """Return an answer of a frame, of Dask or of a stream in memory."""
+    """Return the answer of a frame, of Dask or of a stream as a frame in memory."""
     return answer.compute() if hasattr(answer, "compute") else answer
 
 
 def check(
     backend: Backend, frame: Any, at: list[float], ask: Callable[[Any], Any], expected: Any
 ) -> None:
-    """Assert what a frame and its partitions answer on a backend."""
+    """Assert that a frame and its partitions give the expected answer on a backend."""
     whole = backend.frame(frame)
     for each in (whole, partitioned(whole, at)):
         (found,) = dask.compute(ask(each.gpuscan))
@@ -31,7 +31,7 @@ def check(
 
 
 def adjacent(frame: pd.DataFrame, by: Any = "k") -> pd.DataFrame:
-    """Return the rows in an order in which equal keys, null ones too, are next to each other."""
+    """Return the rows in an order in which equal keys, also null ones, are adjacent."""
     groups = frame.groupby(by, sort=False, dropna=False, observed=True).ngroup()
     return frame.iloc[np.argsort(groups.to_numpy(), kind="stable")]
 
@@ -40,7 +40,7 @@ def adjacent(frame: pd.DataFrame, by: Any = "k") -> pd.DataFrame:
 def keyed(
     draw: Any, clustered: bool, dtypes: tuple[str, ...], keys: tuple[str, ...] = KEYS
 ) -> pd.DataFrame:
-    """A frame with a key ``k`` and a column ``x``, and labels that come twice; perhaps with equal keys adjacent."""
+    """Return a frame with a key ``k``, a column ``x`` and duplicate labels, and perhaps with equal keys adjacent."""
     k, x = draw(columns(keys)), draw(columns(dtypes))
     count = min(len(k), len(x))
     frame = pd.DataFrame({"k": k.iloc[:count], "x": x.iloc[:count]})
@@ -49,7 +49,7 @@ def keyed(
 
 
 def refusals(table: dict[Any, dict[str, list[Any]]]) -> list[Any]:
-    """Return the parameters (error, message, given) of a table: what raises an error with a message, one by one."""
+    """Return the parameters (error, message, given) of a table: one for each input that raises an error."""
     return [
         pytest.param(error, message, one, id=f"{message}, {i}")
         for error, cases in table.items()
@@ -71,6 +71,6 @@ NULL_KEYS = {
 
 
 def null_keys(kind: str, count: int) -> pd.Series:
-    """Return so many keys of a kind, of which each fourth is null."""
+    """Return `count` keys of a kind; each fourth is null."""
     dtype, four = NULL_KEYS[kind]
     return pd.Series(four * (count // 4), dtype=dtype)

@@ -1,6 +1,6 @@
-"""The backends that tests run on: where arrays and frames live, and how to get them there and back.
+"""The backends that tests run on, with conversions of arrays and frames to and from the host.
 
-A behaviour test takes the fixture `backend` and runs once on each backend that is present.
+A test of behaviour takes the fixture `backend`, and runs once on each backend that is present.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from helpers.versions import older
 
 @dataclass(frozen=True)
 class Backend:
-    """The embedded CPU backend: NumPy arrays and pandas frames, which are their own host copies."""
+    """The CPU backend: NumPy arrays and pandas frames, which need no conversion."""
 
     name: str = "cpu"
 
@@ -39,11 +39,11 @@ class Backend:
         return frame
 
     def held(self, frame: Any) -> Any:
-        """What pandas says, with its nulls as `to_pandas` has them."""
+        """Return a frame of pandas with the nulls that `to_pandas` would return."""
         return frame
 
     def answer(self, frame: Any, method: Callable[[Any], Any]) -> Any:
-        """What the partitions' own library says, or None where it has no such method."""
+        """Return the answer of the backend's own library, or None if it has no such method."""
         try:
             return self.to_pandas(method(self.frame(frame)))
         except (TypeError, ValueError, NotImplementedError, AttributeError, RuntimeError):
@@ -84,7 +84,7 @@ class Cuda(Backend):
         return frame.to_pandas()
 
     def held(self, frame: Any) -> Any:
-        return frame.assign(  # null flags are None
+        return frame.assign(  # null flags become None
             **{
                 name: column.where(column.notna(), None)
                 for name, column in frame.items()
@@ -100,7 +100,7 @@ def _is_held_by_cudf(dtype: Any) -> bool:
 
 
 def has_cuda() -> bool:
-    """Return whether CuPy and a device are there."""
+    """Return whether there are CuPy and a device."""
     try:
         import cupy
 
@@ -112,7 +112,7 @@ def has_cuda() -> bool:
 def same(left: Any, right: Any, rtol: float = 1e-9, atol: float = 1e-9) -> None:
     """Assert that two frames or series are equal, dtypes, index and names included."""
     check = pd.testing.assert_frame_equal if right.ndim == 2 else pd.testing.assert_series_equal
-    # in pandas 2 the dtype of labels that are objects, as strings are, depends on which are null
+    # in pandas 2 the dtype of object labels, such as strings, depends on which are null
     objects = left.index.nlevels > 1 or left.index.dtype == object
     kind = False if objects and older("pandas", "3") else "equiv"
     check(left, right, rtol=rtol, atol=atol, check_freq=False, check_index_type=kind)

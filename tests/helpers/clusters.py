@@ -1,4 +1,4 @@
-"""Local clusters, whose workers are copies of a process that has imported what they need."""
+"""Local clusters with workers that are forks of a process with all imports."""
 
 import os
 from collections.abc import Iterator
@@ -12,20 +12,20 @@ from helpers.programs import context
 
 @contextmanager
 def local_client(workers: int, **options: Any) -> Iterator[Any]:
-    """Give a client of so many new workers of one thread."""
+    """Yield a client of new workers with one thread each."""
     from distributed import Client, LocalCluster
     from distributed.utils import get_mp_context
 
     method = context().get_start_method()
     with dask.config.set({"distributed.worker.multiprocessing-method": method}):
-        get_mp_context()  # says once what is imported before workers are forked: here it is more
+        get_mp_context()  # sets once what is imported before workers are forked: here we import more
         context()
         with (
             LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
                 dashboard_address=None,
-                # a process that was started in another test has the environment of then
+                # a process that was started by another test has the environment of that test
                 env={"DASK_GPUSCAN_CACHE": os.environ["DASK_GPUSCAN_CACHE"]},
                 **options,
             ) as cluster,

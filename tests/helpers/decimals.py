@@ -1,4 +1,4 @@
-"""Columns of decimals, by the numbers that they count in their last digit."""
+"""Columns of decimals, given as integers in units of the last digit."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -8,7 +8,7 @@ import pyarrow as pa
 
 
 def decimal_of(number: int, scale: int) -> Decimal:
-    """Return a number of so many digits behind the point."""
+    """Return a decimal with `scale` digits after the point."""
     return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale))
 
 

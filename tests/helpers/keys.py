@@ -1,4 +1,4 @@
-"""Keys of groups as Python values that are equal where the package takes keys for the same."""
+"""Keys of groups as Python values, which are equal if the package treats the keys as equal."""
 
 from typing import Any
 
@@ -13,5 +13,5 @@ def key_of_row(column: Any, row: int) -> Any:
 
 
 def key_of_value(value: Any) -> Any:
-    """Return the key that a Python object is."""
+    """Return the key of a Python object."""
     return key_value(value)

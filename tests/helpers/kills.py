@@ -1,15 +1,15 @@
-"""Calls that end a run, as if its process was killed there."""
+"""Functions that end a run at one of their calls, as if the process were killed there."""
 
 from collections.abc import Callable
 from typing import Any
 
 
 class KilledError(BaseException):
-    """Nothing catches it."""
+    """Raised in place of a kill; no code catches it."""
 
 
 def before(call: Callable[..., Any], at: int) -> Callable[..., Any]:
-    """Return a function that is killed before its call of this number."""
+    """Return a function that is killed before its call number `at`."""
     left = [at]
 
     def wrapped(*args: Any, **options: Any) -> Any:
@@ -22,7 +22,7 @@ def before(call: Callable[..., Any], at: int) -> Callable[..., Any]:
 
 
 def behind(call: Callable[..., Any], at: int) -> Callable[..., Any]:
-    """Return a function that is killed behind its call of this number."""
+    """Return a function that is killed after its call number `at`."""
     left = [at]
 
     def wrapped(*args: Any, **options: Any) -> Any:

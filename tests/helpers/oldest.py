@@ -1,9 +1,9 @@
-"""The oldest versions that pyproject.toml allows, as requirements: what `make test-oldest` installs.
+"""Print the oldest versions that pyproject.toml allows, as requirements for `make test-oldest`.
 
     python tests/helpers/oldest.py
 
-prints ``name==version`` for each lower bound of the dependencies and of the extra ``examples``. What else tests
-need is none of users' business, and is taken as new as it is.
+prints ``name==version`` for each lower bound of the dependencies and of the extra ``examples``. Other packages that
+tests need do not concern users, and are installed in their newest versions.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The pages that have examples, and these examples as modules for type checkers."""
+"""The pages with examples, and their examples as modules for type checkers."""
 
 import ast
 import doctest
@@ -14,7 +14,7 @@ BLOCK = re.compile(r"^ *```(?:python|pycon)\n(.*?)^ *```", re.MULTILINE | re.DOT
 
 PREAMBLE = "from dask_gpuscan import on as _on; "
 
-# Pages leave types out, and use a name again for a value of another type.
+# Pages leave out types, and reuse a name for a value of another type.
 SETTINGS = """
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-redefinition
 # pyright: standard, reportMissingImports=false, reportMissingModuleSource=false
@@ -22,10 +22,10 @@ SETTINGS = """
 
 
 def write_modules(folder: Path) -> None:
-    """Write a module for each page, in which each line of code stands in its line of the page.
+    """Write a module for each page, with each line of code at its line number in the page.
 
-    ``x.gpuscan`` is written as ``on(x)``: stubs of other libraries cannot be given an accessor. Examples that raise an
-    error are left out.
+    ``x.gpuscan`` is written as ``on(x)``, as an accessor cannot be added to stubs of other libraries. Examples that
+    raise an error are left out.
     """
     for page in PAGES:
         source = _on_for_accessors(_examples(page.read_text(encoding="utf-8")))
@@ -49,7 +49,7 @@ def _examples(text: str) -> str:
 
 
 def _on_for_accessors(source: str) -> str:
-    """Put ``on(x)`` in the place of each ``x.gpuscan``."""
+    """Replace each ``x.gpuscan`` by ``on(x)``."""
     lines = source.encode().split(b"\n")
     edits = []
     for node in ast.walk(ast.parse(source)):

@@ -1,4 +1,4 @@
-"""The frame that predicates are tried on: numbers, flags, texts, a name with a space, and two that look alike."""
+"""The frame for tests of predicates: numbers, flags, texts, a name with a space, and two names that look alike."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Programs that run in new processes, which have the package and have compiled nothing: copies of one that waits."""
+"""Programs in new processes, forked from one that has imported the package and compiled nothing."""
 
 import multiprocessing
 import os
@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path
 
 READY = ["dask_gpuscan.engines.run", "dask.dataframe", "distributed"]
-"""What is imported before a process is copied."""
+"""The modules that are imported before processes are forked."""
 
 
 def context() -> multiprocessing.context.BaseContext:
-    """Return what starts processes: on systems that copy none, each imports for itself."""
+    """Return the context that starts processes; on systems without forks, each process imports the modules itself."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     found = multiprocessing.get_context("forkserver")
@@ -21,10 +21,10 @@ def context() -> multiprocessing.context.BaseContext:
 
 
 def run(program: str, **variables: str) -> list[str]:
-    """Run a program until it ends well, with these environment variables too; return the lines that it prints."""
+    """Run a program with these environment variables, assert that it succeeds, and return the lines that it prints."""
     with tempfile.TemporaryDirectory() as folder:
         said, told = Path(folder, "said"), Path(folder, "told")
-        # what the test has set is of now, and not of when the first process was started
+        # the environment of the test, not that of the first process
         given = (program, {**os.environ, **variables}, str(said), str(told))
         process = context().Process(target=_run, args=given)
         process.start()
@@ -38,7 +38,7 @@ def run(program: str, **variables: str) -> list[str]:
 def python(
     *arguments: object, folder: Path | None = None, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a new Python in a folder until it ends well, with these environment variables too."""
+    """Run a new Python in a folder with these environment variables, and assert that it succeeds."""
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=folder,

@@ -1,7 +1,8 @@
-"""Where a warm call goes, on one frame and on three partitions: `make routes` prints its files and numbers of calls.
+"""The route of a warm call, on one frame and on three partitions: `make routes` prints its files and numbers of calls.
 
-A call is made twice before it is watched, so that what is compiled and cached is; it is built and computed in this
-thread. Its files are the price of reading it, its calls that of few rows: `tests/test_routes.py` holds each to its own.
+A call is made twice before it is traced, so that everything is compiled and cached; it is built and computed in this
+thread. The number of files says how hard it is to read, and the number of calls how long it takes on few rows:
+`tests/test_routes.py` has a limit for each.
 """
 
 import sys
@@ -32,20 +33,20 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 
 ENGINES = {"eager": 1, "dask": 3}
-"""The engines, and the partitions of a frame; one is a frame of pandas."""
+"""The engines, and the number of partitions; one means a pandas frame."""
 
 
 class Route(NamedTuple):
-    """Where a call goes.
+    """The route of a call.
 
     Attributes
     ----------
     files : list of str
-        Those that it enters, in the order in which it first enters them.
+        The files that it enters, in order.
     calls : int
-        Of functions of the project.
+        The calls of functions of the project.
     between : int
-        Those from another file.
+        The calls from one file to another.
     """
 
     files: list[str]
@@ -54,14 +55,14 @@ class Route(NamedTuple):
 
 
 def frame(engine: str) -> Any:
-    """Return a frame of two columns, of few keys and of numbers."""
+    """Return a frame with a column of few keys and a column of numbers."""
     rng = np.random.default_rng(7)
     df = pd.DataFrame({"k": rng.integers(0, 9, 3_000), "x": rng.random(3_000)})
     return df if engine == "eager" else dd.from_pandas(df, npartitions=ENGINES[engine])
 
 
 def route(call: Callable[[Any], Any], data: Any) -> Route:
-    """Return where a warm call of a frame goes."""
+    """Return the route of a warm call of a frame."""
     files = dict[str, None]()
     calls = between = 0
 

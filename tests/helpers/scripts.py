@@ -1,4 +1,4 @@
-"""Starts the examples as a user does, each where it is to compute."""
+"""Runs the examples as a user does."""
 
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -17,7 +17,7 @@ A_GPU = pytest.param(["--gpus", "1"], id="gpu", marks=[pytest.mark.gpu, pytest.m
 
 
 def run(script: str, folder: Path, *options: object) -> CompletedProcess[str]:
-    """Run a script in a folder until it ends well."""
+    """Run a script in a folder, and assert that it succeeds."""
     if "--gpus" in options:
         pytest.importorskip("dask_cuda")
     return python(EXAMPLES / script, *options, folder=folder)

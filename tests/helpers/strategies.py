@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import dask_gpuscan
 
 two_thirds = settings(max_examples=-(-2 * settings.default.max_examples // 3))
-"""Of the examples: for tests whose every example may be a kernel to compile, where test_meta has one of each kind."""
+"""Two thirds of the examples, for tests in which each example may compile a kernel; test_meta has one of each kind."""
 
 NARROW = ("int8", "int32", "uint8", "uint32", "Int16", "UInt8")
 INTEGERS = ("int64", *NARROW, "bool", "Int64", "boolean", "int64[pyarrow]")
 FLOATS = ("float64", "float32", "float16", "Float64", "double[pyarrow]")
 FAMILIES = ("int64", "bool", "Int64", "int64[pyarrow]", "float64", "Float64", "double[pyarrow]")
-"""A dtype of each kind of numbers and of nulls: any other is one more kernel to compile for each operator."""
+"""A dtype for each kind of numbers and of nulls; each further dtype is another kernel to compile for each operator."""
 TIMES = (
     "datetime64[ns]",
     "datetime64[us, Europe/Berlin]",
@@ -35,11 +35,11 @@ _REALS = st.integers(-8, 8).map(lambda i: i / 4)  # sums of these are exact, in 
 
 
 def values(dtype: str) -> st.SearchStrategy[Any]:
-    """Strategy of single values that a column of this dtype can hold."""
+    """Return a strategy of single values of a column of this dtype."""
     lower = dtype.lower()
     if lower.startswith("bool"):
         return st.booleans()
-    if dtype in NARROW:  # the ends of their range too: sums of these do not fit
+    if dtype in NARROW:  # also the ends of the range: sums of these overflow
         ends = np.iinfo(lower)
         return st.integers(max(ends.min, -9), 9) | st.sampled_from([int(ends.min), int(ends.max)])
     if lower.startswith("u"):
@@ -66,7 +66,7 @@ def can_be_null(dtype: str) -> bool:
 
 @st.composite
 def columns(draw: Any, dtypes: tuple[str, ...], max_size: int = 24) -> pd.Series:
-    """A series of one of the dtypes, with nulls in random places, or everywhere, or nowhere."""
+    """Draw a series of one of the dtypes, with nulls in random places, or everywhere, or nowhere."""
     dtype = draw(st.sampled_from(dtypes))
     one = values(dtype)
     if can_be_null(dtype):
@@ -81,7 +81,7 @@ def columns(draw: Any, dtypes: tuple[str, ...], max_size: int = 24) -> pd.Series
 
 @st.composite
 def frames(draw: Any, dtypes: tuple[str, ...], max_columns: int = 3) -> pd.DataFrame:
-    """A frame of one to three columns of equal length, with an index that is not the default."""
+    """Draw a frame of one to three columns of equal length, with an index that is not the default."""
     picked = draw(st.lists(columns(dtypes), min_size=1, max_size=max_columns))
     count = min(len(c) for c in picked)
     frame = pd.DataFrame({f"c{i}": c.iloc[:count] for i, c in enumerate(picked)})
@@ -91,7 +91,7 @@ def frames(draw: Any, dtypes: tuple[str, ...], max_columns: int = 3) -> pd.DataF
 
 @st.composite
 def cuts(draw: Any) -> list[float]:
-    """Fractions at which rows are cut: equal ones give empty partitions."""
+    """Draw fractions at which rows are cut; equal ones give empty partitions."""
     return sorted(draw(st.lists(st.floats(0, 1), max_size=6)))
 
 
@@ -101,18 +101,18 @@ def partitioned(frame: Any, at: list[float]) -> Any:
 
 
 def partitioned_at(frame: Any, rows: list[int]) -> Any:
-    """Return the frame as a Dask collection whose further partitions begin at these rows."""
+    """Return the frame as a Dask collection; the partitions after the first begin at these rows."""
     bounds = [0, *rows, len(frame)]
     return of_partitions([frame.iloc[a:b] for a, b in pairwise(bounds)], frame.iloc[:0])
 
 
 def of_partitions(parts: list[Any], meta: Any) -> Any:
-    """Return a Dask collection of partitions, which need not be what it says of them."""
+    """Return a Dask collection of partitions, which need not match `meta`."""
     return dd.from_map(_rows_of, list(map(_Part, parts)), meta=meta)
 
 
 def in_pieces(frame: Any) -> Iterator[Any]:
-    """Yield the frame, the same as partitions of one row and of three, and as a stream of two batches."""
+    """Yield the frame, Dask collections with partitions of one and of three rows, and a stream of two batches."""
     yield frame
     for rows in (1, 3):
         yield partitioned_at(frame, list(range(rows, len(frame), rows)))
@@ -120,9 +120,9 @@ def in_pieces(frame: Any) -> Iterator[Any]:
 
 
 class _Part:
-    """Rows that Dask names by a number of their own.
+    """Rows that Dask identifies by a unique number.
 
-    Their content is slow to read, and Dask names `str` and `string[pyarrow]` alike.
+    Their content is slow to hash, and Dask gives `str` and `string[pyarrow]` the same token.
     """
 
     _numbers = count()

@@ -1,4 +1,4 @@
-"""Rows of every kind for streams and their states, and an operator of a user's whose state has two fields."""
+"""Rows of every kind for streams and their states, and a user's operator with a state of two fields."""
 
 import numpy as np
 import pandas as pd

@@ -1,8 +1,8 @@
-"""Call public methods by many threads at once, with no kernel compiled yet: answers have the bits of one thread.
+"""Call public methods from many threads at once, with no kernel compiled yet: answers must have the bits of one thread.
 
     python -m helpers.threads Gpuscan.cumsum GroupBy.sum
 
-calls some, or without names all. Kernels are compiled into a new folder, so all methods take many minutes.
+calls these methods, or all methods without names. Kernels are compiled into a new folder, so all take many minutes.
 """
 
 import os
@@ -19,7 +19,7 @@ THREADS = 16
 
 
 def at_once(call: Callable[[], Any]) -> list[Any]:
-    """Return what a call answers in each thread, or the error that it raises; all threads start together."""
+    """Return the answer of a call in each thread, or its error; all threads start together."""
     start = threading.Barrier(THREADS)
 
     def answer(_: int) -> Any:
@@ -34,7 +34,7 @@ def at_once(call: Callable[[], Any]) -> list[Any]:
 
 
 def complaints(name: str, call: Callable[[], Any], bits: Callable[[Any], Any]) -> list[str]:
-    """Return what is wrong with the answers of threads: each is compared with one of a call alone, after them."""
+    """Return what is wrong with the answers of threads, which are compared with that of a single call after them."""
     answers = at_once(call)
     errors = [each for each in answers if isinstance(each, Exception)]
     if errors:
@@ -47,9 +47,9 @@ def complaints(name: str, call: Callable[[], Any], bits: Callable[[Any], Any]) -
 
 
 def main(names: list[str]) -> int:
-    """Call methods on a frame and on a Dask collection, which threads compute too."""
+    """Call methods on a frame, and on a Dask collection that threads compute."""
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["DASK_GPUSCAN_CACHE"] = folder  # is read when a kernel is compiled
+        os.environ["DASK_GPUSCAN_CACHE"] = folder  # read when a kernel is compiled
         schedules, harm = import_module("fuzz.schedules"), import_module("faults.harm")
         dask = import_module("dask")
         dask.config.set({"scheduler": "threads", "dataframe.shuffle.method": "tasks"})

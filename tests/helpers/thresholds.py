@@ -1,4 +1,4 @@
-"""Thresholds of the package, moved so that few rows take the path of many, or that one backend takes another's."""
+"""Changed thresholds of the package, with which few rows take the path of many, or a backend that of another."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from dask_gpuscan.ops.predicates import text
 from dask_gpuscan.ops.sort import rank_partitions
 
 MANY_ROWS: int = layouts.MANY + 1
-"""So many that pandas columns are moved and subtracted by all cores."""
+"""So many rows that all cores shift and subtract pandas columns."""
 
 
 @contextmanager
@@ -26,19 +26,19 @@ def _moved(owner: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def copy_threshold(frame: Any, count: int) -> Any:
-    """Compute up to `count` rows near a border of partitions with all others, and more apart."""
+    """Compute up to `count` rows near a border of partitions with the others, and more of them separately."""
     return _moved(type(library_of(frame)), "copy_threshold", count)
 
 
 @contextmanager
 def many_top_rows(count: int) -> Iterator[None]:
-    """Leave out what cannot be among the largest from `count` rows on."""
+    """Leave out rows that cannot be among the largest from `count` rows on."""
     with _moved(top_rows, "MANY", count), _moved(top_rows, "MANY_ON_GPU", count):
         yield
 
 
 def groups_without_a_table() -> Any:
-    """Say that groups are too many for a table of them, as a GPU may."""
+    """Treat groups as too many for a table, as happens on GPUs."""
     return _moved(NumberedRows, "are_few", False)
 
 
@@ -48,10 +48,10 @@ def sorted_groups_of_arrays() -> Any:
 
 
 def wide_ranks() -> Any:
-    """Send ranks back as float64, as of buckets of many rows."""
+    """Send ranks back as float64, as is done for buckets of many rows."""
     return _moved(rank_partitions, "HALVES_OF_FLOAT32", 0)
 
 
 def predicates_not_compiled() -> Any:
-    """Compute predicates column by column: compiling each takes a second."""
+    """Compute predicates column by column, as compiling each takes a second."""
     return _moved(text, "_FUSED", 0)

@@ -1,4 +1,4 @@
-"""What is too long for each run: a part of it runs, always the same, and all of it with ``MATRIX=all``."""
+"""Parts of tests that take too long: the same part runs each time, and all parts with ``MATRIX=all``."""
 
 import os
 import random
@@ -9,7 +9,7 @@ ALL = os.environ.get("MATRIX") == "all"
 
 
 def share(names: Iterable[str], parts: int, turn: int = 0) -> list[str]:
-    """Return one of so many parts of the names, another one at every turn."""
+    """Return one of `parts` parts of the names, a different one for each `turn`."""
     found = sorted(names)
     random.Random(turn).shuffle(found)
     return found[:: 1 if ALL else parts]

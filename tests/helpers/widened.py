@@ -1,4 +1,4 @@
-"""What dtypes pandas' answers have where they are known before the data: those that hold any values."""
+"""The dtypes of pandas' answers if they must be known before the data: those that can hold all possible values."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ REDUCTIONS = (
     *("sum", "prod", "min", "max", "any", "all", "count", "mean", "var", "std", "sem"),
     *("first", "last"),
 )
-"""The reductions of groups that pandas has in one pass."""
+"""The reductions of groups that pandas computes in one pass."""
 SUMS = ("sum", "prod", "cumsum", "cumprod")
 MEANS = ("mean", "var", "std", "sem")
 _WIDE = {"i": "int64", "u": "uint64"}
 
 
 def widened(expected: Any, method: str) -> Any:
-    """Return pandas' answer to a method of groups in the dtypes that its values do not choose."""
+    """Return pandas' answer to a method of groups in dtypes that do not depend on its values."""
     if expected.ndim == 2:
         return expected.assign(**{n: widened(expected[n], method) for n in expected})
     return expected.astype(_widened(expected.dtype, method))
@@ -39,21 +39,21 @@ def _widened(dtype: Any, method: str) -> Any:
 
 
 def can_be_null(dtype: Any) -> bool:
-    """Return whether pandas has a null of this dtype."""
+    """Return whether this dtype can hold a null."""
     return not (isinstance(dtype, np.dtype) and dtype.kind in "biu")
 
 
 def nullable(dtype: Any) -> Any:
-    """Return the dtype of answers of a dtype some of which may be null."""
+    """Return the dtype of answers of a dtype if some may be null."""
     if can_be_null(dtype):
         return dtype
     return np.dtype(object if dtype.kind == "b" else "float64")
 
 
 def as_nullable(expected: Any, own: Any) -> Any:
-    """Return pandas' answer in dtypes that hold nulls, whether it has any or not.
+    """Return pandas' answer in dtypes that can hold nulls, whether it has any or not.
 
-    `own` is an answer, or what it is made of, that has the dtypes which answers without nulls have.
+    `own` is an answer, or its source, with the dtypes of answers without nulls.
     """
     if expected.ndim == 2:
         return expected.assign(**{n: as_nullable(expected[n], own[n]) for n in expected})
@@ -61,11 +61,11 @@ def as_nullable(expected: Any, own: Any) -> Any:
 
 
 PICKS = ("min", "max", "first", "last")
-"""The statistics of windows whose answer is one of the values."""
+"""The statistics of windows that answer with one of the values."""
 
 
 def picked(expected: Any, own: Any, method: str) -> Any:
-    """Return pandas' floats as a statistic of windows of `own` answers: of columns that have a null, values stay."""
+    """Return pandas' floats in the nullable dtypes of `own`, if a statistic of windows picks values."""
     if method not in PICKS:
         return expected
     if expected.ndim == 2:

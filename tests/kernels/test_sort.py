@@ -323,6 +323,7 @@ RANKED = [d for d in DTYPES if takes_ranks(np.dtype(d))]
 IN_GROUPS = [("int64", "int64"), ("int32", "float64"), ("uint8", "bool")]
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("method", ["average", "min", "max"])
 @pytest.mark.parametrize(("group", "dtype"), [*((None, d) for d in RANKED), *IN_GROUPS])
 def test_ranks_of_sorted_keys(backend, method, group, dtype):

@@ -1,19 +1,19 @@
 // Scans and reductions within groups of rows in any order.
 //
-// Where groups are few, no row is moved:
+// If groups are few, no row is moved:
 //
-// A warp takes a chunk of rows and keeps a state a group in shared memory. First every chunk is reduced, which makes a
-// table with a row of states a chunk; then the table is scanned down its columns; then chunks are scanned from their row
-// of it. Rows of a warp that are in the same group find each other, and combine their states by hops from each to the one
-// before it, which double. The order of combinations depends on the numbers of rows and of groups, and on the size of a
-// state.
-// To find each other, all lanes write their number where their group is, and one number stays: lanes that read the same
-// one are in one group, which five votes find, however many groups there are.
-// After Merrill and Grimshaw, Revisiting sorting for GPGPU stream architectures (UVA CS2010-03): multi-scan.
+// A warp takes a chunk of rows, and keeps a state for each group in shared memory. First every chunk is reduced, which
+// makes a table with a row of states for each chunk; then the columns of the table are scanned; then each chunk is
+// scanned from its row of the table. Rows of a warp in the same group find each other, and combine their states along
+// links to the previous row, which double in length at each step. The order of combinations depends on the numbers of
+// rows and groups, and on the size of a state. To find each other, all lanes write their number to the seat of their
+// group, where one number remains. Lanes that read the same number are in one group; five votes find them, however many
+// groups there are. After Merrill and Grimshaw, Revisiting sorting for GPGPU stream architectures (UVA CS2010-03):
+// multi-scan.
 //
-// Where groups are many, rows have been brought together by the leading bits of their codes (PARTED): by one digit of
-// them, if a warp has room for the groups of a part, and else by two. A warp walks a part whole, with the states of its
-// groups alone. If there are long parts, these are cut into pieces, and pieces take the place of chunks.
+// If groups are many, rows have been partitioned by the leading bits of their codes (PARTED): by one digit of these if
+// a warp has room for the groups of a part, else by two. A warp walks a whole part, with states of its groups only.
+// Long parts are cut into pieces, which take the place of chunks.
 #pragma once
 
 enum Step { REDUCE_CHUNKS, SCAN_TABLE, SCAN_CHUNKS, WALK_PARTS };
@@ -28,19 +28,19 @@ struct Params {
   u8* out[OUTPUTS];
   const Code* codes;
   const u8* mask;             // validity bits, or bytes
-  State* table;               // a row a chunk
-  const u8* initial[FIELDS];  // one item a group, or null
+  State* table;               // a row for each chunk
+  const u8* initial[FIELDS];  // an item for each group, or null
   u8* states[FIELDS];         // likewise, after the last row
-  u64* wrong;                 // a code of no group, if there is one: never 0; null where it is not asked
-  bool* met;                  // whether each group has a row; null where it is not asked
-  const i64* bounds;          // PARTED: where each part or piece starts, and the last one ends
+  u64* wrong;                 // a code of no group, if there is one, never 0; or null
+  bool* met;                  // whether each group has a row; or null
+  const i64* bounds;          // PARTED: where each part or piece starts, and where the last one ends
   const int* owners;          // the part of each piece
-  const int* pieces;          // the first piece of each part, and how many there are
+  const int* pieces;          // the first piece of each part, and the number of pieces
   u64* scratch;
   u8* carry_out;
   i64 mask_offset;
   i64 length, lines, tiles;
-  i64 chunk;  // rows of one
+  i64 chunk;  // rows of a chunk
   i64 chunks;
   i64 groups;
   i64 null;
@@ -65,7 +65,7 @@ __device__ __forceinline__ void write_state(const Params& p, i64 group, State st
   });
 }
 
-// A row as it is read: nothing waits for it yet.
+// A row that has been requested; nothing waits for it yet.
 struct Unread {
   Code code;
   u8 mask;
@@ -110,22 +110,22 @@ __device__ __forceinline__ void write_row(const Params& p, i64 at, const Row& ro
   });
 }
 
-// The rows of a batch, 32 of them at a time, find those before them of the same group within their 32, and combine their
-// states with theirs.
+// The rows of a batch. Each row finds the previous rows of its group among the 32 of its warp, and combines its state
+// with theirs.
 struct Batch {
   Row rows[BATCH];
-  State states[BATCH];  // of the rows up to each, within its 32
-  int previous[BATCH];  // the lane of the row before, or -1
+  State states[BATCH];  // of the rows of the group up to each, among its 32
+  int previous[BATCH];  // the lane of the previous row of the group, or -1
   bool is_last[BATCH];
 };
 __device__ __forceinline__ void combine_rows(Batch& batch, volatile u8* seats, u32 lower_lanes, int lane) {
-  // which lanes have a row of the same group: by votes on each bit of one of their numbers, faster than __match_any_sync
+  // lanes with a row of the same group, by votes on each bit of a common lane number: faster than __match_any_sync
   u32 lanes[BATCH], leaders[BATCH];
 #pragma unroll
   for (int i = 0; i < BATCH; i++) {
     const u32 group = batch.rows[i].group;
     bool sits = group != NO_GROUP;
-    if (EVERY_LANE) sits &= lane == __ffs(__match_any_sync(ALL, group)) - 1;  // for racecheck, one lane of each group
+    if (EVERY_LANE) sits &= lane == __ffs(__match_any_sync(ALL, group)) - 1;  // one lane of each group, for racecheck
     if (sits) seats[group] = u8(lane);
     __syncwarp();
     leaders[i] = group != NO_GROUP ? u32(seats[group]) : u32(lane);
@@ -164,7 +164,7 @@ __device__ __forceinline__ void combine_rows(Batch& batch, volatile u8* seats, u
   }
 }
 
-// 32 rows, one a lane: the states of their groups go on.
+// Adds 32 rows, one of each lane, to the states of their groups.
 template <class Write>
 __device__ __forceinline__ void walk(State* table, const Batch& batch, int i, Write write) {
   const u32 group = batch.rows[i].group;
@@ -188,7 +188,7 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const i64 width = PARTED ? i64(1) << p.low : p.groups;  // states of a warp
   State* table = states + warp * width;
-  u8* seats = reinterpret_cast<u8*>(states + WARPS * width) + warp * width;  // of groups: a lane that has been there
+  u8* seats = reinterpret_cast<u8*>(states + WARPS * width) + warp * width;  // of groups: the number of a lane
   u32 lower_lanes;
   asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lower_lanes));
   for (i64 chunk = i64(blockIdx.x) * WARPS + warp; chunk < p.chunks; chunk += i64(gridDim.x) * WARPS) {
@@ -202,7 +202,7 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
       seats[g] = NO_LANE;
     }
     __syncwarp();
-    Unread ahead[BATCH];  // the rows of the next batch are on their way while a batch is walked
+    Unread ahead[BATCH];  // the rows of the next batch, requested while a batch is walked
     auto read_ahead = [&](i64 first) {
 #pragma unroll
       for (int i = 0; i < BATCH; i++) {
@@ -237,8 +237,8 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
   }
 }
 
-// A block scans COLUMNS columns of the table, where each thread takes some rows: each row becomes what comes before its
-// chunk.
+// A block scans COLUMNS columns of the table, and each thread takes some rows. A row becomes the exclusive prefix of
+// its chunk.
 __device__ __forceinline__ void scan_columns(const Params& p, State* sums) {
   const int column = threadIdx.x % COLUMNS, mine = threadIdx.x / COLUMNS;
   const i64 part = (p.chunks + PARTS - 1) / PARTS, first = mine * part;
@@ -247,7 +247,7 @@ __device__ __forceinline__ void scan_columns(const Params& p, State* sums) {
     const i64 group = tile * COLUMNS + column;
     const bool there = group < p.groups;
     State* at = p.table + group;
-    auto each_row = [&](auto visit) {  // rows are read before those of a batch are visited
+    auto each_row = [&](auto visit) {  // all rows of a batch are read before the first is visited
       for (i64 c = first; c < end; c += BATCH) {
         State rows[BATCH];
 #pragma unroll
@@ -278,7 +278,7 @@ __device__ __forceinline__ void scan_columns(const Params& p, State* sums) {
   }
 }
 
-// A thread scans the states of a group over the pieces of its part.
+// Each thread scans the states of one group over the pieces of its part.
 __device__ __forceinline__ void scan_pieces(const Params& p) {
   const i64 threads = i64(gridDim.x) * THREADS;
   for (i64 group = i64(blockIdx.x) * THREADS + threadIdx.x; group < p.groups; group += threads) {

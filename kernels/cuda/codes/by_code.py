@@ -24,7 +24,7 @@ from .factorize import check_range, flagged, no_group
 from .tuning import CHUNKS, FEW_CODES, LEAST_ROWS, LONG_PART, MOST_ROWS, PART_TABLE, PARTED_FROM
 
 BUCKET = 1024
-"""Passes are made for multiples of this many bytes of states, so that there are not too many of them."""
+"""Passes are compiled for multiples of this many bytes of states, so that there are not too many of them."""
 
 
 def max_groups(length: int) -> int:
@@ -33,30 +33,30 @@ def max_groups(length: int) -> int:
 
 
 def _few_groups() -> int:
-    """Return how many groups a warp of the current device has room for."""
+    """Return for how many groups a warp of the current device has room."""
     return FEW_CODES[device(launch.current_device()).capability in LARGE_SHARED]
 
 
 def _part_bits(state: Form) -> int:
-    """Return the most bits of a code within a part for which a warp keeps a state of each group."""
+    """Return how many bits a code within a part may have, so that a warp has room for a state of each group."""
     room = PART_TABLE[device(launch.current_device()).capability in LARGE_SHARED]
     return (room // group_bytes(state)).bit_length() - 1
 
 
 class Pieces(NamedTuple):
-    """The parts of rows, or pieces of these if some are long."""
+    """Parts of the rows; if some are long, all are cut into pieces."""
 
     number: int
     bounds: Any
-    """Where each starts, and the last one ends."""
+    """Where each piece starts, and where the last one ends."""
     owners: Any = None
     """The part of each piece."""
     firsts: Any = None
-    """The first piece of each part, and how many there are."""
+    """The first piece of each part, and the number of pieces."""
 
     @staticmethod
     def of(partition: Partition) -> "Pieces":
-        """Return the parts, or their pieces."""
+        """Return the pieces of a partition."""
         bounds = partition.bounds
         if int((bounds[1:] - bounds[:-1]).max()) <= LONG_PART:
             return Pieces(len(bounds) - 1, cupy.asarray(bounds))
@@ -70,7 +70,7 @@ class Pieces(NamedTuple):
 
     @property
     def are_cut(self) -> bool:
-        """Whether there are long parts."""
+        """Whether parts were cut."""
         return self.owners is not None
 
     @property
@@ -80,7 +80,7 @@ class Pieces(NamedTuple):
 
 
 def chunk_rows(length: int, groups: int) -> int:
-    """Return the rows of a chunk, a power of two, so that there are few sizes."""
+    """Return the number of rows of a chunk: a power of two, so that there are few sizes."""
     least, most = (max(rows, each * groups) for rows, each in (LEAST_ROWS, MOST_ROWS))
     return 1 << (min(max(length // CHUNKS, least), most) - 1).bit_length()
 
@@ -98,7 +98,7 @@ def by_code(
     check: bool,
     occurring: bool = False,
 ) -> tuple[Any, Any, Any]:
-    """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
+    """Scan each group, or without `write` reduce it; see `kernels.scan_by_code`."""
     length, codes = len(codes), readable(codes)
     partition: Partition | None = None
     if groups > _few_groups() and length:
@@ -174,7 +174,7 @@ def _arranged(
 def _work(
     passes: "Steps", chunked: bool, pieces: Pieces, length: int, groups: int, write: bool
 ) -> list[tuple[CodePass, int]]:
-    """Return the passes, and the number of items of each."""
+    """Return the passes, and the number of items that each goes over."""
     if not (chunked or pieces.are_cut):
         return [(passes.walk, pieces.number)]
     rows = length if chunked else pieces.number
@@ -187,7 +187,7 @@ def _on_host(states: Any) -> Any:
 
 
 def _initial(types_: Signature, carry_in: Any, carry_codes: Any, groups: int) -> list[Any]:
-    """Return the states of all groups before the first row, one array a field, or None a field."""
+    """Return the states of all groups before the first row: for each field an array, or None."""
     if carry_in is None:
         return [None] * len(types_.state)
     given = carry_in if isinstance(carry_in, tuple) else (carry_in,)
@@ -202,7 +202,7 @@ def _initial(types_: Signature, carry_in: Any, carry_codes: Any, groups: int) ->
 
 
 class Steps(NamedTuple):
-    """The passes of scans by code."""
+    """The passes of a scan by code."""
 
     reduce: CodePass
     table: CodePass
@@ -214,7 +214,7 @@ class Steps(NamedTuple):
 def _types(
     op: Operator, inputs: Form, dtype: np.dtype | None, mark_nulls: bool
 ) -> tuple[Signature, Signature, StableProduct | None, Operator, bytes]:
-    """Return the types asked for, those of the operator that is run, its stable product, this operator, its numbers."""
+    """Return the types of `op`, those of the operator that is run, the stable product, that operator, its numbers."""
     asked = signature_of(op, inputs, dtype)
     op, types_, stable = run_for(op, asked, mark_nulls)
     return asked, types_, stable, *shared_code(op, types_.inputs)
@@ -233,7 +233,7 @@ def _steps(
     chunk: int,
     write: bool,
 ) -> tuple[Signature, Signature, StableProduct | None, Steps, bytes]:
-    """Return the types asked for, those of the operator that is run, its stable product, the passes, the numbers."""
+    """Return the types of `op`, those of the operator that is run, the stable product, the passes, the numbers."""
     asked, types_, stable, op, numbers = _types(op, inputs, dtype, mark_nulls)
     of = typed(op, types_)
     bytes_ = -(-groups * group_bytes(types_.state) // BUCKET) * BUCKET

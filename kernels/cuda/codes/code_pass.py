@@ -62,7 +62,7 @@ class CodePass(OfOperator):
     scans : bool
         Whether rows are scanned, and not only reduced.
     bytes : int
-        That a warp keeps for its groups, or somewhat more.
+        At least the bytes that a warp keeps for its groups.
     chunk : int
         Rows of a chunk; 0 where rows lie in parts by the leading bits of their codes, and chunks are parts or pieces of
         them.
@@ -87,7 +87,7 @@ class CodePass(OfOperator):
 
     @cached_property
     def parameters(self) -> str:
-        """As by_code.cuh declares them."""
+        """The format of the parameters, as by_code.cuh declares them."""
         of = self.operator
         pointers = len(of.inputs) + len(of.outputs) + 2 * len(of.state) + 10
         return f"={pointers}Q9q0s{numbers_size(of.op, of.inputs)}s"
@@ -111,14 +111,14 @@ class CodePass(OfOperator):
             shared = warps * 32 * state_dtype(self.operator.state).itemsize
         else:
             warps = self.warps(capability)
-            # a launch over parts goes over as many items
+            # the items of a launch over parts are the parts
             items, shared = warps * (1 if self.parted else self.chunk), warps * self.bytes
             blocks = max(1, self._resident(warps, capability))
         return Geometry(threads=32 * warps, shared=shared, items=items, blocks=blocks)
 
 
 def group_bytes(state: Form) -> int:
-    """Return the bytes that a warp keeps for a group: its state, and the number of a lane."""
+    """Return the bytes that a warp keeps for a group: its state, and a lane number."""
     return state_dtype(state).itemsize + 1
 
 

@@ -1,4 +1,4 @@
-"""Codes of groups of CuPy arrays: without gaps, of words by a sort, and the first row of each."""
+"""Codes of groups of CuPy arrays: codes without gaps, codes of words by a sort, and the first row of each group."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -22,7 +22,7 @@ from ..sort.sort_pass import KeyCode
 from ..sort.tuning import PLACED_FROM
 
 FEW_FLAGS = 1 << 16
-"""The most flags that the host reads itself, as it waits for their number in any case."""
+"""The most flags that are copied to the host, which waits for their number in any case."""
 
 SAMPLED_FROM, SAMPLED = 1 << 22, 20
 """Rows from which on groups are looked for in a sample first, and the sample's rows for each group. A sample of 10^6
@@ -31,14 +31,14 @@ groups in any order lacks one of them once in 500 calls."""
 
 @lru_cache(maxsize=1)
 def _find_first() -> Any:
-    # most rows see a row before them, and write nothing
+    # most rows find that an earlier row was written, and write nothing
     text = "if (first[code] > i) atomicMin(&first[code], (R)i)"
     return cupy.ElementwiseKernel("C code", "raw R first", text, "find_first")
 
 
 @lru_cache(maxsize=1)
 def _mark() -> Any:
-    # most rows find the mark of a row before them, and write nothing
+    # most rows find that their code is marked already, and write nothing
     text = "if (!there[code]) there[code] = true"
     return cupy.ElementwiseKernel("C code", "raw bool there", text, "mark")
 
@@ -51,7 +51,7 @@ def _is_first() -> Any:
 
 
 def _first_rows(codes: Any, groups: int) -> Any:
-    """Return the first row of each code, and the number of all rows where there is none."""
+    """Return the first row of each code, or the number of all rows if the code does not occur."""
     length = len(codes)
     first = cupy.ndarray(groups, np.int32 if length < 1 << 31 else np.int64)
     first.fill(length)
@@ -80,18 +80,18 @@ def factorize(codes: Any, groups: int, *, check: bool) -> tuple[Any, Any]:
 
 
 def most_arranged() -> int:
-    """Return 0: rows are never brought together in this way, as a sort of positions is as fast."""
+    """Return 0: rows are never grouped in this way, as a sort of positions is as fast."""
     return 0
 
 
 def sort_by_code(codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, Any, list[Any]]:
-    """Return sorted codes, where rows were, and arrays in this order; see `kernels.factorize.sort_by_code`."""
+    """Return sorted codes, the rows' positions before, and sorted arrays; see `kernels.factorize.sort_by_code`."""
     codes, *found, rows = sort([SortKey(codes)], [codes, *arrays], None, positions="narrow")
     return codes, rows, found
 
 
 def factorize_words(words: Any) -> tuple[Any, Any]:
-    """Return the places of words among the distinct ones in order; see `kernels.keys.factorize_words`."""
+    """Return the places of words among the sorted distinct ones; see `kernels.keys.factorize_words`."""
     dtype = np.dtype(np.int32 if len(words) < 1 << 31 else np.int64)
     if not len(words):
         return cupy.empty(0, dtype), cupy.empty(0, np.int64)
@@ -122,7 +122,7 @@ def occurring(codes: Any, groups: int) -> Any:
 
 
 def flagged(there: Any, arrays: list[Any]) -> tuple[Any, list[Any]]:
-    """Return where flags are set, and the items of arrays there."""
+    """Return the positions of flags that are set, and the items of arrays there."""
     groups = len(there)
     if groups > FEW_FLAGS:
         (*kept, rows), _ = compact(arrays, there, False, True, False)
@@ -133,7 +133,7 @@ def flagged(there: Any, arrays: list[Any]) -> tuple[Any, list[Any]]:
 
 
 def flags_at(rows: Any, length: int) -> Any:
-    """Return whether each row is among some; see `kernels.factorize.flags_at`."""
+    """Return whether each row is among `rows`; see `kernels.factorize.flags_at`."""
     flags = cupy.zeros(length, np.bool_)
     if len(rows) >= PLACED_FROM:
         rows = Partition(rows, length).codes
@@ -142,7 +142,7 @@ def flags_at(rows: Any, length: int) -> Any:
 
 
 def check_range(codes: Any, groups: int) -> None:
-    """Raise a ValueError for codes of no group; there is at least one code. Waits for the device."""
+    """Raise a ValueError if a code is of no group; there is at least one code. Waits for the device."""
     low, high = value_range(codes)
     if low < 0 or high >= groups:
         raise ValueError(no_group(groups, low if low < 0 else high))
@@ -154,6 +154,6 @@ def no_group(groups: int, code: Any) -> str:
 
 
 def value_range(values: Any) -> tuple[int, int]:
-    """Return the least and the greatest of some integers; see `kernels.factorize.value_range`."""
+    """Return the smallest and the largest integer; see `kernels.factorize.value_range`."""
     low, high = cupy.stack([values.min(), values.max()]).get()
     return int(low), int(high)

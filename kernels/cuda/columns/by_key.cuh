@@ -1,7 +1,7 @@
 // The visitor of reductions and scans by key: an operator's state that restarts at each selected item.
 //
-// The engine's state is the number of selected items and the operator's state since the last of them. A lane scans its four
-// items of a row, lanes are scanned among themselves as far as the last selected one, and rows follow one another.
+// The engine's state is the number of selected items, and the operator's state since the last of them. A lane scans its
+// four items of a row, the states of lanes are scanned back to the last selected item, and rows are scanned in order.
 #pragma once
 
 template <class T>
@@ -46,7 +46,8 @@ __device__ __forceinline__ Earlier combine(const Earlier& a, const State& b) {
   return both;
 }
 
-// Reads items i to i + 3 in the order of the scan, the identity for those that are missing, not there or not wanted.
+// Reads items i to i + 3 in the order of the scan; items that are missing, beyond the end or not wanted have the
+// identity.
 __device__ __forceinline__ u32 read_states(const View& view, int i, op::State (&states)[VN], u32 wanted = 15) {
   op::Element e[VN];
   unroll<VALUES>([&](auto k) {
@@ -79,8 +80,8 @@ __device__ __forceinline__ op::State lanes_reduced(op::State sum, int lane) {
   return sum;
 }
 
-// The combination of a segment's items from place `first` to before `end`. Where the order does not matter, lanes meet at
-// the end only, and keep VN states so that additions need not wait for each other.
+// The combination of a segment's items from place `first` up to `end`, exclusive. If the order does not matter, lanes
+// are combined only at the end, and keep VN states, so that additions do not wait for each other.
 __device__ __forceinline__ op::State reduce_between(const View& view, int first, int end, int warp, int lane) {
   constexpr int KEPT = COMMUTES ? VN : 1;
   op::State sums[KEPT];
@@ -106,8 +107,8 @@ __device__ __forceinline__ op::State reduce_between(const View& view, int first,
   return COMMUTES ? lanes_reduced(sums[0], lane) : sums[0];
 }
 
-// Scans a segment's items from `run` on; `write` gets four at a time: row and place of the first, which are
-// selected, which are missing, and the states before and after each. Returns the state after the last.
+// Scans a segment's items from state `run` on. `write` gets four items at a time: row and place of the first, bits of
+// the selected and of the missing ones, and the states before and after each. Returns the state after the last item.
 template <class Write>
 __device__ __forceinline__ op::State scan_segment(const View& view, u32 selection, op::State run, int warp, int lane,
                                                   Write write) {
@@ -120,7 +121,7 @@ __device__ __forceinline__ op::State scan_segment(const View& view, u32 selectio
 #pragma unroll
     for (int j = 1; j < VN; j++) x[j] = pick((mine >> j) & 1, x[j], op::combine(x[j - 1], x[j]));
     u32 lanes = __ballot_sync(ALL, mine);
-    int since = lane - (31 - __clz(lanes & (ALL >> (31 - lane))));  // lanes since the last one with a selected item
+    int since = lane - (31 - __clz(lanes & (ALL >> (31 - lane))));  // lanes since the last selected item
     op::State sum = x[VN - 1];
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
@@ -143,8 +144,8 @@ __device__ __forceinline__ op::State scan_segment(const View& view, u32 selectio
   return run;
 }
 
-// Selects and reduces a warp's items. A reduction copies the states of the runs that selected items close to `kept`, one a
-// lane, if they are few, and the tile is not `held` for them.
+// Selects and reduces a warp's items. If few selected items close runs, a reduction copies the states of these runs to
+// `kept`, one for each lane, and the tile is not `held`.
 __device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, int warp, int lane) {
   u32 selection = segment_selection(p, view, warp, lane);
   State sum;
@@ -207,13 +208,13 @@ __device__ __forceinline__ void write_four(const Params& p, const View& view, in
   });
 }
 
-// A run starts at place `start`, and the one before it is closed.
+// Writes that a run starts at `start`, and the state of the run that it closes.
 __device__ __forceinline__ void finalize_run(const Params& p, i64 place, i64 start, const op::State& closed) {
   if (STARTS) reinterpret_cast<i64*>(p.rest[0])[place] = start;
   if (place) write_result(p, place - 1, op::lower(closed));
 }
 
-// The runs that a row closes are put into `kept`, next to each other, before they are written.
+// The runs that a row closes are put next to each other in `kept` before they are written.
 __device__ __forceinline__ void segment_write(const Params& p, const View& view, Kept* kept, const State&,
                                               const Prefix& before_all, u16*, int warp, int lane) {
   u32 selection = kept[lane].selection;
@@ -254,7 +255,7 @@ __device__ __forceinline__ void segment_write(const Params& p, const View& view,
                  });
   }
 }
-// The same for a segment of a tile that is gone.
+// The same for a segment of a tile that has left its stage.
 __device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
                                            const Prefix& before, u16*, int warp, int lane) {
   if constexpr (REDUCES) {
@@ -264,7 +265,7 @@ __device__ __forceinline__ void kept_write(const Params& p, const View& view, co
   }
 }
 
-// Writes what depends on the last item; called by one thread, once.
+// Writes the results that depend on the last item; called once, by one thread.
 __device__ __forceinline__ void finish(const Params& p, const Prefix& all) {
   *p.carry_out = all;
   if constexpr (REDUCES) write_result(p, all.selected - 1, op::lower(all.open));

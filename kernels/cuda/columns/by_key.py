@@ -1,6 +1,6 @@
 """Ordered group-by of CuPy arrays: operators that restart where runs of keys start, as passes over columns.
 
-Each function is one pass of a kernel; how many runs there are is read once, at the end.
+Each function launches one kernel, and reads the number of runs once, at the end.
 """
 
 from dataclasses import replace
@@ -153,7 +153,7 @@ def _signature(op: Operator, values: Form, dtype: np.dtype | None) -> Signature:
 
 @lru_cache(maxsize=256)
 def _leaving(stable: StableProduct) -> Operator:
-    """The substitute operator; its answers are the states of the original one."""
+    """Return the substitute operator with states of the original one as answers."""
     answer: Any = stable.op.lower
     if not stable.flags:
         return stable.op

@@ -1,7 +1,7 @@
 """The pass that selects rows of columns: one kernel, and the columns in its shared memory.
 
-A pass names the columns that a tile has in shared memory: keys (or what a predicate reads), values of an operator,
-masks of both, and gathered arrays.
+The columns of a tile in shared memory are keys (or the inputs of a predicate), values of an operator, masks of both,
+and gathered arrays.
 """
 
 from collections.abc import Sequence
@@ -45,12 +45,12 @@ from .tuning import (
 )
 
 COUNTS: dict[str, np.dtype] = {"pipelined": np.dtype(np.uint32), "classic": np.dtype(np.int64)}
-"""The type of counts in the state of a tile. The pipelined schedule folds 1024 tiles at most before it adds them to
-what comes before, which has 8 bytes; the classic one publishes what comes before as well."""
+"""The type of counts in the state of a tile. The pipelined schedule adds up 1024 tiles at most before it adds them to a
+prefix of 8 bytes; the classic one publishes prefixes as well."""
 
 
 def shared_among(warps: int, shape: tuple[int, int]) -> tuple[int, int]:
-    """Return the shape of a tile of the same size, as far as possible, with at most this many warps.
+    """Return the shape of a tile with at most this many warps, of the same size as far as possible.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def shared_among(warps: int, shape: tuple[int, int]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Gathered:
-    """An array that is gathered: from which column, from its own memory (-1), or the rows' positions (-2)."""
+    """An array that is gathered: from a column, from its own memory (-1), or the rows' positions (-2)."""
 
     dtype: np.dtype
     column: int
@@ -79,14 +79,14 @@ class ColumnPass(KernelPass):
     selection : str
         What selects a row: "flags", "predicate", "runs" of keys, or "bits", one mask.
     keys, key_nulls
-        The columns that decide on it, and their masks; of bits, the mask alone.
+        The columns that decide on it, and their masks; for bits, the mask alone.
     scalars, predicate, order
         A predicate, and its parameters: ("row", which of the keys) or ("scalar", which of the scalars).
     last : bool
         Whether the last row of a run is selected rather than the first.
     gathered, gathered_columns, split, in_place
-        The arrays that are written for selected rows; those of them that tiles hold; whether the other rows are written
-        as well; whether the rows that are read are written over.
+        The arrays from which selected rows are written; the dtypes of those that tiles hold; whether the other rows are
+        written as well; whether the output overwrites the input.
     operator, value_nulls, exclusive, mark_nulls, starts
         The operator that combines the rows' values within runs, and its answers.
     tile_bytes : int
@@ -136,7 +136,7 @@ class ColumnPass(KernelPass):
 
     @cached_property
     def parameters(self) -> str:
-        """As columns_tile.cuh declares them."""
+        """The format of the parameters, as columns_tile.cuh declares them."""
         of, size = self.operator, self.scalars_dtype.itemsize
         if of is not None:
             size = numbers_size(of.op, of.inputs)
@@ -145,12 +145,12 @@ class ColumnPass(KernelPass):
 
     @cached_property
     def carry(self) -> np.dtype:
-        """The C++ struct `Prefix`."""
+        """The dtype of the C++ struct `Prefix`."""
         return self._state_dtype(np.dtype(np.int64))
 
     @cached_property
     def scalars_dtype(self) -> np.dtype:
-        """The C++ struct `Scalars` of a predicate."""
+        """The dtype of the C++ struct `Scalars` of a predicate."""
         fields_ = [(f"f{i}", dtype) for i, dtype in enumerate(self.scalars)]
         return np.dtype(fields_ or [("none", np.dtype(np.int64))], align=True)
 
@@ -162,7 +162,7 @@ class ColumnPass(KernelPass):
         return np.dtype(form, align=True)
 
     def words(self, schedule: str) -> int:
-        """Return the four-byte words of a tile's state, as they are published."""
+        """Return the four-byte words of a tile's published state."""
         words = self.visitor.counts * COUNTS[schedule].itemsize // 4
         return words + (state_words(self.operator.state) if self.operator else 0)
 
@@ -228,7 +228,7 @@ class ColumnPass(KernelPass):
 
     @property
     def kept(self) -> int:
-        """Bytes of what warps keep of a tile that waits: the C++ structs `Kept`."""
+        """Bytes that warps keep of a waiting tile: the C++ structs `Kept`."""
         form = [("selection", np.dtype(np.uint32))]
         form += [(f"f{i}", g.dtype) for i, g in enumerate(self.gathered) if g.column >= 0]
         if self.operator:
@@ -242,7 +242,7 @@ class ColumnPass(KernelPass):
         return next(fit, DEPTH_AT_LEAST)
 
     def stages(self, capability: Capability) -> int:
-        """Return how many stages the pipelined schedule has; less than STAGES_AT_LEAST are too few."""
+        """Return how many stages the pipelined schedule has; fewer than STAGES_AT_LEAST are too few."""
         return self._stages(self.depth(capability), capability)
 
     def _stages(self, depth: int, capability: Capability) -> int:

@@ -1,4 +1,4 @@
-"""Launching a pass over columns: arrays to pointers, in the order in which columns_tile.cuh declares them."""
+"""Launches of passes over columns, with pointers to arrays in the order of columns_tile.cuh."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,27 +30,27 @@ def run_columns(
     continues: bool = False,
     seed: bytes = b"",
 ) -> None:
-    """Launch one pass of a plan that has begun.
+    """Launch one pass of a launch that has begun.
 
     Parameters
     ----------
     begun, which, each
-        The plan, and which of its passes.
+        The launch, the index of the pass, and the pass.
     data, masks, gathered_columns
         The columns: keys and values; masks of both; gathered arrays that tiles hold.
     gathered, outs, rests
-        One entry an output: the array that is gathered, or None; where it goes; where the rest goes, or None.
+        For each output: the array that is gathered, or None; the output; the array for the rest, or None.
     scalars
-        Of a predicate.
+        The scalars of a predicate.
     numbers
-        Of an operator; a pass has one or the other.
+        The numbers of an operator; a pass has either an operator or a predicate.
     continues
-        Whether the first row goes on with a run that is open before it.
+        Whether the first row continues a run that began before it.
     seed
-        The state before the first row; by default zeros.
+        The state before the first row, zeros by default.
     """
     columns, bits = [a.data.ptr for a in data], [0] * len(data)
-    buffers = [mask_buffer(mask) for mask in masks]  # alive until the launch
+    buffers = [mask_buffer(mask) for mask in masks]  # kept alive until the launch
     for mask, buffer in zip(masks, buffers, strict=True):
         packed = mask.shift == 3
         columns.append(buffer.data.ptr + (0 if packed else mask.offset))

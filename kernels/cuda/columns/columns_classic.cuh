@@ -1,5 +1,5 @@
-// The classic schedule of columns, for every GPU from sm_70 on: a block takes a tile, copies it to shared memory, selects and
-// reduces its items, looks back, writes. Several blocks on a multiprocessor hide each other's waits.
+// The classic schedule of columns, for every GPU from sm_70 on: a block takes a tile, copies it to shared memory,
+// selects and reduces its items, looks back, and writes. While one block of a multiprocessor waits, others work.
 #pragma once
 
 __device__ __forceinline__ void copy_columns(const Params& p, const Place& at, u8* stage) {
@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
       if (warp == 0) {
         State all = warp_fold(aggregates, befores, lane), inclusive;
         Lookback chain(p, 0);
-        if (IN_PLACE) __threadfence();  // the tile has been read before others may write over it
+        if (IN_PLACE) __threadfence();  // the tile must be read before others overwrite it
         if (lane == 0) publish(chain.tiles + at.tile * DESCRIPTOR, all);
         bool last = at.tile == p.tiles - 1;
         State prefix = chain.before(at.tile, [&] { return seed_of(p); }, last, inclusive, lane);

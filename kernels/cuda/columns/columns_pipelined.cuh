@@ -1,20 +1,21 @@
-// The pipelined schedule of columns, for sm_90 and later: resident blocks, around stages of shared memory.
+// The pipelined schedule of columns, for sm_90 and later: resident blocks with stages in shared memory.
 //
-// A feeder warp takes tickets and copies tiles into stages. Each warp of the squad selects and reduces items of its segment as
-// soon as the tile lands and copies what it will write, if that is little; otherwise it holds the stage. A publisher warp folds
-// the squad's aggregates, a look-back warp finds what comes before a tile, and then the squad writes it. So tiles load while
-// DEPTH others wait for their prefix, most of them without a stage. Tiles are reduced and written in the order of their
-// tickets, and what a warp writes waits for lower tickets only, so the lowest unfinished tile never waits.
+// A feeder warp takes tickets and copies tiles into stages. Each warp of the squad selects and reduces the items of its
+// segment as soon as the tile lands. It copies what it will write, if that is little; otherwise it holds the stage. A
+// publisher warp combines the squad's aggregates, a look-back warp finds the prefix of a tile, and then the squad
+// writes the tile. So tiles load while DEPTH others wait for their prefix, most of them without a stage. Tiles are
+// reduced and written in the order of their tickets, and a warp waits for lower tickets only, so the lowest unfinished
+// tile never waits.
 #pragma once
 #include "window.cuh"
 
-constexpr int SLOTS = STAGES + DEPTH + 1;  // STAGES + DEPTH tiles load, wait or are written at most; and one to spare
+constexpr int SLOTS = STAGES + DEPTH + 1;  // at most STAGES + DEPTH tiles load, wait or are written; one is spare
 
 struct ColumnRing {
   Barrier empty[STAGES];   // the stage may be fed again
   Barrier full[SLOTS];     // the tile has landed
   Barrier reduced[SLOTS];  // the warps' aggregates are there
-  Barrier known[SLOTS];    // so is what comes before the tile, and before each warp within it
+  Barrier known[SLOTS];    // the prefixes of the tile, and of each warp within it, are there
   Tile tile[SLOTS];        // at.tile < 0: no more tiles
   int stage[SLOTS];        // where the tile is
   State aggregates[SLOTS][WARPS];
@@ -22,9 +23,9 @@ struct ColumnRing {
   Prefix prefix[SLOTS];
 };
 
-// By one thread. A ticket is not taken before there is an empty stage, as others wait for its tile. Any stage will do: if
-// they were used in turn, one that is held would keep back those behind it, and the tickets that the feeder takes when
-// all are empty at last would keep back all blocks, one after another.
+// Called by one thread. A ticket is taken only when a stage is empty, as other blocks wait for its tile. Any empty
+// stage is used: if stages were used in turn, a held stage would block those behind it, and the tickets that the feeder
+// takes once all are empty would delay all other blocks.
 __device__ __forceinline__ void feed(const Params& p, ColumnRing& ring, u8* stages) {
   u32 phases = ALL;  // a bit for each stage
   int stage = STAGES - 1;
@@ -64,7 +65,7 @@ __device__ __forceinline__ void feed(const Params& p, ColumnRing& ring, u8* stag
       tma_load(to + region_offset<k.value>(), source.from, source.bytes, full);
     });
     taken = finds_stage();
-    if (taken) next = take_ticket(p, false);  // travels while the next turn begins
+    if (taken) next = take_ticket(p, false);  // in flight while the next turn begins
   }
 }
 
@@ -75,13 +76,13 @@ __device__ __forceinline__ void publish_tiles(const Params& p, ColumnRing& ring,
     i64 tile = ring.tile[s].at.tile;
     if (tile < 0) return;
     State all = warp_fold(ring.aggregates[s], ring.befores[s], lane);
-    if (IN_PLACE) __threadfence();  // the tile has been read before others may write over it
+    if (IN_PLACE) __threadfence();  // the tile must be read before others overwrite it
     if (lane == 0) publish(Lookback(p, 0).tiles + tile * DESCRIPTOR, all);
     warp_arrives(ring.known[s], lane);
   }
 }
 
-// By one warp, which folds all tiles' aggregates itself, in the order of the tickets.
+// Called by one warp, which combines all tiles' aggregates itself, in the order of the tickets.
 __device__ __forceinline__ void look_back(const Params& p, ColumnRing& ring, int lane) {
   const u64* tiles = Lookback(p, 0).tiles;
   WalkOnto<Prefix> walk;
@@ -114,7 +115,7 @@ __device__ __forceinline__ void look_back(const Params& p, ColumnRing& ring, int
 
 __device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8* stages, Kept* kept, u16* list, int warp,
                                      int lane) {
-  Turn<SLOTS> ahead, behind;  // of the next tile to be reduced, and of the next to be written
+  Turn<SLOTS> ahead, behind;  // of the next tile to reduce, and of the next tile to write
   Turn<DEPTH> keep, kept_at;
   u32 held = 0;  // a bit for each tile that waits and holds its stage
   bool ended = false;
@@ -122,7 +123,7 @@ __device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8
     auto landed = [&] {
       return !ended && waiting < DEPTH && __all_sync(ALL, ring.full[ahead.place].ready(ahead.phase));
     };
-    bool stages_left = __popc(held) < STAGES - 1;  // then reducing comes first, as other blocks wait for it
+    bool stages_left = __popc(held) < STAGES - 1;  // if so, reducing has priority, as other blocks wait for it
     bool reduces = stages_left && landed();
     if (!reduces && waiting && __all_sync(ALL, ring.known[behind.place].ready(behind.phase))) {
       int s = behind.place;
@@ -142,7 +143,7 @@ __device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8
     } else if (reduces || (!stages_left && landed())) {
       int s = ahead.place;
       ended = ring.tile[s].at.tile < 0;
-      if (ended) {  // the publisher and the look-back warp see the end as a tile
+      if (ended) {  // the publisher and the look-back warp treat the end as a tile
         if (lane < ARRIVING) ring.reduced[s].arrive();
         continue;
       }

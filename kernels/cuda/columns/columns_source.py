@@ -1,6 +1,6 @@
 """The CUDA source of a pass over columns: code generated from columns, keys, states and outputs, then the engine.
 
-As in `source`, data are bits and no text of a user's gets into CUDA source.
+As in `source`, data are bits, and no text from a user gets into CUDA source.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ from .column_pass import COUNTS, ColumnPass, forms_of
 from .tuning import COLUMN_BLOCKS, batch_for
 
 SELECTION_KINDS = {"runs": 1, "bits": 2}
-"""Selections that need more than the row itself, as selection.cuh numbers them."""
+"""The numbers in selection.cuh of selections that need more than the row itself."""
 
 
 def columns_source(each: ColumnPass, schedule: str, capability: Capability, relief: int = 0) -> str:
@@ -82,7 +82,7 @@ def _columns(each: ColumnPass) -> list[str]:
 
 
 def _keys(each: ColumnPass) -> list[str]:
-    """A row of keys, or of what a predicate reads, with a flag for each that a mask may mark missing."""
+    """Define a row of keys, or of a predicate's inputs, with a flag for each that a mask may mark missing."""
     fields = [f"{word(d)} f{i};" for i, d in enumerate(each.keys)]
     fields += [f"u8 n{i};" for i, n in enumerate(each.key_nulls) if n.masked]
     lines = [f"struct Key {{ {' '.join(fields)} }};", "template <int K> struct Field;"]
@@ -99,7 +99,7 @@ def _keys(each: ColumnPass) -> list[str]:
 
 
 def _states(each: ColumnPass, schedule: str) -> list[str]:
-    """The state of a tile, and what comes before one: the count of selected items, and what has come since the last."""
+    """Define the state of a tile and its prefix: the count of selected items, and what follows the last of them."""
     count = "u32" if schedule == "pipelined" else "i64"
     since, whole = (
         "Count open;" * (each.visitor.counts > 1),
@@ -130,7 +130,7 @@ def _states(each: ColumnPass, schedule: str) -> list[str]:
 
 
 def _kept(each: ColumnPass) -> list[str]:
-    """The parts that a warp keeps of a selected item of a tile that waits: its place, and its values in the tile."""
+    """Define what a warp keeps of a selected item of a waiting tile: its place, and its values in the tile."""
     fields = [f"{word(m.dtype)} m{i};" for i, m in enumerate(each.gathered) if m.column >= 0]
     fields += ["op::State open;"] if each.operator else []
     lines = [f"struct Kept {{ u32 selection; {' '.join(fields)} }};"]
@@ -146,7 +146,7 @@ def _kept(each: ColumnPass) -> list[str]:
 
 
 def _selection(each: ColumnPass) -> list[str]:
-    """Define `is_selected` for a row, and `differs` for two; the one that is not wanted is not called."""
+    """Define `is_selected` for a row, and `differs` for two rows; only one of them is called."""
     selected, differs, lines = "false", "false", []
     if each.selection == "flags":
         selected = "k.f0 != 0"

@@ -1,9 +1,9 @@
-// Columns of a tile in shared memory: where their bytes are, how they get there, and reading four neighbouring rows.
+// Columns of a tile in shared memory: their layout, their copies, and reads of four neighbouring rows.
 //
-// A tile is cut into one segment a warp, a segment into rows of 128 items, four a lane. A column's image starts at the
-// 16-byte word of global memory that holds its first byte, so whole words are copied, with up to 15 bytes before or
-// after a tile's own, which are never looked at. Where runs are selected, an image has one more item before or after
-// the tile.
+// A tile is cut into a segment for each warp, and a segment into rows of 128 items, four for each lane. The copy of a
+// column starts at the 16-byte word of global memory that holds its first byte, so whole words are copied, with up to
+// 15 unused bytes before or after those of the tile. If runs are selected, a copy has one more item before or after the
+// tile.
 #pragma once
 
 constexpr int VN = 4;
@@ -13,7 +13,7 @@ constexpr int TILE = WARPS * SEGMENT;
 
 struct Params {
   const u8* in[COLUMNS];
-  const u8* payload[OUTPUTS];  // what is gathered and in no column
+  const u8* payload[OUTPUTS];  // gathered arrays that are not columns
   u8* out[OUTPUTS];
   u8* rest[OUTPUTS];
   u64* scratch;      // zeros: a ticket, then descriptors (lookback.cuh)
@@ -22,9 +22,9 @@ struct Params {
   i64 length;
   i64 lines;  // 1
   i64 tiles;
-  i64 continues;  // item 0 goes on with a run that is open before it
+  i64 continues;  // whether item 0 continues a run that began before it
   u64 seed[(sizeof(Prefix) + 7) / 8];
-  union {  // a predicate has the one, an operator the other
+  union {  // scalars of a predicate, or numbers of an operator
     Scalars scalars;
     Numbers numbers;
   };
@@ -40,7 +40,8 @@ __device__ constexpr int region_bytes() {
 }
 constexpr int STAGE = region_offset<COLUMNS>();
 
-// The words that cover a column's bytes, and where item 0 of the tile is in them: in bits if it is of bits, else in bytes.
+// The words that cover a column's bytes, and the place of the tile's item 0 in them, in bits if the column holds bits,
+// else in bytes.
 struct ColumnSource : Source {
   int skip;
 };
@@ -64,11 +65,11 @@ __device__ __forceinline__ ColumnSource source_of(const Params& p, const Place& 
   return source;
 }
 
-// A tile as one thread describes it for all.
+// A tile, described by one thread for all.
 struct Tile {
   Place at;
   int skip[COLUMNS];
-  bool border;  // the tile has the first item of all in the direction in which runs are selected
+  bool border;  // the tile has the first item of all, in the direction in which runs are selected
   bool whole;   // and aligned: lanes may read their items in one access
 };
 __device__ __forceinline__ void describe(const Params& p, const Place& at, Tile& tile) {
@@ -84,7 +85,7 @@ __device__ __forceinline__ void describe(const Params& p, const Place& at, Tile&
 }
 
 struct View {
-  const u8* at[COLUMNS];  // item 0, or the image's first byte where it holds bits
+  const u8* at[COLUMNS];  // item 0, or the first byte if the column holds bits
   int bit[COLUMNS];       // of item 0
   i64 first;
   int count;
@@ -103,14 +104,15 @@ __device__ __forceinline__ View view_of(const Tile& tile, const u8* stage) {
   return view;
 }
 
-// Where item i of the tile, in the order of the scan, is in memory.
+// The place in memory of item i of the tile in the order of the scan.
 __device__ __forceinline__ int in_memory(const View& view, int i) { return REVERSE ? view.count - 1 - i : i; }
 
 template <int K>
 __device__ __forceinline__ typename Column<K>::type read_one(const View& view, int at) {
   return reinterpret_cast<const typename Column<K>::type*>(view.at[K])[at];
 }
-// Items i to i + 3 in the order of the scan; what is beyond the tile's last item is arbitrary. `whole` is the view's.
+// Items i to i + 3 in the order of the scan; items beyond the tile's last one are arbitrary. `whole` is that of the
+// view.
 template <int K>
 __device__ __forceinline__ void read_four(const View& view, int i, typename Column<K>::type (&values)[VN], bool whole) {
   using T = typename Column<K>::type;
@@ -124,7 +126,7 @@ __device__ __forceinline__ void read_four(const View& view, int i, typename Colu
     for (int j = 0; j < VN; j++) values[j] = read_one<K>(view, REVERSE ? max(in_memory(view, i + j), 0) : i + j);
   }
 }
-// Whether one item of a mask, by its place in memory, says "missing".
+// Whether a mask marks an item missing, by its place in memory.
 template <int K>
 __device__ __forceinline__ bool missing_one(const View& view, int at) {
   if constexpr (Column<K>::BITS) {
@@ -147,17 +149,17 @@ __device__ __forceinline__ u32 missing_four(const View& view, int i) {
 
 // The bits of the first `n` of four items.
 __device__ __forceinline__ u32 bits_of_first(int n) { return n >= VN ? 15u : n <= 0 ? 0u : (1u << n) - 1; }
-// Which of items i to i + 3 are there.
+// Bits of items i to i + 3 that exist.
 __device__ __forceinline__ u32 present_four(const View& view, int i) { return bits_of_first(view.count - i); }
 
-// What comes before the first tile.
+// The prefix of the first tile.
 __device__ __forceinline__ Prefix seed_of(const Params& p) {
   Prefix s;
   memcpy(&s, p.seed, sizeof(Prefix));
   return s;
 }
 
-// All lanes get the tile's aggregate; `befores` gets what comes before each warp within the tile.
+// All lanes get the tile's aggregate; `befores` gets the prefix of each warp within the tile.
 __device__ __forceinline__ State warp_fold(const State (&aggregates)[WARPS], State (&befores)[WARPS], int lane) {
   State sum = warp_scan(lane < WARPS ? aggregates[lane % WARPS] : identity(), lane);
   State before = from_earlier(sum, 1);

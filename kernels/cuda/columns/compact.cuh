@@ -1,9 +1,9 @@
-// The visitor of compaction: selected items, or their positions, are gathered to where the count of earlier ones points, and the
-// others, if they are wanted, to where the rest goes.
+// The visitor of compaction: selected items, or their positions, are written one after another to the output, and the
+// other items, if they are wanted, to a second output. The count of earlier items gives the place of an item.
 //
-// A warp first lists the places of its selected items in shared memory and then gathers them from the list, neighbours to
-// neighbouring lanes, so that writes are whole words of memory however few are selected. After Merrill and Garland,
-// NVR-2016-002, 5.2.
+// A warp first lists the places of its selected items in shared memory, and then gathers the items in the list, with
+// neighbours in neighbouring lanes, so that whole words of memory are written even if few items are selected. After
+// Merrill and Garland, NVR-2016-002, 5.2.
 #pragma once
 
 __device__ __forceinline__ State identity() { return State{}; }
@@ -23,7 +23,7 @@ __device__ __forceinline__ typename Gathered<N>::type gathered(const Params& p, 
     return reinterpret_cast<const T*>(p.payload[N])[view.first + at];
 }
 
-// Begins to read what will be gathered later.
+// Prefetches items that will be gathered later.
 template <int N>
 __device__ __forceinline__ void fetch(const Params& p, const View& view, int at) {
   using T = typename Gathered<N>::type;
@@ -31,8 +31,8 @@ __device__ __forceinline__ void fetch(const Params& p, const View& view, int at)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(reinterpret_cast<const T*>(p.payload[N]) + view.first + at));
 }
 
-// Outputs FIRST to FIRST + N - 1 of some items. All are read before any is written: else the compiler would assume that
-// a write may change what is read next, and wait for one after the other.
+// Gathers outputs FIRST to FIRST + N - 1 of some items. All are read before any is written: otherwise the compiler
+// would assume that a write may change the next read, and each read would wait.
 template <int FIRST, int N, int ITEMS>
 struct Batch : Batch<FIRST, N - 1, ITEMS> {
   typename Gathered<FIRST + N - 1>::type value[ITEMS];
@@ -44,10 +44,10 @@ __device__ __forceinline__ auto& values_of(Batch<FIRST, N, ITEMS>& batch) {
   return batch.value;
 }
 
-constexpr int AT_ONCE = 4;                                   // items a lane in registers
+constexpr int AT_ONCE = 4;                                   // items of a lane in registers
 constexpr int BATCH_BYTES = __CUDA_ARCH__ >= 900 ? 32 : 16;  // of one item, over the outputs of a batch
 
-// How many outputs make a batch that has N so far, with `left` bytes left.
+// The number of outputs of a batch that has N so far, and `left` bytes left.
 template <int FIRST, int N = 0>
 constexpr int batch_size(int left = BATCH_BYTES) {
   if constexpr (FIRST + N < OUTPUTS) {
@@ -57,7 +57,7 @@ constexpr int batch_size(int left = BATCH_BYTES) {
     return N;
   }
 }
-// f(the first of some outputs, how many they are), as constants.
+// Calls f(first output, number of outputs) for each batch, with constants.
 template <int FIRST = 0, class F>
 __device__ __forceinline__ void each_batch(F f) {
   if constexpr (FIRST < OUTPUTS) {
@@ -92,7 +92,7 @@ __device__ __forceinline__ void gather_listed(const Params& p, const View& view,
   }
 }
 
-// Selects a warp's items. If they are few, they are copied to `kept`, one a lane, and the tile is not `held` for them.
+// Selects a warp's items. If they are few, they are copied to `kept`, one for each lane, and the tile is not `held`.
 __device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, int warp, int lane) {
   u32 selection = segment_selection(p, view, warp, lane);
   int total = int(warp_sum(__popc(selection)));
@@ -130,7 +130,7 @@ __device__ __forceinline__ void segment_write(const Params& p, const View& view,
               [&](int earlier, int total) { gather_listed(p, view, p.rest, rest + earlier, list, total, warp, lane); });
   }
 }
-// The same for a segment of a tile that is gone.
+// The same for a segment of a tile that has left its stage.
 __device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
                                            const Prefix& before, u16*, int warp, int lane) {
   if (lane >= int(sum.selected)) return;
@@ -152,5 +152,5 @@ __device__ __forceinline__ void kept_write(const Params& p, const View& view, co
   });
 }
 
-// Writes what depends on the last item; called by one thread, once.
+// Writes the results that depend on the last item; called once, by one thread.
 __device__ __forceinline__ void finish(const Params& p, const Prefix& all) { *p.carry_out = all; }

@@ -1,7 +1,7 @@
 """Compaction of CuPy arrays, and runs as starts and lengths: from selections and arrays to passes and results.
 
-Each function is one pass of a kernel whose output has room for every row; how many rows there are is read once, at
-the end.
+Each function launches one kernel with outputs as long as the input, and reads the number of selected rows once, at the
+end.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def compact(
     form = tuple([a.dtype for a in held])
     only = gathering(found.only, tuple(gathered), form, split, in_place)
     writes_over = in_place and fits(only)
-    if in_place and not writes_over:  # tiles of so many columns are too large: by way of a buffer
+    if in_place and not writes_over:  # tiles of so many columns are too large: use a buffer
         kept, rest = compact(sources, selection, split, positions, False)
         count = len(kept[0])
         return _put_back(arrays, kept, rest, count)
@@ -95,12 +95,12 @@ def gathering(
 
 @lru_cache(maxsize=1024)
 def measuring(each: ColumnPass, dtype: np.dtype) -> ColumnPass:
-    """Return a pass that selects the same rows and writes their positions, and how far it is to the next one."""
+    """Return a pass that selects the same rows, and writes their positions and the distances to the next ones."""
     return replace(visited(each, RUN_LENGTHS), gathered=(Gathered(dtype, -2),))
 
 
 def _column_of(array: Any, columns: Sequence[Any]) -> int:
-    """The column that holds an array already, or -1."""
+    """Return the index of the column that holds an array, or -1."""
     for i, column in enumerate(columns):
         if column.data.ptr == array.data.ptr and column.itemsize == array.itemsize:
             return i
@@ -110,7 +110,7 @@ def _column_of(array: Any, columns: Sequence[Any]) -> int:
 def _put_back(
     arrays: Sequence[Any], kept: list[Any], rest: list[Any] | None, count: int
 ) -> tuple[list[Any], list[Any] | None]:
-    """Copy kept rows to the heads of arrays, unless they are there, and the rest to the tails."""
+    """Copy kept rows to the beginning of arrays, unless they are there already, and the rest behind them."""
     for i, array in enumerate(arrays):
         head = array[:count]
         if kept[i].data.ptr != head.data.ptr or kept[i].strides != head.strides:

@@ -1,5 +1,5 @@
-// The visitor that writes whether each item is selected, one byte an item. Nothing is counted, and no tile depends on
-// those before it.
+// The visitor that writes whether each item is selected, as one byte. Nothing is counted, and no tile depends on
+// earlier ones.
 #pragma once
 
 __device__ __forceinline__ State identity() { return State{}; }

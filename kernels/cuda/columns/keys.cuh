@@ -1,4 +1,4 @@
-// Whether two keys are the same. Nulls are the same, NaN are the same, and 0.0 is the same as -0.0.
+// Whether two keys are the same. Nulls equal each other, NaN equal each other, and 0.0 equals -0.0.
 #pragma once
 
 __device__ __forceinline__ bool same_floats(u16 a, u16 b) {
@@ -16,7 +16,7 @@ __device__ __forceinline__ bool same_floats(u64 a, u64 b) {
 __device__ __forceinline__ bool is_nan(u32 a) { return (a & 0x7fffffffu) > 0x7f800000u; }
 __device__ __forceinline__ bool is_nan(u64 a) { return (a & ~(1ull << 63)) > 0x7ffull << 52; }
 template <class T>
-__device__ __forceinline__ bool same_complex(const T& a, const T& b) {  // one with a NaN part is NaN
+__device__ __forceinline__ bool same_complex(const T& a, const T& b) {  // a number with a NaN part is NaN
   bool nan_a = is_nan(a.part[0]) || is_nan(a.part[1]), nan_b = is_nan(b.part[0]) || is_nan(b.part[1]);
   return nan_a || nan_b ? nan_a && nan_b : same_floats(a.part[0], b.part[0]) && same_floats(a.part[1], b.part[1]);
 }

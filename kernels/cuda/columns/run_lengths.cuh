@@ -1,8 +1,8 @@
-// The visitor of run-length encoding: selected items are starts of runs; each closes the run before it, and so decides
-// its length.
+// The visitor of run-length encoding: selected items are the starts of runs; each ends the previous run, and so
+// determines its length.
 //
-// The engine's state is the number of starts, and how many items there are since the last of them. Starts are listed in
-// shared memory as compaction does.
+// The engine's state is the number of starts, and of items since the last start. Starts are listed in shared memory as
+// in compaction.
 #pragma once
 
 __device__ __forceinline__ State identity() { return State{}; }
@@ -11,13 +11,13 @@ __device__ __forceinline__ Earlier combine(const Earlier& a, const State& b) {
   return Earlier{a.selected + b.selected, b.selected ? b.open : a.open + b.open};
 }
 
-// How many items of a warp's segment are there.
+// The number of items of a warp's segment.
 __device__ __forceinline__ int segment_count(const View& view, int warp) {
   return min(max(view.count - warp * SEGMENT, 0), SEGMENT);
 }
 
-// Selects a warp's items. The tile is not `held` for them: if they are few, their places are kept, one a lane, else the
-// lanes' bits.
+// Selects a warp's items. The tile is never `held`: if items are few, their places are kept, one for each lane, else
+// the bits of the lanes.
 __device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, int warp, int lane) {
   u32 selection = segment_selection(p, view, warp, lane);
   int total = int(warp_sum(__popc(selection))), count = segment_count(view, warp);
@@ -31,7 +31,7 @@ __device__ __forceinline__ State segment_reduce(const Params& p, const View& vie
 }
 
 using Index = Gathered<0>::type;
-// The run that starts at place `at` of the segment closes one that has `length` items.
+// Writes the start of a run, and the length of the run before it.
 __device__ __forceinline__ void write_run(const Params& p, i64 place, i64 start, i64 length) {
   reinterpret_cast<Index*>(p.out[0])[place] = Index(start);
   if (place) reinterpret_cast<Index*>(p.rest[0])[place - 1] = Index(length);
@@ -46,7 +46,7 @@ __device__ __forceinline__ void kept_write(const Params& p, const View& view, co
     return;
   }
   i64 open = before.open;
-  int since = 0;  // the run before the list has `open` items, and those from place `since` on
+  int since = 0;  // the run before the list has `open` items, and the items from place `since` on
   each_list(at, list, lane, [&](int earlier, int total) {
     for (int k = lane; k < total; k += 32) {
       int place = list[k];
@@ -58,7 +58,7 @@ __device__ __forceinline__ void kept_write(const Params& p, const View& view, co
 __device__ __forceinline__ void segment_write(const Params&, const View&, Kept*, const State&, const Prefix&, u16*, int,
                                               int) {}
 
-// Writes what depends on the last item; called by one thread, once.
+// Writes the results that depend on the last item; called once, by one thread.
 __device__ __forceinline__ void finish(const Params& p, const Prefix& all) {
   *p.carry_out = all;
   reinterpret_cast<Index*>(p.rest[0])[all.selected - 1] = Index(all.open);

@@ -1,7 +1,7 @@
-// Selection: which of a lane's items are kept, or start or end a run, as four bits a row.
+// Selection: four bits for each row of a lane say which items are kept, or start or end a run.
 //
-// What selects an item is generated: `is_selected` for a row of flags or of a predicate's inputs, `differs` for two rows of
-// keys. A visitor decides what is done with selected items.
+// The conditions are generated: `is_selected` for a row of flags or of a predicate's inputs, `differs` for two rows of
+// keys. The visitor decides what is done with selected items.
 #pragma once
 
 enum SelectionKind { ALONE, NEIGHBOURS, BITS };
@@ -15,7 +15,7 @@ __device__ __forceinline__ Key read_key(const View& view, int at) {
   return key;
 }
 
-// The key that another lane has.
+// The key of another lane.
 __device__ __forceinline__ Key key_of_lane(const Key& key, int lane) {
   u32 words[(sizeof(Key) + 3) / 4] = {};
   memcpy(words, &key, sizeof(Key));
@@ -26,8 +26,8 @@ __device__ __forceinline__ Key key_of_lane(const Key& key, int lane) {
   return other;
 }
 
-// Selection of items i to i + 3 in the order of the scan; bit j is that of item i + j. Called by a whole warp: the
-// items next to a lane's four are a neighbour's, or read by the outermost lanes.
+// Selection of items i to i + 3 in the order of the scan; bit j is that of item i + j. Called by a whole warp: a lane
+// gets the item next to its four from its neighbour, and the outermost lanes read theirs.
 template <bool WHOLE>
 __device__ __forceinline__ u32 selection_of(const Params& p, const View& view, int i, int lane) {
   Key keys[VN];
@@ -45,13 +45,13 @@ __device__ __forceinline__ u32 selection_of(const Params& p, const View& view, i
   u32 selection = 0;
   if constexpr (SELECTS == BITS && REVERSE) {
     selection = missing_four<VALUES>(view, i);
-  } else if constexpr (SELECTS == BITS) {  // the first bit of a tile is that of a byte, so four items share one
+  } else if constexpr (SELECTS == BITS) {  // a tile begins with the first bit of a byte, so four items share a byte
     int bit = view.bit[VALUES] + i;
     selection = (view.at[VALUES][bit >> 3] >> (bit & 7)) & 15;
   } else if constexpr (SELECTS == ALONE) {
 #pragma unroll
     for (int j = 0; j < VN; j++) selection |= u32(is_selected(p, keys[j])) << j;
-  } else if constexpr (AFTER && !REVERSE) {  // the last items of runs
+  } else if constexpr (AFTER && !REVERSE) {  // selects the last items of runs
     Key edge = key_of_lane(keys[0], lane + 1);
     if (lane == 31) edge = read_key(view, min(i + VN, view.count - int(view.border)));
 #pragma unroll
@@ -60,7 +60,7 @@ __device__ __forceinline__ u32 selection_of(const Params& p, const View& view, i
       int last = view.count - 1 - i;
       if (last >= 0 && last < VN) selection = (selection & ~(1u << last)) | u32(!p.continues) << last;
     }
-  } else {  // the first ones
+  } else {  // selects the first items of runs
     Key edge = key_of_lane(keys[VN - 1], lane - 1);
     if (lane == 0) {
       int earlier = in_memory(view, max(i - 1, -int(!view.border)));
@@ -108,20 +108,20 @@ __device__ __forceinline__ int warp_max(int n) {
 #endif
 }
 
-// All lanes get the place of the segment's last selected item, or -1.
+// All lanes get the place of the last selected item of the segment, or -1.
 __device__ __forceinline__ int last_selected(u32 selection, int lane) {
   int bit = 31 - __clz(selection);
   return warp_max(selection ? bit / VN * ROW + lane * VN + bit % VN : -1);
 }
 
-// How many bits of each of four rows are set, a byte a row.
+// The number of set bits of each of four rows, one byte for each row.
 __device__ __forceinline__ u32 row_counts(u32 rows) {
   rows -= (rows >> 1) & 0x5555;
   rows = (rows & 0x3333) + ((rows >> 2) & 0x3333);
   rows = (rows | rows << 8) & 0x00ff00ff;
   return (rows | rows << 4) & 0x0f0f0f0f;
 }
-// The sums of what the lanes up to this one have, a byte a row: a row has 128 items at most.
+// The sums of the counts of lanes up to this one, one byte for each row, which has at most 128 items.
 __device__ __forceinline__ u32 lanes_scanned(u32 counts, int lane) {
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) {
@@ -131,7 +131,7 @@ __device__ __forceinline__ u32 lanes_scanned(u32 counts, int lane) {
   return counts;
 }
 
-// How many selected items of the segment come before each row of the lane.
+// The number of selected items of the segment before each row of the lane.
 struct Ranks {
   int row[ROWS];
   int total;
@@ -154,7 +154,8 @@ __device__ __forceinline__ Ranks rank(u32 selection, int lane) {
   return ranks;
 }
 
-// Lists the places of selected items within the segment, some rows at a time: f(how many came before, how many are listed).
+// Lists the places of selected items in the segment, some rows at a time, and calls f(items listed before, items
+// listed).
 template <class F>
 __device__ __forceinline__ void each_list(u32 selection, u16* list, int lane, F f) {
   int earlier = 0;
@@ -181,7 +182,7 @@ __device__ __forceinline__ void each_list(u32 selection, u16* list, int lane, F 
   }
 }
 
-// f(rank, place) for the lane's items among the few that are selected in the segment, 255 at most.
+// Calls f(rank, place) for the lane's selected items, if at most 255 are selected in the segment.
 template <class F>
 __device__ __forceinline__ void each_of_few(u32 selection, int lane, F f) {
   u32 earlier = 0;
@@ -189,7 +190,7 @@ __device__ __forceinline__ void each_of_few(u32 selection, int lane, F f) {
   for (int begin = 0; begin < ROWS; begin += 4) {
     u32 some = (selection >> (VN * begin)) & 0xffff, sum = lanes_scanned(row_counts(some), lane);
     u32 all = __shfl_sync(ALL, sum, 31);
-    u32 next = sum + all * 0x01010100 + earlier * 0x01010101;  // where each row's items of this lane end
+    u32 next = sum + all * 0x01010100 + earlier * 0x01010101;  // where the ranks of this lane's items of each row end
     while (some) {
       int bit = 31 - __clz(some), row = bit / VN;
       some ^= 1u << bit;

@@ -1,4 +1,4 @@
-"""Selections as passes: which columns a predicate, runs of keys or flags are read from, and where their nulls are."""
+"""Passes of selections: the columns that a predicate, runs of keys or flags are read from, and their nulls."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -23,11 +23,11 @@ from .columns import fits, launch_columns
 
 @dataclass(frozen=True, eq=False)
 class Selected:
-    """A pass that selects rows and writes nothing yet, and its inputs."""
+    """A pass that selects rows, without outputs, and its inputs."""
 
     only: ColumnPass
     length: int
-    """Rows."""
+    """The number of rows."""
     data: list[Any]
     masks: list[Mask]
     scalars: list[Any]
@@ -66,7 +66,7 @@ def selected(selection: Selection | Segments) -> Selected:
     nulls = tuple([nullness(m if isinstance(m, Mask) else None) for m in selection.nulls])
     masks = [m for m in selection.nulls if isinstance(m, Mask)]
     runs = _runs(tuple([k.dtype for k in keys]), nulls, selection.last)
-    if len(keys) > 1 and not fits(runs):  # by way of flags
+    if len(keys) > 1 and not fits(runs):  # flags of halves of the keys are combined
         half = len(keys) // 2
         some = replace(selection, keys=selection.keys[:half], nulls=selection.nulls[:half])
         others = replace(selection, keys=selection.keys[half:], nulls=selection.nulls[half:])
@@ -98,7 +98,7 @@ def _predicate(selection: Predicate) -> Selected:
 
 
 def _dtype(value: Any) -> np.dtype:
-    """The dtype of an array or a scalar."""
+    """Return the dtype of an array or a scalar."""
     found: np.dtype = np.asarray(value).dtype if np.isscalar(value) else value.dtype
     return found
 
@@ -136,7 +136,7 @@ def _flags(dtype: np.dtype, last: bool) -> ColumnPass:
 
 
 OFFSETS_A_THREAD = 8
-"""Offsets whose bits a thread brings together: those of short segments are often in one word."""
+"""Offsets of a thread, which sets bits in the same word at once: short segments often share a word."""
 
 
 @lru_cache(maxsize=2)
@@ -145,7 +145,7 @@ def _bits(last: bool) -> ColumnPass:
 
 
 def _end_bits(segments: Segments) -> Mask:
-    """Set the bits of the rows where segments start or end: an eighth of a byte a row to write and to read."""
+    """Return bits of rows that are set where segments start or end: flags of bytes would take eight times as much."""
     bits = cupy.zeros(-(-segments.length // 32), np.uint32)
     offsets = segments.offsets[1:] if segments.last else segments.offsets[:-1]
     if len(offsets):
@@ -185,7 +185,7 @@ def visited(each: ColumnPass, visitor: VisitorSpec) -> ColumnPass:
 
 
 def nullness(nulls: Nulls) -> Nullness:
-    """Return where missing elements are marked, as a pass names it."""
+    """Return how a pass describes where missing elements are marked."""
     return Nullness(kind_of_nulls(nulls), nulls.null if isinstance(nulls, Mask) else 0)
 
 

@@ -1,8 +1,8 @@
 """From a pass to a loaded kernel: NVRTC compiles the engine, Numba the functions, nvJitLink links and inlines them.
 
-Any pass can be built for any architecture without a GPU. A pass that does not look at what its elements are is
-compiled as one over unsigned integers of the same width, so dtypes of one width share a kernel. Launches keep the
-dtypes of the elements, as nothing that they need depends on more than widths.
+Any pass can be built for any architecture without a GPU. A pass that only moves its elements is compiled as one over
+unsigned integers of the same width, so dtypes of one width share a kernel. Launches need no other dtypes, as they
+depend on widths alone.
 """
 
 import hashlib
@@ -67,7 +67,7 @@ NO_IMAGE = {
         "UNSUPPORTED_PTX_VERSION",
     )
 }  # fmt: skip
-"""The driver's errors for machine code that it will never load."""
+"""The driver's errors for machine code that it cannot load, now or later."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ _kernels: dict[tuple[Pass, str, int], Kernel] = {}
 
 
 def kernel(each: Pass, schedule: str, number: int) -> Kernel:
-    """Return the kernel of a pass, with tiles of the size for the device; compiled once."""
+    """Return the kernel of a pass, with tiles of the size for the device; it is compiled once."""
     key = each, schedule, number
     found = _kernels.get(key)
     if found is None:
@@ -125,7 +125,7 @@ def _load(each: Pass, schedule: str, on: Device) -> Kernel:
 
 
 def _loaded(each: Pass, schedule: str, on: Device) -> tuple[Any, Any]:
-    """Return a module and its kernel; an entry of the cache that is no image for the GPU is built again, once."""
+    """Return a module and its kernel; if the GPU cannot load an entry of the cache, it is built again, once."""
     action = (
         f"GPU {on.number} (compute capability {on.capability[0]}.{on.capability[1]}) could not load the "
         f"kernel of {each.name}"
@@ -182,17 +182,17 @@ def _architecture(capability: Capability) -> str:
 
 
 def build(each: Pass, schedule: str, capability: Capability) -> tuple[bytes, str]:
-    """Compile and link a pass; return its cubin and what the linker says about it.
+    """Compile and link a pass; return its cubin and the linker's log.
 
-    How many registers an operator takes is known only now. If the compiler had to spill some to memory, it
-    is given more of them step by step (`tuning.RELIEFS`).
+    The number of registers that an operator takes is known only now. If the compiler had to spill some to memory, it
+    is given more of them, step by step (`tuning.RELIEFS`).
     """
     arch = _architecture(capability)
     functions, linked = _functions(each, capability), b""
     text = log = ""
     for relief in range(RELIEFS):
         before, text = text, source(each, schedule, capability, relief)
-        if text == before:  # there are no more to give
+        if text == before:  # no more registers can be freed
             break
         linked, log = _link(text, functions, arch)
         if not re.search(r"\b[1-9]\d* bytes spill", log):
@@ -225,7 +225,7 @@ def predicate_form(each: ColumnPass) -> tuple[Form, tuple[bool, ...]]:
 def _operator_functions(of: TypedOperator, follow: Any, capability: Capability) -> list[bytes]:
     """Return the LTO-IR of an operator's functions, which several passes call; `follow` distinguishes equal operators.
 
-    It is kept as well: Numba takes up to a second for its first function, and up to two for an operator.
+    It is cached as well: Numba takes up to a second for its first function, and up to two for an operator.
     """
     key = _entry("ltoir", of.token, follow is not None, capability)
     found = kernel_cache.read(key)
@@ -282,14 +282,14 @@ def _key(each: Pass, schedule: str, capability: Capability) -> str:
 
 
 def _entry(kind: str, *content: Any) -> str:
-    """Return the name of an entry of the cache, which differs if the content that the entry is made from does."""
+    """Return the name of an entry of the cache: a digest of the content that the entry is made from."""
     digest = hashlib.sha256(repr((_environment(), *content)).encode())
     return f"{digest.hexdigest()}.{kind}"
 
 
 @lru_cache(maxsize=1)
 def sources() -> str:
-    """Return a digest of all files that machine code is made of, but for operators that `ops` has."""
+    """Return a digest of all files that machine code is made from, except operators of `ops`."""
     digest = hashlib.sha256()
     shared = [
         FOLDER.parent / "compiler" / name
@@ -302,7 +302,7 @@ def sources() -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> str:
-    """Everything outside a pass that its machine code depends on."""
+    """Return everything outside a pass that its machine code depends on."""
     packages = ("cuda-core", "cuda-bindings", package(), "numba", "llvmlite")
     libraries = ("nvidia-cuda-nvrtc", "nvidia-nvjitlink", "nvidia-cuda-nvcc", "nvidia-nvvm")
     return f"{sources()} {[(p, _version(p)) for p in packages + libraries]}"
@@ -316,7 +316,7 @@ def _version(package: str) -> str:
 
 
 def as_bits(each: Pass) -> Pass:
-    """Return the pass that a kernel is compiled from: over unsigned integers where the functions allow it."""
+    """Return the pass that a kernel is compiled from: one over unsigned integers where the functions allow it."""
     of = each.operator
     if of is None or of.is_native or _looks_at_elements(each):
         return each
@@ -337,7 +337,7 @@ def as_bits(each: Pass) -> Pass:
 
 
 def _looks_at_elements(each: Any) -> bool:
-    """Return whether NaN or NaT are looked for, or written."""
+    """Return whether a pass looks for NaN or NaT, or writes them."""
     nulls = each.value_nulls.kind if isinstance(each, ColumnPass) else each.nulls
     return nulls == "in band" or getattr(each, "mark_nulls", False)
 

@@ -1,6 +1,6 @@
-"""The numbers that an operator's functions capture, as a kernel has them: parameters of the launch.
+"""The numbers that an operator's functions capture, which are parameters of a launch.
 
-One kernel serves all operators with the same code; `shared_code` chooses which of them it is compiled from.
+One kernel serves all operators with the same code; `shared_code` chooses the operator that it is compiled from.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ _is_shared: dict[tuple[str, Form], bool] = {}
 def kernel_code(op: Operator, inputs: Form) -> Code:
     """Return the code that kernels for inputs of these dtypes are compiled from: the same at every call.
 
-    The signature must have been made before: it decides whether the numbers are constants. Later signatures, for other
-    dtypes, may decide otherwise from then on, but launches must still fit the kernels that were compiled before.
+    The signature must have been made before: it decides whether the numbers are constants. Later signatures for other
+    dtypes may decide otherwise, but launches must still fit kernels that were compiled before.
     """
     key = op.code.token, inputs
     return op.code if _is_shared.setdefault(key, code_of(op) is op.code) else op.constant
@@ -52,7 +52,7 @@ def numbers_of(op: Operator, inputs: Form) -> dict[str, Form]:
 
 
 def numbers_size(op: Operator, inputs: Form) -> int:
-    """Return how many bytes of a launch's parameters the numbers take: a word where there are none."""
+    """Return how many bytes of a launch's parameters the numbers take: 8 if there are none."""
     form = [dtype for each in numbers_of(op, inputs).values() for dtype in each]
     return numbers_dtype(form).itemsize if form else 8
 

@@ -1,4 +1,4 @@
-"""CuPy arrays as kernels take them: aligned neighbours, masks, and results that are cut to what was written."""
+"""CuPy arrays for kernels: contiguous and aligned arrays, masks, and results cut to the rows that were written."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ from ...messages import shown
 from ...nulls import InBand, Mask, Nulls
 
 SHRINK_FROM = 8
-"""How many times as large as a result its memory may be before the result is copied out of it."""
+"""How many times as large as a result its memory may be; from larger memory, the result is copied."""
 
 _BYTE = np.dtype(np.uint8)
 
 
 def readable(array: Any, dtype: np.dtype | None = None) -> Any:
-    """Return `array`, or a copy if its elements are not neighbours or not aligned as a kernel's `dtype` is."""
+    """Return `array`, or a copy if it is not contiguous or not aligned as the `dtype` of a kernel needs."""
     dtype = array.dtype if dtype is None else dtype
     if not array.flags.c_contiguous:
         return array.copy(order="C")
-    if array.data.ptr % dtype.alignment:  # bytes are moved: CuPy's kernels need alignment as well
+    if array.data.ptr % dtype.alignment:  # copied as bytes: CuPy's kernels need alignment as well
         return array.reshape(-1).view(np.uint8).copy().view(dtype).reshape(array.shape)
     return array
 
@@ -32,14 +32,14 @@ def kind_of_nulls(nulls: Nulls) -> str:
 
 
 def mask_buffer(mask: Mask) -> Any:
-    """Return the bytes of a mask as a kernel takes them."""
+    """Return the bytes of a mask for a kernel."""
     if not isinstance(mask.buffer, cupy.ndarray):
         raise TypeError(f"the mask of CuPy values must be a CuPy array, found {shown(mask.buffer)}")
     return readable(mask.buffer, _BYTE)
 
 
 def valid_elements(mask: Mask, count: int) -> Any:
-    """Return which elements a mask does not mark missing, as an array of bool."""
+    """Return an array of bool: whether each element is not marked missing."""
     buffer = mask_buffer(mask)
     if mask.shift == 0:
         return buffer[mask.offset : mask.offset + count] != mask.null

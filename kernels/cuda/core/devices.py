@@ -1,4 +1,4 @@
-"""GPUs: which of them the kernels run on, and errors of CUDA in words, with what to do about them."""
+"""GPUs that the kernels run on, and error messages for CUDA, with advice."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -10,10 +10,10 @@ from cuda.bindings import driver
 from ...late_dataclass import dataclass
 
 DRIVER = 13000
-"""The oldest CUDA version, in CUDA's own form, that a driver must offer: the kernels are built for it."""
+"""The oldest CUDA version that a driver must offer, in CUDA's own form: the kernels are built for it."""
 
 OUT_OF_MEMORY = driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY
-"""The driver's number of this error, which is the runtime's too."""
+"""This error has the same number in the driver and in the runtime."""
 
 ADVICE = (
     "Free arrays (cupy.get_default_memory_pool().free_all_blocks()), use smaller partitions, or share one "
@@ -22,7 +22,7 @@ ADVICE = (
 """Advice for when the memory of a GPU runs out."""
 
 frees_kept: list[Callable[[], None]] = [lambda: cupy.get_default_memory_pool().free_all_blocks()]
-"""Functions that free the memory that pools of CuPy keep for later."""
+"""Functions that free unused memory of CuPy's pools."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ def device(number: int) -> Device:
 
 
 def free_kept() -> None:
-    """Free memory that pools keep for later: loading a kernel takes none from them."""
+    """Free unused memory of pools: the driver cannot take memory from them to load a kernel."""
     for free in frees_kept:
         free()
 
 
 def check(status: Any, action: str) -> None:
-    """Raise an error that says what CUDA could not do, and why: a MemoryError or a RuntimeError."""
+    """Raise a MemoryError or RuntimeError with the action that failed and the reason, unless CUDA succeeded."""
     if status != driver.CUresult.CUDA_SUCCESS:
         _, text = driver.cuGetErrorString(status)
         found = f"{action}: {bytes(text or b'').decode()} ({status.name})"

@@ -1,5 +1,5 @@
-// States of sums of digits (reproducible.py) among the lanes of a warp: once all are in the bin of the largest, digits are
-// integers that add in any order.
+// States of sums of digits (reproducible.py) in the lanes of a warp: once all are in the bin of the largest, digits are
+// integers, which can be added in any order.
 #pragma once
 
 template <class S>
@@ -27,7 +27,7 @@ __device__ __forceinline__ u32& bin_in(S& s) {
     return s.f4;
 }
 
-// Moves digits to a bin that is not below theirs. Those that come below the third are dropped.
+// Moves digits to a bin that is not below theirs. Digits below the third are dropped.
 template <class S>
 __device__ __forceinline__ void move_digits(S& s, int bin) {
   int gap = bin - int(bin_in(s));
@@ -42,7 +42,7 @@ __device__ __forceinline__ void move_digits(S& s, int bin) {
 template <class T>
 __device__ __forceinline__ T most_of_lanes(T x) { return __reduce_max_sync(ALL, x); }
 __device__ __forceinline__ u64 total_of_lanes(u64 x) {
-  constexpr int PART = 27;  // the sum of 32 numbers of so many bits has 32 bits
+  constexpr int PART = 27;  // the sum of 32 numbers of 27 bits has 32 bits
   constexpr u32 MASK = (1 << PART) - 1;
   u32 low = __reduce_add_sync(ALL, u32(x) & MASK), middle = __reduce_add_sync(ALL, u32(x >> PART) & MASK);
   return (u64(__reduce_add_sync(ALL, u32(x >> 2 * PART))) << 2 * PART) + (u64(middle) << PART) + low;
@@ -68,7 +68,7 @@ __device__ __forceinline__ S digits_reduced(S s) {
   unroll<SUMS<S>>([&](auto k) { sum_of<k.value>(s) = total_of_lanes(sum_of<k.value>(s)); });
   return s;
 }
-// Lane l gets the combination of the states of lanes 0 to l, which all are in one bin.
+// Lane l gets the combination of the states of lanes 0 to l, which are all in one bin.
 template <class S>
 __device__ __forceinline__ S digits_scanned(S s, int lane) {
 #pragma unroll

@@ -1,4 +1,4 @@
-// Integers of 128 bits in two words, for decimals: what the built-in operators do with them.
+// Integers of 128 bits in two words, for decimals, and the functions that built-in operators need.
 #pragma once
 
 struct i128 {

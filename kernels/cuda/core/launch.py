@@ -1,7 +1,7 @@
-"""Launching a plan: one block of memory for all of its passes, and one kernel a pass on the current stream.
+"""Launches of plans: one block of memory for all passes, and one kernel for each pass on the current stream.
 
-Work goes to the current stream, memory comes from the current allocator, and nothing waits for the device but
-`Launch.read`. Nothing here depends on what a kernel computes.
+Work goes to the current stream, memory comes from the current allocator, and only `Launch.read` waits for the
+device. Nothing here depends on what a kernel computes.
 """
 
 import ctypes
@@ -26,10 +26,10 @@ SCHEDULE = os.environ.get("DASK_GPUSCAN_SCHEDULE", "")
 """Force "classic" or "pipelined" for long lines; by default the device and the number of tiles choose."""
 
 PINNED_BYTES = 4096
-"""Carries up to this size are written by the kernel into memory of the host, which spares a copy of 10 us."""
+"""The most bytes of carries that a kernel writes to host memory itself, which saves a copy of 10 us."""
 
 APART = 256
-"""Bytes that the parts of a block of memory are aligned to."""
+"""The alignment in bytes of the parts of a block of memory."""
 
 TICKET = 16
 """Bytes of scratch space before the descriptors: the ticket."""
@@ -37,12 +37,12 @@ TICKET = 16
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """The common parts of launches of one pass over one extent."""
+    """What launches of one pass over one extent have in common."""
 
     kernel: Kernel
     blocks: int
     size: tuple[int, int, int]  # length, lines, tiles a line
-    scratch: int  # where it begins in the block of memory
+    scratch: int  # its offset in the block of memory
     scratch_bytes: int
     carry: int  # likewise
 
@@ -55,9 +55,9 @@ class Space:
     """
 
     steps: tuple[Step, ...]
-    results: tuple[int, ...]  # where each begins
-    scratch: int  # likewise, of all steps
-    zeros: int  # bytes of it
+    results: tuple[int, ...]  # the offset of each
+    scratch: int  # the offset of that of all steps
+    zeros: int  # bytes of scratch space, which are set to zero
     carry: np.dtype  # of the last pass
     carry_bytes: int
     lines: int
@@ -66,10 +66,10 @@ class Space:
 
 
 def grid(geometry: Geometry, multiprocessors: int, extent: Extent) -> tuple[int, int, int]:
-    """Return how many blocks a launch has, how many tiles a line, and the bytes of scratch space, if any."""
+    """Return the blocks of a launch, the tiles of a line, and the bytes of scratch space."""
     length, lines, inner = extent
     tiles = -(-length // geometry.items) if geometry.items else 1
-    block_lines = inner if inner > 1 else lines  # lines that may share a block
+    block_lines = inner if inner > 1 else lines  # the lines that may share a block
     total = lines // block_lines * -(-block_lines // geometry.lines) * tiles
     blocks = min(total, geometry.blocks * multiprocessors)
     described = geometry.descriptor and geometry.items and tiles >= geometry.described_from
@@ -82,13 +82,13 @@ def grid(geometry: Geometry, multiprocessors: int, extent: Extent) -> tuple[int,
 
 
 def _aligned(sizes: Iterable[int]) -> list[int]:
-    """Return where parts of these sizes begin, and where the last of them ends."""
+    """Return where parts of these sizes begin, and where the last one ends."""
     return list(accumulate((-(-size // APART) * APART for size in sizes), initial=0))
 
 
 @lru_cache(maxsize=4096)
 def space(plan: Plan, extent: Extent, results: tuple[int, ...], number: int, forced: str) -> Space:
-    """Return the steps of a plan on a device, and the block of memory for `results`, in bytes, and all else."""
+    """Return the steps of a plan on a device, and its block of memory, with `results` of these sizes in bytes."""
     on = device(number)
     laid = []
     for each in plan.passes:
@@ -120,12 +120,12 @@ def current_space(plan: Plan, extent: Extent) -> Space:
 
 
 class Launch:
-    """A plan under way.
+    """A plan that is being run.
 
     Parameters
     ----------
     found : Space
-        Of the current device, over at least one item.
+        The space of the plan on the current device, over at least one item.
     waits : bool
         Whether the carry-out of the last pass will be read.
     """
@@ -167,9 +167,9 @@ class Launch:
         Parameters
         ----------
         which : int
-            Of the plan's passes.
+            The index of the pass.
         pointers : sequence of int
-            Addresses of inputs and outputs. The other parameters of the kernel follow, in this order.
+            Addresses of inputs and outputs. The kernel takes the parameters below after them, in this order.
         carry_in : sequence of int, optional
             Addresses of the carries-in.
         offsets : sequence of int, optional
@@ -205,7 +205,7 @@ class Launch:
 
     def read(self) -> np.ndarray:
         """Wait for the kernels; return the last one's carry-out, one item a line."""
-        # never calls itself: a cycle would keep the block until a garbage collection
+        # does not call itself: the reference cycle would keep the block until a garbage collection
         number = self._space.number
         if cupy.cuda.runtime.getDevice() == number:
             return self._fetch()
@@ -224,7 +224,7 @@ class Launch:
 
 
 class _Thread(threading.local):
-    """The state of a host thread between launches: memory for parameters, and which devices it has used."""
+    """What a host thread keeps between launches: memory for parameters, and the devices that it has used."""
 
     def __init__(self) -> None:
         self.parameters = ctypes.create_string_buffer(4096)
@@ -243,7 +243,7 @@ def _kernel_args(size: int) -> _Thread:
 
 
 def current_device() -> int:
-    """Return the current device, whose context is made current in this thread: a pooled allocation may not do that."""
+    """Return the current device, and make its context current in this thread, as an allocation from a pool may not."""
     number: int = cupy.cuda.runtime.getDevice()
     if number not in _thread.devices:
         cupy.cuda.runtime.setDevice(number)

@@ -1,7 +1,8 @@
 """An operator's Python functions as LTO-IR: functions of pointers to fields, under names that the engine calls.
 
-They are compiled without a GPU. The text that is executed here is generated from field counts alone; a user's
-function is only ever called by it. Some steps of operators (kernels/operators/numerics.py) are replaced by a GPU's own.
+They are compiled without a GPU. The text that is executed here is generated from the number of fields alone; it calls
+a user's function, and contains none of its text. Some steps of operators (kernels/operators/numerics.py) have
+replacements on GPUs.
 """
 
 # Numba reads these functions.
@@ -76,7 +77,7 @@ def lto_functions(of: TypedOperator, capability: tuple[int, int]) -> list[bytes]
 def lto_predicate(
     counter: Operator, inputs: Form, in_band: tuple[bool, ...], capability: tuple[int, int]
 ) -> bytes:
-    """Return the LTO-IR of a predicate, the lift of `counter`: false where an input is missing in band.
+    """Return the LTO-IR of a predicate, the lift of `counter`, which is false where an input is missing in band.
 
     Raises
     ------
@@ -98,7 +99,7 @@ def _null(dtype: np.dtype) -> Any:
 
 
 def _constants(values: list[Any]) -> str:
-    """Return an expression for numbers, without any text of a user's."""
+    """Return an expression for numbers, without any text from a user."""
 
     def number(value: Any) -> str:
         if isinstance(value, complex):
@@ -116,7 +117,7 @@ def _read(pointer: str, dtype: np.dtype) -> str:
 
 
 def _gone(value: str, dtype: np.dtype) -> str:
-    if dtype.kind == "c":  # by its parts: numba-cuda-mlir does not compare complex numbers
+    if dtype.kind == "c":  # part by part: numba-cuda-mlir does not compare complex numbers
         return f"({_gone(f'{value}.real', _FLOAT)} | {_gone(f'{value}.imag', _FLOAT)})"
     if dtype.kind == "f":
         return f"({value} != {value})"
@@ -158,7 +159,7 @@ def _compile(
 
 
 def _reason(error: Exception) -> str:
-    """Return the line that says what is wrong: before it and after it, Numba says where."""
+    """Return the line that says what is wrong: the lines around it say where."""
     lines = [line.strip() for line in str(error).splitlines()]
     telling = (line for line in lines if line and not line.startswith(("Failed in", "During:")))
     return next(telling, type(error).__name__)
@@ -169,7 +170,7 @@ def _own_steps() -> dict[CodeType, Callable[..., Any]]:
     """Return the replacements of functions on GPUs, by the code of the functions."""
     cuda = compiler().cuda
     libdevice = cuda.libdevice
-    # libdevice's approximation, of the upper half of a number alone
+    # libdevice's approximation, which reads the upper half of a number only
     reciprocal = cuda.declare_device("__nv_rcp64h", "float64(float64)", abi="c")
 
     def flushed(number):
@@ -184,12 +185,12 @@ def _own_steps() -> dict[CodeType, Callable[..., Any]]:
         exact = cuda.fma(cuda.fma(-weight, q, number), r, q)
         return exact if exact == exact else q  # infinite numbers have no remainder
 
-    # words.cuh has it: a GPU's approximation, likewise
+    # the GPU's approximation, defined in words.cuh
     inverse_root = cuda.declare_device("inverse_root", "float64(float64)", abi="c")
     tiny, up, down = 2.0**-900, 2.0**128, 2.0**-64
 
     def root(number):
-        # the steps that CUDA's own square root takes where nothing is rare; the last one is Markstein's
+        # the steps of CUDA's own square root for usual numbers; the last one is Markstein's
         is_tiny = number < tiny
         scaled = number * (up if is_tiny else 1.0)
         r = inverse_root(scaled)
@@ -197,7 +198,7 @@ def _own_steps() -> dict[CodeType, Callable[..., Any]]:
         r = cuda.fma(cuda.fma(e, 0.375, 0.5), r * e, r)
         near = scaled * r
         found = cuda.fma(cuda.fma(-near, near, scaled), r * 0.5, near) * (down if is_tiny else 1.0)
-        rare = number if number >= 0.0 else np.nan  # zero, infinity, and what has no root
+        rare = number if number >= 0.0 else np.nan  # zero, infinity, negative numbers, NaN
         return found if found == found else rare
 
     def bits_of(number):
@@ -211,5 +212,5 @@ def _own_steps() -> dict[CodeType, Callable[..., Any]]:
 
 
 def on_device(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the replacement of a function on GPUs, by default itself; the function may be a copy."""
+    """Return the replacement of a function on GPUs, or the function if it has none; the function may be a copy."""
     return _own_steps().get(function.__code__, function)

@@ -1,10 +1,10 @@
-// The look-back: what comes before a tile, from the aggregates that earlier tiles have published.
+// The look-back: the exclusive prefix of a tile, from the aggregates that earlier tiles have published.
 //
-// Aggregates are folded in blocks of 32 tiles, blocks in superblocks of 32, superblocks one after another: a tree that
-// depends on the number of tiles alone, so the same input gives the same bits whatever the timing. A tile waits only for
-// tiles with lower tickets. A descriptor is its own status: each 8-byte word holds 4 bytes of the state and a flag, and
-// words of 8 bytes are read and written whole, so that no fence is needed for a state of any size.
-// After Merrill and Garland, NVR-2016-002. This file must never know what is combined or how tiles are scanned.
+// Aggregates are combined in blocks of 32 tiles, blocks in superblocks of 32, superblocks one after another: a tree
+// that depends on the number of tiles alone, so the same input gives the same bits whatever the timing. A tile waits
+// only for tiles with lower tickets. A descriptor needs no separate status: each 8-byte word holds 4 bytes of the state
+// and a flag, and is read and written as a whole, so a state of any size needs no fence. After Merrill and Garland,
+// NVR-2016-002. Nothing here may depend on what is combined or how tiles are scanned.
 #pragma once
 
 constexpr int DESCRIPTOR = STATE_WORDS == 1 ? 1 : (STATE_WORDS + 1) / 2 * 2;  // 8-byte words
@@ -38,7 +38,7 @@ struct Descriptor {
                      : "memory");
     }
   }
-  // False if it is not there yet.
+  // Gets the state; false if it has not been published yet.
   __device__ __forceinline__ bool says(State& state) const {
     StateWords w = {};
     u32 there = 1;
@@ -87,8 +87,9 @@ struct Lookback {
     superblocks = base + line * in_superblocks * DESCRIPTOR;
   }
 
-  // Called by a whole warp, for a tile whose aggregate is published or about to be. All lanes get what comes before the
-  // tile; if it is the `last` of the line, `inclusive` is what comes after. `seed()` is what comes before the line.
+  // Called by a whole warp, for a tile with an aggregate that is published now or soon. All lanes get the exclusive
+  // prefix of the tile; if it is the `last` of the line, `inclusive` becomes its inclusive prefix. `seed()` is the
+  // state before the line.
   template <class Seed>
   __device__ __forceinline__ State before(i64 tile, Seed seed, bool last, State& inclusive, int lane) {
     int in_block = tile & 31, in_superblock = (tile >> 5) & 31;
@@ -102,7 +103,7 @@ struct Lookback {
     State earlier = warp_reduce(choose(lane < in_block, aggregates, identity()), lane), all = earlier;
     if (closes || last) all = warp_reduce(aggregates, lane);
     if (closes && lane == 0) publish(blocks + block * DESCRIPTOR, all);
-    if (!WRITE && !last && in_superblock < 31) return identity();  // nothing uses what comes before
+    if (!WRITE && !last && in_superblock < 31) return identity();  // the prefix is not used
     State of_earlier_blocks = of_blocks.wait();
     State base = superblock > 0 ? from_lane(of_line.wait(), 0) : seed();
     if (closes && in_superblock == 31) {
@@ -115,17 +116,18 @@ struct Lookback {
   }
 };
 
-// The same prefixes, bit by bit, for a block that takes a line's tiles in their order: it folds all tiles' aggregates
-// itself and needs nobody to publish those of blocks, which take one more hop through memory to be seen. Some warps ask for
-// aggregates (`of_block`, `of_blocks`), which takes long; then one at a time adds them to what the block has folded so far.
-struct Folded {  // what a block keeps in shared memory between tiles
+// The same prefixes, bit by bit, for a block that takes a line's tiles in order. It combines all tiles' aggregates
+// itself: to wait for published aggregates of blocks of tiles would take one more round trip to memory. Several warps
+// request aggregates (`of_block`, `of_blocks`), which takes long; then one at a time adds them to what is combined so
+// far.
+struct Folded {  // what a thread block keeps in shared memory between tiles
   State base;
   State blocks[32];
 };
-template <class Base>  // a State, or what holds more of it, if there is `combine` for both
+template <class Base>  // a State, or a wider type that `combine` takes with a State
 struct WalkOnto {
-  i64 block;     // the first block that is not folded in
-  Base base;     // what comes before the superblock
+  i64 block;     // the first block that is not combined yet
+  Base base;     // the exclusive prefix of the superblock
   State blocks;  // in lane l: the aggregate of the superblock's block l, before `block`
 
   __device__ __forceinline__ void start(const Base& seed) { base = seed, blocks = identity(); }
@@ -136,9 +138,9 @@ struct WalkOnto {
     if (lane == 0) to.base = base;
   }
 
-  // `found` in lane i is the aggregate of block `block + i`, where that is before `end`; there are 32 such blocks at most.
+  // `found` in lane i is the aggregate of block `block + i` if that is before `end`; there are at most 32 such blocks.
   __device__ __forceinline__ void add(const State& found, i64 end, int lane) {
-    int i = (lane - int(block)) & 31;  // lane l takes the block whose place in the superblock is l
+    int i = (lane - int(block)) & 31;  // lane l takes block l of the superblock
     State mine = from_lane(found, i);
     bool whole = block + i < end;
     i64 superblock_end = (block | 31) + 1;
@@ -152,12 +154,12 @@ struct WalkOnto {
   __device__ __forceinline__ Base before_block(int lane) const {
     return block & 31 ? combine(base, warp_reduce(blocks, lane)) : base;
   }
-  // What comes before a tile of block `block`, given the combination `earlier` of the block's earlier tiles.
+  // The exclusive prefix of a tile of block `block`, given the combination `earlier` of the block's earlier tiles.
   __device__ __forceinline__ Base before_tile(i64 tile, const State& earlier, int lane) const {
     Base before = before_block(lane);
     return tile & 31 ? combine(before, earlier) : before;
   }
-  // What comes after the line's last tile.
+  // The inclusive prefix of the line's last tile.
   __device__ __forceinline__ Base after_tile(const u64* tiles, i64 tile, int lane) const {
     Awaited all(tiles + (block * 32 + lane) * DESCRIPTOR, lane <= int(tile & 31));
     return combine(before_block(lane), warp_reduce(all.wait(), lane));
@@ -165,7 +167,7 @@ struct WalkOnto {
 };
 using Walk = WalkOnto<State>;
 
-// All lanes get the combination of a block's tiles before `tile`.
+// All lanes get the combination of the block's tiles before `tile`.
 __device__ __forceinline__ State of_block(const u64* tiles, i64 block, i64 tile, int lane) {
   i64 at = block * 32 + lane;
   return warp_reduce(Awaited(tiles + at * DESCRIPTOR, at < tile).wait(), lane);

@@ -1,8 +1,8 @@
-"""Python functions as LTO-IR: the one door to the package that compiles them, numba-cuda or its successor.
+"""Python functions as LTO-IR, compiled by numba-cuda or its successor numba-cuda-mlir.
 
 numba-cuda-mlir takes the same functions and has the same ``cuda.compile``. It is used where numba-cuda is not
-installed, or where the environment variable ``DASK_GPUSCAN_COMPILER`` names it (`requirements`). Nothing else
-imports either.
+installed, or where the environment variable ``DASK_GPUSCAN_COMPILER`` names it (`requirements`). No other module
+imports these packages.
 """
 
 import operator
@@ -24,10 +24,10 @@ Capability = tuple[int, int]
 
 
 class Compiler(ABC):
-    """A package that compiles functions of pointers to LTO-IR, for a GPU that need not be there."""
+    """A package that compiles functions of pointers to LTO-IR, without a GPU."""
 
     cuda: Any
-    """Its module of what functions on a GPU can call: ``fma``, ``libdevice``, ``declare_device``."""
+    """Its module with what functions on a GPU can call: ``fma``, ``libdevice``, ``declare_device``."""
     types: Any
 
     @abstractmethod
@@ -74,7 +74,7 @@ class NumbaCuda(Compiler):
         return numba.from_dtype(dtype)
 
     def device_function(self, function: Function, capability: Capability) -> Any:
-        """Return a dispatcher; Numba's own ``cuda.jit(device=True)`` compiles for the GPU that is there."""
+        """Return a dispatcher for `capability`; that of ``cuda.jit(device=True)`` compiles for the current GPU."""
         with importing:
             from numba.cuda.compiler import compile_cuda
 
@@ -101,7 +101,7 @@ class NumbaCuda(Compiler):
 
 
 class NumbaCudaMlir(Compiler):
-    """numba-cuda-mlir, which compiles for the GPU that it believes is there."""
+    """numba-cuda-mlir, which compiles for the compute capability that it has cached."""
 
     def __init__(self) -> None:
         with importing:
@@ -114,7 +114,7 @@ class NumbaCudaMlir(Compiler):
         _mend_not_equal()
 
     def from_dtype(self, dtype: np.dtype) -> Any:
-        """Return its type of a dtype."""
+        """Return the package's type of a dtype."""
         return self._from_dtype(dtype)
 
     def device_function(self, function: Function, capability: Capability) -> Any:
@@ -140,7 +140,7 @@ def _mend_not_equal() -> None:
     Raises
     ------
     ImportError
-        If the package does not keep its steps where 0.6 does, so that it is not known whether it is mended.
+        If the package does not keep its steps where 0.6 does, so that it cannot be corrected.
     """
     with importing:
         import numba_cuda_mlir

@@ -1,9 +1,9 @@
-// Load-balancing searches: where a step of the path that merges two ordered lists lies (Green, McColl, Bader, GPU Merge
-// Path, ICS 2012). Whole warps search: each round chooses one of 33 parts of what is left.
+// Load-balancing search: the place of a step in the path that merges two ordered lists (Green, McColl, Bader, GPU Merge
+// Path, ICS 2012). A whole warp searches: each round chooses one of 33 parts of the remaining range.
 #pragma once
 
-// How many of `count` things are true, where all true ones come first. All lanes get the answer, which is from 0 to
-// `count` for things in any order.
+// The number of true things among `count`, where all true ones come first. All lanes get the answer; it is from 0 to
+// `count` whatever the order.
 template <class Is>
 __device__ __forceinline__ i64 count_true(i64 count, Is is) {
   const int lane = threadIdx.x & 31;

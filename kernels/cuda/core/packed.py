@@ -1,6 +1,6 @@
-"""Cubins that come in a wheel of their own, the package `dask_gpuscan_cubins`: one archive for each architecture.
+"""Cubins from a separate wheel, the package `dask_gpuscan_cubins`, with one archive for each architecture.
 
-`make cubins` writes it (pack/cubins.py). An archive serves only the sources that it was made of.
+`make cubins` writes it (pack/cubins.py). An archive is used only with the sources that it was made from.
 """
 
 import logging
@@ -14,16 +14,16 @@ from ...compiler import archives
 PACKAGE = "dask_gpuscan_cubins"
 
 ENDING = ".zip"
-"""The ending of the names of archives; the comment of an archive is the digest of the sources."""
+"""The ending of the names of archives. The comment of an archive is the digest of its sources."""
 
 
 def is_there(architecture: str, sources: str) -> bool:
-    """Return whether there is an archive for an architecture: without one, names of kernels are not needed."""
+    """Return whether there is an archive for an architecture; without one, no name of a kernel is computed."""
     return _opened(architecture, sources) is not None
 
 
 def read(name: str, architecture: str, sources: str) -> bytes | None:
-    """Return the cubin of this name; None without a whole one that is made of these sources."""
+    """Return the cubin of this name; None if there is none from these sources, or it is damaged."""
     try:
         return archives.entry(_opened(architecture, sources), name)
     except Exception as error:  # ZipFile raises a dozen kinds
@@ -40,7 +40,7 @@ def folder() -> Path | None:
 
 @lru_cache(maxsize=8)
 def _opened(architecture: str, sources: str) -> ZipFile | None:
-    """Return the archive for an architecture."""
+    """Return the archive for an architecture, if there is one from these sources."""
     place = folder()
     if place is None:
         return None
@@ -58,5 +58,5 @@ def _opened(architecture: str, sources: str) -> ZipFile | None:
 
 @lru_cache(maxsize=16)
 def _pass_over(why: object) -> None:
-    """Say once why cubins are not used."""
+    """Log once why cubins are not used."""
     logging.getLogger(__name__).warning("the cubins in %s are passed over: %s", folder(), why)

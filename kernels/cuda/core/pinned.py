@@ -1,4 +1,4 @@
-"""Pinned memory of the host: a GPU writes to it while the host does something else."""
+"""Pinned host memory: a GPU writes to it while the host does something else."""
 
 from typing import Any, ClassVar
 
@@ -10,22 +10,22 @@ from .devices import OUT_OF_MEMORY
 class PinnedBuffer:
     """Pinned memory that work on a stream writes to.
 
-    CuPy's pool reuses memory that nobody references, even if a GPU still writes to it. So the memory is referenced
-    until the work is done or has been waited for, even if the buffer is not. Finalizers could not do this: the garbage
-    collector runs those of memory and event before it looks for new references to them.
+    CuPy's pool reuses memory that is not referenced, even if a GPU still writes to it. So the memory is referenced
+    until the work is done or has been waited for, even if the buffer is not. A finalizer could not do this: the garbage
+    collector finalizes the memory and the event before it looks for new references to them.
     """
 
     __slots__ = ("_entry", "ptr")
 
     written: ClassVar[set[tuple[Any, Any]]] = set()
-    """Memory that is written to, and the events after the work; None if an event could not be recorded."""
+    """Memory that is written to, each with the event after the work, or None if no event was recorded."""
 
     def __init__(self, memory: Any) -> None:
         self._entry: tuple[Any, Any] = memory, None
         self.ptr = memory.ptr
 
     def record(self, stream: int) -> None:
-        """Record that the last work of a stream so far, and no later work, writes to the buffer."""
+        """Record that work on a stream up to now, and no later work, writes to the buffer."""
         memory, _ = self._entry
         unknown = memory, None
         self.written.add(unknown)
@@ -36,7 +36,7 @@ class PinnedBuffer:
         self.written.discard(unknown)
 
     def wait(self) -> Any:
-        """Wait for the work, not for what came after it, and return the memory."""
+        """Wait for the work, but not for work after it, and return the memory."""
         memory, done = self._entry
         done.synchronize()
         self.written.discard(self._entry)
@@ -56,7 +56,7 @@ def pinned_buffer(size: int) -> PinnedBuffer | None:
 
 
 def _let_go() -> None:
-    """Release memory where the work is done."""
+    """Release memory if its work is done."""
     for entry in list(PinnedBuffer.written):
         _, done = entry
         if done is not None and done.done:

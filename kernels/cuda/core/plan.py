@@ -1,6 +1,6 @@
 """Plans, which are sequences of passes; a pass is one kernel.
 
-A pass says everything that its machine code depends on, the size of its blocks, and what they hold in shared
+A pass holds everything that its machine code depends on, the size of its blocks, and the layout of their shared
 memory. `ScanPass` is over lines of an operator's inputs, `ColumnPass` over columns of rows; most others are a
 `PlainPass`, which has no operator, one schedule, and tiles of one size.
 """
@@ -25,7 +25,7 @@ Capability = tuple[int, int]
 
 
 class Extent(NamedTuple):
-    """The range of a pass: lines, how many of them lie side by side, and their length."""
+    """The range of a pass: the length of lines, their number, and how many lie side by side."""
 
     length: int
     lines: int = 1
@@ -33,7 +33,7 @@ class Extent(NamedTuple):
 
 
 class Tickets(Enum):
-    """When blocks take their tiles by ticket, for which a launch has some memory that is set to zero before it."""
+    """When blocks take their tiles by ticket, which needs memory that is set to zero before a launch."""
 
     NEVER = "never"
     WHERE_BLOCKS_ARE_FEW = "where blocks are few"
@@ -47,19 +47,19 @@ class Geometry:
 
     threads: int
     items: int
-    """Items of a line that a block takes at once; 0 where it takes whole lines."""
+    """Items of a line that a block takes at once; 0 if it takes whole lines."""
     blocks: int
-    """Blocks on a multiprocessor at most."""
+    """The most blocks on a multiprocessor."""
     shared: int = 0
     """Bytes of dynamic shared memory of a block."""
     lines: int = 1
     """Lines that a block takes at once."""
     descriptor: int = 0
-    """Bytes that a tile publishes its state in."""
+    """Bytes of a descriptor, in which a tile publishes its state."""
     described_from: int = 1
-    """Tiles of a line from which on they are described."""
+    """The fewest tiles of a line for which there are descriptors."""
     tickets: Tickets = Tickets.NEVER
-    """Whether blocks take their tiles by ticket."""
+    """When blocks take their tiles by ticket."""
 
 
 class Pass(Protocol):
@@ -93,7 +93,7 @@ class Pass(Protocol):
         """Return the pass with tiles of the size that suits a GPU of this compute capability."""
 
     def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
-        """Return how tiles are handed out on `blocks` multiprocessors; `forced` overrules it for long lines."""
+        """Return how tiles are handed out on `blocks` multiprocessors, or `forced` for long lines."""
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks of a schedule."""
@@ -109,24 +109,24 @@ class Plan:
     def _hash(self) -> int:
         return hash(self.passes)
 
-    def __hash__(self) -> int:  # asked at every launch
+    def __hash__(self) -> int:  # called at every launch
         return self._hash
 
 
 class KernelPass:
-    """The base of all passes: unless they say more, one schedule, and tiles of one size."""
+    """The base of all passes, by default with one schedule, and tiles of one size."""
 
     def sized(self, capability: Capability) -> Self:
-        """Return the pass itself."""
+        """Return the pass unchanged."""
         return self
 
     def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
-        """Return the one way in which tiles are handed out."""
+        """Return the only schedule."""
         return "classic"
 
     @cached_property
     def alone(self) -> Plan:
-        """The plan of this pass alone, which is made once, as hashing a pass takes long."""
+        """The plan of this pass alone, made once, as hashing a pass takes long."""
         return Plan((self,))  # type: ignore[arg-type]
 
 
@@ -145,11 +145,11 @@ class TypedOperator:
     scalar_output: bool
     identity: Any = field(compare=False)
     follow: Callable[..., Any] | None = field(default=None, compare=False)
-    """Returns an answer of a scan from the answer before and an element, if the operator has such a function."""
+    """Returns an answer of a scan from the previous answer and an element, if the operator has such a function."""
 
     @property
     def is_native(self) -> bool:
-        """Whether its functions are CUDA C++, as for types that Numba does not have."""
+        """Whether its functions are written in CUDA C++, for types that Numba does not have."""
         return self.inputs[0].kind == "V"
 
     @property
@@ -191,22 +191,22 @@ def state_dtype(state: Form) -> np.dtype:
 
 
 def state_words(state: Form) -> int:
-    """Return the four-byte words of a state, as the kernels move them."""
+    """Return the four-byte words of a state in kernels."""
     return sum(max(1, d.itemsize // 4) for d in state)
 
 
 def in_words(size: int) -> int:
-    """Return the bytes that `size` bytes take among a kernel's parameters."""
+    """Return how many bytes `size` bytes take among a kernel's parameters."""
     return -(-size // 8) * 8
 
 
 NULL_KINDS = {"none": "NO_NULLS", "in band": "IN_BAND", "bits": "BITS", "bytes": "BYTES"}
-"""Where missing elements of a column are marked, with the names in CUDA source."""
+"""The kinds of nulls, by where missing elements are marked, and their names in CUDA source."""
 
 
 @dataclass(frozen=True)
 class Nullness:
-    """Where missing elements of a column are marked, one of NULL_KINDS, and by which bit of a mask."""
+    """Where missing elements of a column are marked, one of NULL_KINDS, and the value in a mask that marks them."""
 
     kind: str = "none"
     null: int = 0
@@ -225,14 +225,14 @@ NO_CARRY = np.dtype([])
 
 
 class PlainPass(KernelPass):
-    """A pass without an operator and, unless it says more, without a carry."""
+    """A pass without an operator and, by default, without a carry."""
 
     operator: ClassVar[TypedOperator | None] = None
     token = ""
 
     @property
     def carry(self) -> np.dtype:
-        """The dtype of the state after the last row, which is never read."""
+        """The dtype of no carry."""
         return NO_CARRY
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:

@@ -7,13 +7,13 @@ from typing import Any
 from ....forks import import_late
 
 COMPILERS = {"numba_cuda": "0.30", "numba_cuda_mlir": "0.6"}
-"""Modules that compile Python functions, and their oldest versions; one is needed, the first is preferred."""
+"""Modules that compile Python functions, and their oldest versions: one of them is needed, the first is preferred."""
 
 Find = Callable[[str], Any]
 
 
 def compilers() -> dict[str, str]:
-    """Return the modules that may compile: the one that is asked for, or all.
+    """Return the modules that may compile: the one that the environment names, or all.
 
     Raises
     ------
@@ -29,18 +29,18 @@ def compilers() -> dict[str, str]:
 
 
 def package(find: Find = import_late) -> str:
-    """Return the module that compiles: the first that is there and new enough, if any is."""
+    """Return the module that compiles: the first that is installed and new enough, else the first."""
     either = compilers()
     return _good(either, find) or next(iter(either))
 
 
 def require(find: Find = import_late) -> None:
-    """Check that all that is needed is there.
+    """Check that all needed packages are installed.
 
     Raises
     ------
     ImportError
-        Naming what is missing or too old, and what installs it.
+        If one is missing or too old; it says what installs it.
     """
     for either in ({"cupy": "14"}, compilers(), {"cuda.core": "1"}):
         if _good(either, find) is None:
@@ -52,7 +52,7 @@ def require(find: Find = import_late) -> None:
 
 
 def _good(either: dict[str, str], find: Find) -> str | None:
-    """Return the first module that is new enough; those after it are not imported, which may take seconds."""
+    """Return the first module that is new enough; those after it are not imported, as that may take seconds."""
     good = (name for name, least in either.items() if _enough(_found(name, find), least))
     return next(good, None)
 

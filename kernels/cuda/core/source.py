@@ -1,7 +1,7 @@
 """The parts of CUDA source that are generated for every kernel: constants, structs of dtypes, an operator's functions.
 
-Everything is generated from dtypes and options; no text of a user's ever gets into CUDA source. Data are
-bits here: a field is an unsigned integer of its size.
+Everything is generated from dtypes and options; no text from a user gets into CUDA source. Data are bits here: a field
+is an unsigned integer of its size.
 """
 
 import os
@@ -16,7 +16,7 @@ from .closure_constants import numbers_of
 from .plan import NULL_KINDS, Form, TypedOperator
 
 RACECHECK = bool(os.environ.get("DASK_GPUSCAN_RACECHECK"))
-"""Build kernels that compute-sanitizer's racecheck can follow, which are slower."""
+"""Whether to build kernels that compute-sanitizer's racecheck can follow, which are slower."""
 
 
 def constants_source(constants: Mapping[str, int]) -> list[str]:
@@ -26,7 +26,7 @@ def constants_source(constants: Mapping[str, int]) -> list[str]:
 
 
 def null_kinds(kind: str) -> dict[str, int]:
-    """Return constants for the kinds of nulls, and `NULLS`, the kind that a pass meets."""
+    """Return constants for the kinds of nulls, and `NULLS`, the kind of a pass."""
     numbers = {name: number for number, name in enumerate(NULL_KINDS.values())}
     return {**numbers, "NULLS": numbers[NULL_KINDS[kind]]}
 
@@ -37,7 +37,7 @@ def include(*names: str) -> list[str]:
 
 
 def word(dtype: np.dtype) -> str:
-    """Return the C++ type of a field: its size and alignment are those of `dtype`."""
+    """Return the C++ type of a field, with the size and alignment of `dtype`."""
     if dtype.kind == "V":
         return "i128"
     if dtype == np.complex64:
@@ -48,7 +48,7 @@ def word(dtype: np.dtype) -> str:
 
 
 def numbers_source(of: TypedOperator | None) -> list[str]:
-    """Define the numbers that functions take, in shared memory, and the function that copies them from the launch."""
+    """Define the numbers that functions take, in shared memory, and a function that copies them from the parameters."""
     numbers = {} if of is None or of.is_native else numbers_of(of.op, of.inputs)
     form = [dtype for each in numbers.values() for dtype in each]
     fields = " ".join(f"{word(dtype)} f{i};" for i, dtype in enumerate(form))
@@ -73,14 +73,14 @@ def operator_source(of: TypedOperator) -> list[str]:
 
 
 def exclusive_bits(exclusive: Exclusive, outputs: int) -> int:
-    """Return a bit for each output: whether it is of the state before each element."""
+    """Return a bit for each output: whether it is exclusive, that is, of the state before each element."""
     check_exclusive(exclusive, outputs)
     flags = exclusive if isinstance(exclusive, tuple) else (exclusive,) * outputs
     return sum(1 << i for i, flag in enumerate(flags) if flag)
 
 
 def answer_source(outputs: int) -> list[str]:
-    """Define `answer`, of the states before and after an element and a bit for each output."""
+    """Define `answer`: the outputs for the states before and after an element, given a bit for each output."""
     fields = ", ".join(f"EXCLUSIVE >> {i} & 1 ? b.f{i} : a.f{i}" for i in range(outputs))
     return [
         "template <int EXCLUSIVE> __device__ __forceinline__ Output answer(State before, State after) {",
@@ -112,7 +112,7 @@ def _linked(of: TypedOperator, numbers: dict[str, Form]) -> list[str]:
 
 
 def struct(name: str, form: Form, access: str | None, *, rows: bool = False) -> list[str]:
-    """Define a struct of dtypes, or of `rows` of such, and with `access` a function that reads a field by number."""
+    """Define a struct of dtypes, or of `rows` of them, and with `access` a function that returns a field by number."""
     types_ = [f"Row<{word(dtype)}>" if rows else word(dtype) for dtype in form]
     fields = " ".join(f"{field} f{i};" for i, field in enumerate(types_))
     lines = [f"struct {name} {{ {fields} }};"]
@@ -127,7 +127,7 @@ def struct(name: str, form: Form, access: str | None, *, rows: bool = False) -> 
 
 
 def words_of(fields: Sequence[tuple[str, np.dtype]]) -> list[str]:
-    """Define a state `s` as words of four bytes, without padding: what is shuffled between lanes and published."""
+    """Define conversions of a state to and from words of four bytes, which are shuffled between lanes and published."""
     first, to, back = 0, "", ""
     for name, dtype in fields:
         to += f"to_words({name}, w.word + {first}); "
@@ -151,11 +151,11 @@ _NATIVE = {
         ("last", ", 1", "{pick(b.f1, b.f0, a.f0), u8(a.f1 | b.f1)}", "{{0, 0}, 0}"),
     )
 }
-"""Operators on 128-bit integers: what follows the element in its state, the combined state, the identity."""
+"""Operators on 128-bit integers: the fields after the element in its state, the combined state, the identity."""
 
 
 def _native(op: Operator) -> list[str]:
-    """The functions of a built-in operator on 128-bit integers."""
+    """Define the functions of a built-in operator on 128-bit integers."""
     seen, combine, identity = _NATIVE[op]
     start = "__device__ __forceinline__"
     return [
@@ -179,7 +179,7 @@ def _function(
 ) -> list[str]:
     """Declare the linked function of pointers to fields, and a function of structs that calls it.
 
-    The linked function takes `numbers` as well; the first of them is number `first` of all.
+    The linked function takes `numbers` as well, which are fields `first` and following of `Numbers`.
     """
     pointers = [f"{word(d)}*" for form in (result, *arguments, numbers) for d in form]
     values = [f"&r.f{i}" for i in range(len(result))]

@@ -1,18 +1,18 @@
 // Stages: the shared memory that tiles are copied to.
 //
-// There are two kinds of tiles: lines of an operator's inputs (scan_tile.cuh), whose items are scanned, and columns of rows
-// (columns_tile.cuh), some of which are selected. Both have stages, which are cut into regions, one for an array: a tile
-// file says how large each is by `region_bytes<K>()`. What differs is theirs: Params and View name different arrays, and the
-// loops of the warps that feed stages and look back differ in when a ticket is taken, which was measured (tuning.py), and in
-// whether the stage is needed until the tile is written.
+// There are two kinds of tiles: items of lines, which are scanned (scan_tile.cuh), and columns of rows, some of them
+// selected (columns_tile.cuh). The stages of both are cut into regions, one for each array; `region_bytes<K>()` in the
+// file of a tile is the size of a region. Params, View and the loops of the warps that feed stages and look back are
+// separate: the loops differ in when a ticket is taken, which was measured (tuning.py), and in whether a tile needs its
+// stage until it is written.
 #pragma once
 
 constexpr int align_up(int n, int to) { return (n + to - 1) / to * to; }
 
-// Which items of a line a tile has: `count` neighbours in memory from item `first` on.
+// The items of a tile: `count` neighbours in memory from item `first` of a line on.
 struct Place {
   i64 tile;   // of the line; < 0: no more tiles
-  i64 first;  // item of the line that is first in memory
+  i64 first;  // the item that is first in memory, in the line
   int count;
 };
 __device__ __forceinline__ Place place_in_line(i64 length, i64 tile) {
@@ -24,8 +24,9 @@ __device__ __forceinline__ Place place_in_line(i64 length, i64 tile) {
   return at;
 }
 
-// The bytes of a tile in one array. Their image in a region starts where they do in global memory, modulo 16, so that words
-// of 16 bytes can be copied: those that lie within, or those that cover them, with up to 15 more bytes at either end.
+// The bytes of a tile in one array. Their copy in a region has the same address as in global memory, modulo 16, so that
+// words of 16 bytes can be copied: those within the bytes, or those that cover them, with up to 15 more bytes at each
+// end.
 struct Source {
   const u8* from;
   int bytes;
@@ -49,7 +50,7 @@ __device__ constexpr int region_offset() {
     return region_offset<K - 1>() + align_up(region_bytes<K - 1>(), 128);
 }
 
-// Whose turn it is: which of N places a tile of this block has, and which phase its barriers have then.
+// The place, of N, that a tile of this block has, and the phase of its barriers.
 template <int N>
 struct Turn {
   int place = 0;
@@ -69,8 +70,8 @@ struct Turn {
 #if __CUDA_ARCH__ >= 900
 #include "tma_copy.cuh"
 
-// One lane arrives at a barrier for its warp. racecheck does not see that the others' accesses come before it, so all
-// lanes arrive in kernels that are built for that tool (tests/cuda/README.md).
+// One lane arrives at a barrier for its warp. racecheck does not recognize that the other lanes' accesses come before
+// that, so all lanes arrive in kernels that are built for it (tests/cuda/README.md).
 constexpr int ARRIVING = EVERY_LANE ? 32 : 1;
 __device__ __forceinline__ void warp_arrives(Barrier& barrier, int lane) {
   __syncwarp();

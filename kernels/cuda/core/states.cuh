@@ -32,14 +32,14 @@ __device__ __forceinline__ State choose(bool first, const State& a, const State&
   return state_of(x);
 }
 
-// One step of a butterfly: the pair of lanes that differ in bit `distance` both get the two states combined in order.
+// One step of a butterfly: both lanes of the pair that differs in bit `distance` get the two states combined in order.
 __device__ __forceinline__ State pair_up(const State& s, int distance, int lane) {
   State other = from_partner(s, distance);
   bool later = lane & distance;
   return combine(choose(later, other, s), choose(later, s, other));
 }
 
-// All lanes get the sum of the warp's states, which ADDS (from sm_80 on).
+// All lanes get the sum of the warp's states, for states that are counts (ADDS); from sm_80 on.
 __device__ __forceinline__ State lanes_added(const State& s) {
 #if __CUDA_ARCH__ >= 800
   StateWords w = words_of(s);
@@ -55,14 +55,14 @@ template <class S>
 __device__ __forceinline__ S warp_reduce(S s, int lane) {
   if constexpr (ADDS<State>) return lanes_added(s);
   if constexpr (FIRST_DIGIT<S> >= 0) return digits_reduced(s);
-  constexpr int at_once = STATE_WORDS > 4 ? 1 : 5;  // steps: for large states, less code gains more than loops cost
+  constexpr int at_once = STATE_WORDS > 4 ? 1 : 5;  // unrolled steps: large states need short code
 #pragma unroll at_once
   for (int distance = 1; distance < 32; distance *= 2) s = pair_up(s, distance, lane);
   return s;
 }
 
-// Reduces R rows at once, each over all lanes as warp_reduce does: lane l gets row `row_of_lane<R>(l)`. In the first steps
-// a lane keeps half of its rows and trades the others, so that R rows cost little more than one.
+// Reduces R rows at once, each over all lanes as warp_reduce does; lane l gets row `row_of_lane<R>(l)`. In the first
+// steps a lane keeps half of its rows and exchanges the others, so that R rows cost little more than one.
 template <int R, int DISTANCE = 1>
 __device__ __forceinline__ State each_reduce(State (&rows)[R], int lane) {
   if constexpr (R == 1) {
@@ -82,7 +82,7 @@ __device__ __forceinline__ State each_reduce(State (&rows)[R], int lane) {
     return each_reduce<R / 2, 2 * DISTANCE>(half, lane);
   }
 }
-// A lane below R that gets a row, and the row that such a lane gets: bits in reverse.
+// The row that a lane below R gets, and the lane that gets a row: the bits of the number are reversed.
 template <int R>
 __device__ __forceinline__ int row_of_lane(int lane) {
   constexpr int bits = R == 1 ? 0 : R == 2 ? 1 : R == 4 ? 2 : R == 8 ? 3 : R == 16 ? 4 : 5;

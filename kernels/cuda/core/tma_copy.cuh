@@ -1,6 +1,6 @@
 // Bulk copies between global and shared memory, and the barriers that signal their end (sm_90 and later).
 //
-// Thin names for PTX instructions.
+// Wrappers of PTX instructions.
 #pragma once
 
 __device__ __forceinline__ u32 shared_address(const void* p) { return u32(__cvta_generic_to_shared(p)); }
@@ -42,7 +42,7 @@ struct Barrier {
 __device__ __forceinline__ void barriers_are_ready() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-// Ordinary accesses of this thread to shared memory come before the copies that are started next.
+// Orders this thread's accesses to shared memory before the copies that it starts next.
 __device__ __forceinline__ void before_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // Addresses and sizes are multiples of 16 bytes.
@@ -58,7 +58,7 @@ __device__ __forceinline__ void tma_store(void* to, const void* from, u32 bytes)
                : "memory");
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
-// All but the latest PENDING stores of this thread have read their shared memory.
+// Waits until all but the latest PENDING stores of this thread have read their shared memory.
 template <int PENDING>
 __device__ __forceinline__ void stores_have_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");

@@ -1,7 +1,7 @@
-"""The primitives on the GPU, one row each: their own device sources, and what the engine must know of these.
+"""The primitives on the GPU, one row each, with their device sources and what the engine must know about them.
 
-A visitor says what a tile does with its items once the engine has loaded it and knows what comes before. A new
-primitive is a row here and a `.cuh` in its folder.
+A visitor defines what a tile does with its items once the engine has loaded it and knows its prefix. A new primitive
+is a row here and a `.cuh` in its folder.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from ..columns.tuning import REDUCTION_SHAPES, TILE_BYTES, TILE_SHAPES, WIDE_TIL
 LONG_LINES = ("classic", "pipelined")
 
 STRIDED = {**{f"strided_{lanes}": lanes for lanes in (1, 2, 4, 8, 16)}, "strided": 32}
-"""Lanes that have a row of lines side by side, by the name of the schedule. Of few lines, a warp has several rows."""
+"""Lanes for a row of lines side by side, by the name of the schedule. If lines are few, a warp has several rows."""
 
 
 @dataclass(frozen=True)
@@ -23,26 +23,26 @@ class VisitorSpec:
     ----------
     name : str
     source : str
-        The device source that says what a tile does.
+        The device source that defines what a tile does.
     engine : str
-        Which tiles it visits: "scan" for lines of an operator's inputs, "columns" for rows of keys, values and masks,
+        The kind of tiles: "scan" for lines of an operator's inputs, "columns" for rows of keys, values and masks,
         "sort" for rows of one key that is sorted by its digits, "codes" for rows of few groups, "windows" for rows of
         rolling windows, "starts" for rows of one value that does not decrease, "intervals" for intervals and their
         items, "grids" for images; these six have no tiles to visit, and their source is the whole kernel.
     schedules : tuple of str
-        How tiles may be handed out; `<engine>_<schedule>.cuh` has the kernel; what follows an underscore is a size.
+        How tiles may be handed out; `<engine>_<schedule>.cuh` has the kernel. A part after an underscore is a size.
     looks_back : bool
         Whether a tile waits for what comes before it.
     reduces : bool
-        Whether an operator's results are written once a run rather than once an item.
+        Whether an operator's results are written for each run rather than for each item.
     lists : bool
         Whether warps list the places of selected items in shared memory.
     counts : int
-        Counts in the state of a tile: of selected items, and of items since the last of them.
+        Counts in the state of a tile: the number of selected items and, if 2, of items since the last of them.
     tile_bytes, wide_tile_bytes : int
-        Bytes of a tile's columns at most, and where many arrays are gathered.
+        The most bytes of a tile's columns, and the most if many arrays are gathered.
     shapes : tuple
-        Warps of a tile of columns and rows a warp, the largest first.
+        Warps of a tile of columns and rows of each warp, the largest first.
     """
 
     name: str

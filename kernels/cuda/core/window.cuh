@@ -1,9 +1,9 @@
-// Asking for the aggregates of many tiles at once: what a look-back warp of the pipelined schedules does.
+// Requests for the aggregates of many tiles at once, by a look-back warp of the pipelined schedules.
 #pragma once
 
-// Lane i gets the combination of the tiles before `tile` of block `block + i`, for i below WINDOW: BATCH blocks are asked
-// for at once, which is what keeps the registers busy. `turn()` is called before anything is waited for, and may be again:
-// many warps wait for the same few descriptors, and their requests get in the way of the data.
+// Lane i gets the combination of the tiles before `tile` in block `block + i`, for i below WINDOW. BATCH blocks are
+// requested at once, as many as registers allow. `turn()` is called before each wait: if many warps waited for the same
+// few descriptors, their requests would delay the data.
 template <class Turn>
 __device__ __forceinline__ State of_blocks(const u64* tiles, i64 block, i64 tile, int lane, Turn turn) {
   State found = identity();
@@ -18,7 +18,7 @@ __device__ __forceinline__ State of_blocks(const u64* tiles, i64 block, i64 tile
       absent |= u32(first + i * 32 < tile) << i;
     }
     for (;;) {
-      Descriptor read[BATCH];  // all are on their way before the first is looked at
+      Descriptor read[BATCH];  // all are requested before the first is used
 #pragma unroll
       for (int i = 0; i < BATCH; i++)
         if ((absent >> i) & 1) read[i].read(tiles + (first + i * 32) * DESCRIPTOR);
@@ -28,7 +28,7 @@ __device__ __forceinline__ State of_blocks(const u64* tiles, i64 block, i64 tile
       u32 rows = __reduce_or_sync(ALL, absent);
       if (!rows) break;
       turn();
-      // wait for the one that was begun last, then ask for all again
+      // wait for the last tile that is absent, then request all absent ones again
       int row = 31 - __clz(rows), last = 31 - __clz(__ballot_sync(ALL, (absent >> row) & 1));
       State ignored;
       if (lane == last)
@@ -47,8 +47,8 @@ __device__ __forceinline__ State of_blocks(const u64* tiles, i64 block, i64 tile
   return found;
 }
 
-// Adds what `of_blocks` found to a walk on the way to a tile of block `target`. Returns how many blocks of the window are
-// before the target: if that is less than WINDOW, the walk has arrived, and lane `left` of `found` has the target's tiles.
+// Adds what `of_blocks` found to a walk towards a tile of block `target`. Returns `left`, the number of blocks before
+// the target. If that is less than WINDOW, the walk has arrived, and lane `left` of `found` has the target's tiles.
 template <class Base>
 __device__ __forceinline__ i64 add_window(WalkOnto<Base>& walk, const State& found, i64 target, int lane) {
   i64 left = target - walk.block;

@@ -1,6 +1,6 @@
-// Words: the integer types that stand for any data of their size, compile-time loops, and moves of whole values.
+// Words: integer types for any data of their size, compile-time loops, and moves of whole values.
 //
-// The engine never does arithmetic on data. It moves bits; only an operator's own functions know their meaning.
+// The engine never does arithmetic on data. It moves bits; only the functions of an operator know their meaning.
 #pragma once
 
 using u8 = unsigned char;
@@ -8,24 +8,24 @@ using u16 = unsigned short;
 using u32 = unsigned int;
 using u64 = unsigned long long;
 using i64 = long long;
-struct c64 {  // complex numbers: the only data that are aligned to half their size
+struct c64 {  // complex numbers, the only data that are aligned to half their size
   u32 part[2];
 };
 struct c128 {
   u64 part[2];
 };
 
-// 1 / sqrt(x), to some 20 bits: what operators call (link.py).
+// 1 / sqrt(x), to some 20 bits, for operators (link.py).
 extern "C" __device__ double inverse_root(double x) {
   double found;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(found) : "d"(x));
   return found;
 }
 
-// Whether a state is one count of four bytes, and a combination the sum of two: then any order gives the same bits.
+// Whether a state is one count of four bytes, and states are combined by addition: then any order gives the same bits.
 template <class State>
 constexpr bool ADDS = false;
-// Which field of a state is the first of its sums of digits (digit_states.cuh), or -1.
+// The first field of a state that is a sum of digits (digit_states.cuh), or -1.
 template <class State>
 constexpr int FIRST_DIGIT = -1;
 
@@ -68,7 +68,7 @@ struct Chunk<16> {
 
 // The largest power of two, 16 at most, that divides a number of bytes.
 constexpr int largest_power(int bytes) { return bytes % 16 ? bytes & -bytes : 16; }
-// N neighbouring values, read or written in as few accesses as there are; the address is aligned to PIECE<N, T> bytes.
+// Reads or writes N neighbouring values in as few accesses as possible; the address is aligned to PIECE<N, T> bytes.
 template <int N, class T>
 constexpr int PIECE = largest_power(N * sizeof(T));
 

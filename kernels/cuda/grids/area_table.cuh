@@ -1,19 +1,19 @@
 // Summed-area tables: each element becomes the sum of all up to it along rows and columns, in one pass.
 //
-// A block owns a strip of columns of an image and walks down it, tile by tile of WARPS times ROWS rows. It keeps the
-// sums from above in registers. From the left come sums of rows, one a strip: the block publishes its own, and adds up
-// those before it. These are in groups of GROUP strips: the last of a group publishes the sum from the first column on,
-// the others that of their columns. Strips are taken by ticket from left to right, so blocks that are waited for are
-// running; the order of additions depends on the shape alone.
+// A block owns a strip of columns of an image and walks down it in tiles of WARPS times ROWS rows. It keeps the sums
+// from above in registers. The sums of rows from the left come from earlier strips: each block publishes those of its
+// strip, and adds up the ones before it. Strips are in groups of GROUP: the last strip of a group publishes the sum
+// from the first column on, the others publish the sum of their own columns. Strips are taken by ticket from left to
+// right, so a block waits only for blocks that are running; the order of additions depends on the shape alone.
 //
-// Three tiles are under way: one is fetched into shared memory, where each thread reads only its own part; the next
-// one's rows are added up and published, which takes long to be seen; the last is in registers and is written. Shared
-// memory holds two of them: each fetch replaces what a thread has just taken into registers.
+// Three tiles are in progress: one is copied into shared memory, where each thread reads only its own part; the rows of
+// the next are added up and published, which others see late; the last is in registers and is written. Shared memory
+// holds two of them: each copy replaces what a thread has just moved to registers.
 // Look-back after Merrill and Garland, NVR-2016-002.
 #pragma once
 
 constexpr int STRIP = 32 * VECTOR, TILE = WARPS * ROWS, THREADS = 32 * WARPS;
-constexpr int AT_ONCE = 32 / GROUP, READS = ROWS / AT_ONCE;  // rows that a warp looks back for with one read; reads
+constexpr int AT_ONCE = 32 / GROUP, READS = ROWS / AT_ONCE;  // rows of one look-back read; reads
 static_assert(ROWS % AT_ONCE == 0, "a warp looks back for all of its rows");
 
 __device__ __forceinline__ State lanes_before(const State& inclusive, int lane) {
@@ -28,8 +28,8 @@ __device__ __forceinline__ State group_sum(State s) {
   return s;
 }
 
-// The sums that each group of lanes asks for: of READS of its rows, AT_ONCE apart and `own` the first, up to row
-// `rows`. A lane waits for one descriptor of each row, and the next row's is `stride` words on.
+// The sums that a group of lanes requests: those of READS rows, AT_ONCE apart, from row `own` up to row `rows`. A lane
+// waits for one descriptor of each row; that of the next row is `stride` words on.
 struct LookingBack {
   const u64* from;
   i64 stride, rows;
@@ -64,7 +64,7 @@ struct LookingBack {
   }
 };
 
-// Neighbours of a row; the first `there` of them are within the image.
+// Neighbouring numbers of a row; the first `there` of them are within the image.
 template <class Number>
 struct alignas(PIECE<VECTOR, Number>) Neighbours {
   Number number[VECTOR];
@@ -102,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const 
   extern __shared__ __align__(16) u8 memory[];
   using Stage = Neighbours<In>[ROWS][THREADS];
   using Sums = Sum[WARPS][VECTOR][32];                     // of the columns of each warp's rows
-  Sums* sums = reinterpret_cast<Sums*>(memory);            // for two tiles in turn
+  Sums* sums = reinterpret_cast<Sums*>(memory);            // for two tiles, in turn
   Stage* stages = reinterpret_cast<Stage*>(memory + 2 * sizeof(Sums));
   __shared__ i64 taken;
   const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
@@ -116,10 +116,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const 
     const i64 image = taken / p.tiles, strip = taken % p.tiles;
     const i64 column = strip * STRIP + lane * VECTOR, there = p.columns - column;
     const i64 row_0 = image * p.rows, earliest = strip / GROUP * GROUP - 1;
-    const i64 asked = earliest + (lane & (GROUP - 1));  // the strip whose sum this lane looks for
+    const i64 asked = earliest + (lane & (GROUP - 1));  // the strip that this lane needs the sum of
     const bool is_asked = asked >= 0 && asked < strip, closes = strip % GROUP == GROUP - 1;
     const i64 stride = p.tiles * DESCRIPTOR;
-    u64* descriptors = p.scratch + 2 + row_0 * stride;  // one a row and strip
+    u64* descriptors = p.scratch + 2 + row_0 * stride;  // one for each row and strip
     Sum above[VECTOR] = {};
     State inclusive[ROWS], next[ROWS];
 
@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const 
     fetch(TILE, 1);
     wait_for_copies<1>();
     add_up(0, 0);
-    int turn = 0;  // which of the stages and of the sums is this tile's
+    int turn = 0;  // the stage and the sums of this tile
     for (i64 begin = 0; begin < p.rows; begin += TILE, turn ^= 1) {
       const i64 row = begin + warp * ROWS;
       Neighbours<In> read[ROWS];
@@ -175,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const 
         const State left = from_lane(earlier[r / AT_ONCE], r % AT_ONCE * GROUP);
         if (lane == 31 && closes && row + r < p.rows)
           publish(descriptors + (row + r) * stride + strip * DESCRIPTOR, combine(left, inclusive[r]));
-        inclusive[r] = combine(left, lanes_before(inclusive[r], lane));  // from here on without its own lane
+        inclusive[r] = combine(left, lanes_before(inclusive[r], lane));  // exclusive of its own lane from here on
         Sum along = inclusive[r].sum;
 #pragma unroll
         for (int k = 0; k < VECTOR; k++) {

@@ -1,10 +1,10 @@
-// Means of boxes of images in one pass: sums along rows, and of these along columns.
+// Means of boxes of images in one pass: sums along rows, then sums of these along columns.
 //
-// A block has a strip of columns of a band of rows, and walks down it, ROWS rows at a time. They come into shared memory
-// with the elements within reach beside them; sums of windows along them go into a ring of as many rows as windows
-// reach over; sums of windows along the columns of the ring are the answers. A thread sums up WINDOWS_X neighbouring
-// windows of a row, then WINDOWS_Y of a column. After WINDOWS_X places one stays free, so that threads meet no bank
-// twice.
+// A block has a strip of columns of a band of rows, and walks down it, ROWS rows at a time. It loads rows into shared
+// memory, with the elements within reach on both sides, and writes the sums of their windows to a ring of rows, as long
+// as a window is high. Sums of windows along the columns of the ring are the answers. A thread sums up WINDOWS_X
+// neighbouring windows of a row, then WINDOWS_Y of a column. One place after each WINDOWS_X is unused, to avoid bank
+// conflicts.
 #pragma once
 
 __device__ __forceinline__ int padded(int at) { return WINDOWS_X > 1 ? at + int(u32(at) / WINDOWS_X) : at; }
@@ -14,7 +14,7 @@ constexpr int LINE = COLUMNS + (WINDOWS_X > 1 ? CHUNKS : 0);  // places of a row
 constexpr int LINE_BYTES = LINE * int(sizeof(Sum));
 static_assert(COLUMNS % WINDOWS_X == 0 && ROWS % WINDOWS_X == 0 && ROWS % WINDOWS_Y == 0, "threads have whole windows");
 
-// Of one number, if it is aligned to its size.
+// Copies one number, asynchronously if it is aligned to its size.
 __device__ __forceinline__ void copy_number(In* to, const In* from) {
   if constexpr (sizeof(In) == alignof(In) && sizeof(In) <= 8)
     copy_async<int(sizeof(In))>(to, from);
@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(COLUMNS, RESIDENT) run_tiles(const 
     const i64 column_0 = work % p.tiles * COLUMNS, begin = work / p.tiles % bands * p.band;
     const i64 image = work / p.tiles / bands * p.rows;
     const int count = int(min(p.band, p.rows - begin));  // rows of the band
-    auto read_rows = [&](int first) {  // counted from the first that a window of the band reaches
+    auto read_rows = [&](int first) {  // counted from the first row that a window of the band reaches
       const i64 top = begin - radius_y + first;
       const bool inside = top >= 0 && top + ROWS <= p.rows;
       for (int at = thread; at < span; at += COLUMNS) {
@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(COLUMNS, RESIDENT) run_tiles(const 
     };
     __syncthreads();
     read_rows(0);
-    int newest = 0;  // where the ring has the first of the rows that came last
+    int newest = 0;  // the place in the ring of the first of the latest rows
     for (int first = 0; first < count + 2 * radius_y; first += ROWS) {
       wait_for_copies<0>();
       __syncthreads();
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(COLUMNS, RESIDENT) run_tiles(const 
       __syncthreads();
       if (first + ROWS < count + 2 * radius_y) read_rows(first + ROWS);
       newest = newest + ROWS < ring_rows ? newest + ROWS : newest + ROWS - ring_rows;
-      const int answer = first - 2 * radius_y;  // of which the ring has the first row at `newest`
+      const int answer = first - 2 * radius_y;  // the first row of its window is at `newest` in the ring
       if (answer + ROWS > 0 && column_0 + thread < p.columns) {
         const u8* column = memory + padded(thread) * sizeof(Sum);
         const int ring_bytes = ring_rows * LINE_BYTES;

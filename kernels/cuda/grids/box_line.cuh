@@ -1,4 +1,4 @@
-// Sums or means of windows along one axis: a thread sums up WINDOWS neighbouring windows, which it reads from memory.
+// Sums or means of windows along one axis: a thread reads WINDOWS neighbouring windows from memory, and sums them up.
 #pragma once
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const __grid_constant__ Params p) {

@@ -1,15 +1,16 @@
 // Sums of neighbouring windows, and the elements that continue a line beyond its ends.
 #pragma once
 
-// The element of a line to use for a place, which is at most `radius` before its first or behind its last; -1 for none.
+// The index of the element for a place that is at most `radius` before the first or after the last element of a line;
+// -1 for none.
 __device__ __forceinline__ i64 source_of(i64 at, i64 length, const i64* edges, i64 radius) {
   if (u64(at) < u64(length)) return at;
   if (at < 0) return at < -radius ? -1 : edges[radius + at];
   return at < length + radius ? edges[radius + at - length] : -1;
 }
 
-// Sums of K neighbouring windows of `width` elements, K at least. What they share is added up once, by two sums in turn;
-// each adds what is its own on either side, so that nothing is subtracted.
+// Sums of K neighbouring windows of `width` elements, at least K. The elements that they share are added up once, in
+// two alternating sums; each window adds its other elements on both sides, so that nothing is subtracted.
 template <int K, class Place, class Get>
 __device__ __forceinline__ void window_sums(Sum (&sums)[K], Place width, Get get) {
   Sum shared = get(K - 1), other{};
@@ -36,7 +37,7 @@ __device__ __forceinline__ void window_sums(Sum (&sums)[K], Place width, Get get
   }
 }
 
-// `number` is that of the elements of a box, or one over it.
+// `number` is the number of elements of a box, or its reciprocal.
 __device__ __forceinline__ Out mean_of(Sum total, Number number) {
   if constexpr (MULTIPLIES)
     return Out(total * number);

@@ -18,7 +18,7 @@ __device__ __forceinline__ void commit_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-// Waits for all copies of this thread but those of the last COMMITS commits.
+// Waits for all copies of this thread except those of the last COMMITS commits.
 template <int COMMITS>
 __device__ __forceinline__ void wait_for_copies() {
 #if __CUDA_ARCH__ >= 800

@@ -30,7 +30,7 @@ NUMBERS = {
     "b1": "u8", "i1": "signed char", "i2": "short", "i4": "int", "i8": "i64", "u1": "u8", "u2": "u16", "u4": "u32",
     "u8": "u64", "f4": "float", "f8": "double", "c8": "Complex<float>", "c16": "Complex<double>",
 }  # fmt: skip
-"""The C++ type of numbers of a dtype."""
+"""The C++ types of numbers, by dtype."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class GridPass(PlainPass):
     Parameters
     ----------
     values, out, state : dtype
-        Of the input, of the output and of sums.
+        The dtypes of the input, of the output and of sums.
     """
 
     values: np.dtype
@@ -55,7 +55,7 @@ class AreaTablePass(GridPass):
     Parameters
     ----------
     large : bool, default True
-        Whether blocks may have much shared memory.
+        Whether the GPU has LARGE_SHARED.
     """
 
     large: bool = True
@@ -98,7 +98,7 @@ class AreaTablePass(GridPass):
 
 
 def windows_of(radius: int) -> int:
-    """Return how many neighbouring windows a thread sums up: they have an element in common."""
+    """Return how many neighbouring windows a thread sums up: few enough that they share an element."""
     return min(BOX_WINDOWS, 1 << (2 * radius + 1).bit_length() - 1)
 
 
@@ -107,7 +107,7 @@ class BoxPass(GridPass):
 
     @property
     def multiplies(self) -> bool:
-        """Whether sums are multiplied by one over a number, which rounds to the same floats of few bits."""
+        """Whether sums are multiplied by a reciprocal: the result is the same once it is rounded to a smaller type."""
         return self.out.kind in "fc" and self.out.itemsize < self.state.itemsize
 
     @property
@@ -117,7 +117,7 @@ class BoxPass(GridPass):
 
     @property
     def parameters(self) -> str:
-        """The format of the parameters of a launch; the first state is the value outside."""
+        """The format of the parameters of a launch; the first state is the value outside the image."""
         return self.integers + f"{self.state.itemsize}s8s"
 
     integers: ClassVar[str]
@@ -130,9 +130,9 @@ class BoxImagePass(BoxPass):
     Parameters
     ----------
     columns : int
-        Of a block's strip.
+        Columns of a block's strip.
     windows : tuple of int
-        Neighbouring windows that a thread sums up, of a row and of a column.
+        Neighbouring windows that a thread sums up, along a row and along a column.
     shared : int
         Bytes of shared memory that a block takes.
     """
@@ -170,7 +170,8 @@ class BoxImagePass(BoxPass):
 class ImageTile(NamedTuple):
     """The pass of images for boxes of one size.
 
-    `reach` are the radii along rows and columns, and `line` is how many places of shared memory a row takes.
+    `reach` holds the radii along rows and columns, and `line` is the number of places that a row takes in shared
+    memory.
     """
 
     each: BoxImagePass
@@ -192,7 +193,7 @@ def image_tile(
     fitting = None
     for strip in BOX_COLUMNS:
         places, span = (_padded(n, windows[0]) for n in (strip, strip + 2 * reach[0]))
-        line = span + (places - span) % 32  # rows begin at banks where those of the ring do
+        line = span + (places - span) % 32  # a row begins at the same bank as a row of the ring
         ring = (2 * reach[1] + BOX_ROWS) * places * state.itemsize
         shared = ring + BOX_ROWS * line * values.itemsize
         narrower = fitting is None or columns <= strip

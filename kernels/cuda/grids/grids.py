@@ -1,7 +1,7 @@
 """Summed-area tables and means of boxes of CuPy arrays.
 
-A table takes one pass, or two scans where columns are few. Means of boxes along the last two axes take one pass if
-it fits; each other axis takes one more.
+A table takes one pass, or two scans if columns are few. Means of boxes along the last two axes take one pass if
+windows fit shared memory; each other axis takes one more pass.
 """
 
 from functools import lru_cache
@@ -23,7 +23,7 @@ from .tuning import BOX_BANDS, BOX_BLOCKS, BOX_ROWS, TABLE_BUSY
 
 
 def summed_area_table(values: Any, dtype: np.dtype, state: np.dtype) -> Any:
-    """Return the tables of images, which are the last two axes of three; see `kernels.grids.summed_area_table`."""
+    """Return the tables of images, along the last two of three axes; see `kernels.grids.summed_area_table`."""
     images, rows, columns = values.shape
     each = AreaTablePass(values.dtype, dtype, state)
     strip = 32 * each.shape.vector
@@ -68,7 +68,7 @@ def box_filter(values: Any, box: Box) -> Any:
 
 
 def _over_images(values: Any, tile: ImageTile, box: Box, outside: Any) -> Any:
-    """Return means along the last two axes of sums along the others."""
+    """Return means along the last two axes, given sums along the others."""
     rows, columns = values.shape[-2:]
     images, out = prod(values.shape[:-2]), cupy.ndarray(values.shape, box.dtype)
     radius_x, radius_y = tile.reach
@@ -83,7 +83,7 @@ def _over_images(values: Any, tile: ImageTile, box: Box, outside: Any) -> Any:
 
 
 def _along(values: Any, axis: int, radius: int, box: Box, outside: Any, is_answer: bool) -> Any:
-    """Return sums along an axis or, if they are the last, means."""
+    """Return sums along an axis, or means if it is the last axis."""
     shape, length = values.shape, values.shape[axis]
     dtype, count = (box.dtype, box.count) if is_answer else (box.state, 1)
     each = BoxLinePass(values.dtype, dtype, box.state, windows_of(radius))
@@ -114,7 +114,7 @@ def _run(
 
 
 def _edges(mode: str, radius: int, length: int) -> Any:
-    """Return the elements of a line that continue it before its first element and after its last one."""
+    """Return the indices of the elements that continue a line before its first element and after its last one."""
     return _edges_on(launch.current_device(), mode, radius, length)
 
 

@@ -1,4 +1,4 @@
-// Numbers that are added: C++ has all but the complex ones. A conversion from one type to another is a cast.
+// Numbers that are added: those of C++, and complex ones. They are converted by casts.
 #pragma once
 
 template <class Part>

@@ -17,7 +17,7 @@ from .tuning import (
 )
 
 CHUNK = INTERVAL_THREADS * INTERVAL_ROWS
-"""Intervals of a chunk: their counts are added up to one number."""
+"""Intervals of a chunk; their counts are added up to one number."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class IntervalPass(PlainPass):
     size : int
         Bytes of an item.
     repeats : bool
-        Whether the source has one item an interval.
+        Whether the source has one item for each interval.
     gathers, scatters : bool
         Whether intervals begin at offsets in the source, and in the output.
     """

@@ -1,5 +1,5 @@
-// The sums of the counts of chunks of intervals: at most MOST, and -1 if a count is negative or an interval not within
-// its array.
+// The sums of the counts of chunks of intervals: at most MOST, or -1 if a count is negative or an interval is not
+// within its array.
 #pragma once
 
 struct Params {
@@ -16,7 +16,7 @@ struct Params {
 constexpr int WARPS = THREADS / 32, CHUNK = THREADS * ROWS;
 constexpr u64 MOST = ~u64(0) >> 1;
 
-__device__ __forceinline__ u64 plus(u64 a, u64 b) { return min(a + b, MOST); }  // of two that are at most MOST
+__device__ __forceinline__ u64 plus(u64 a, u64 b) { return min(a + b, MOST); }  // both are at most MOST
 
 __device__ __forceinline__ bool is_within(i64 offset, i64 count, i64 items) {
   return count <= 0 || (offset >= 0 && offset <= items - count);

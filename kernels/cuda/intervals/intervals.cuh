@@ -1,19 +1,18 @@
 // The items of intervals, copied from one array to another: repeated, gathered, scattered or moved.
 //
 // Intervals are cut into chunks. Chunks and items are merged into one path, in which a chunk takes as many steps as it
-// has intervals, and comes before its items. The path is cut into parts of one length, which bounds the items
-// and the intervals of a part, however long intervals are. A block finds where its part begins, and goes from chunk to
-// chunk. It lists those intervals of a chunk that have items, and sets a bit in shared memory at each item that begins
-// one of them: the number of bits up to an item gives the interval that it is in.
-// After Baxter, Modern GPU, "IntervalExpand and IntervalMove".
+// has intervals, and comes before its items. The path is cut into parts of one length, which limits the items and the
+// intervals of a part, however long intervals are. A block finds where its part begins, and goes from chunk to chunk.
+// It lists the intervals of a chunk that have items, and sets a bit in shared memory at the first item of each. The
+// number of bits set up to an item gives its interval. After Baxter, Modern GPU, "IntervalExpand and IntervalMove".
 #pragma once
 
 struct Params {
   const i64* counts;
   const i64* starts;  // items before each chunk
   const Key* source;
-  const i64* gather;   // where intervals begin in the source, if GATHERS
-  const i64* scatter;  // where they begin in the output, if SCATTERS
+  const i64* gather;   // offsets of intervals in the source, if GATHERS
+  const i64* scatter;  // offsets of intervals in the output, if SCATTERS
   Key* out;
   u8* scratch;
   u8* carry;
@@ -27,11 +26,11 @@ static_assert(32 % VECTOR == 0, "a vector lies in one word");
 constexpr int EACH = (PART + VECTOR + 32 * THREADS - 1) / (32 * THREADS);  // words of 32 items of a thread
 
 struct alignas(8) Heads {
-  u32 bits;    // of 32 items: which begin an interval
-  u32 before;  // the interval that the item before them is in
+  u32 bits;    // of 32 items: whether each begins an interval
+  u32 before;  // the interval of the item before them
 };
 __shared__ Heads heads[EACH * THREADS];
-// of each interval that has items: its value, and what is added to the number of an item to have its place
+// for each interval that has items: its value, and the difference between the place and the number of an item
 __shared__ Key values[REPEATS ? CHUNK : 1];
 __shared__ i64 gathered[GATHERS ? CHUNK : 1], scattered[SCATTERS ? CHUNK : 1];
 __shared__ i64 warp_items[WARPS];
@@ -39,8 +38,8 @@ __shared__ int warp_listed[WARPS], warp_heads[WARPS], covering;
 
 __device__ __forceinline__ u32 lanes_below(int lane) { return (1u << lane) - 1; }
 
-// Lists the intervals of a chunk that has `before` items before it, and sets the bits of items `base` + 1 to `stop` - 1.
-// Item `first` is one of the chunk's.
+// Lists the intervals of a chunk, which follows `before` items, and sets the bits of items `base` + 1 to `stop` - 1.
+// Item `first` is in the chunk.
 __device__ __forceinline__ void list_intervals(const Params& p, i64 chunk, i64 before, i64 base, i64 first, i64 stop) {
   const int thread = threadIdx.x, lane = thread & 31, warp = thread / 32;
   i64 counts[ROWS], gather[ROWS], scatter[ROWS], begins[ROWS];
@@ -55,7 +54,7 @@ __device__ __forceinline__ void list_intervals(const Params& p, i64 chunk, i64 b
     if (GATHERS && is_there) gather[r] = p.gather[interval];
     if (SCATTERS && is_there) scatter[r] = p.scatter[interval];
   }
-  __syncthreads();  // nobody reads the chunk before any more
+  __syncthreads();  // the previous chunk has been read
 #pragma unroll
   for (int i = 0; i < EACH; i++) heads[i * THREADS + thread].bits = 0;
   i64 sum = 0;
@@ -91,7 +90,7 @@ __device__ __forceinline__ void list_intervals(const Params& p, i64 chunk, i64 b
     if (begin <= first && first - begin < counts[r]) covering = place;
   }
   __syncthreads();
-  // how many bits are set in the words before each
+  // bits set in the words before each
   u32 counted[EACH], all = 0;
 #pragma unroll
   for (int i = 0; i < EACH; i++) counted[i] = all, all += __popc(heads[thread * EACH + i].bits);
@@ -110,9 +109,9 @@ __device__ __forceinline__ void list_intervals(const Params& p, i64 chunk, i64 b
   __syncthreads();
 }
 
-// Copies items `first` to `stop` - 1 of a chunk that has `before` items before it; there are PART at most.
+// Copies items `first` to `stop` - 1, at most PART, of a chunk, which follows `before` items.
 __device__ __forceinline__ void copy_items(const Params& p, i64 chunk, i64 before, i64 first, i64 stop) {
-  const i64 base = first - first % VECTOR;  // where an aligned vector begins: outputs of vectors are new arrays
+  const i64 base = first - first % VECTOR;  // where an aligned vector begins: outputs of vectors are new
   list_intervals(p, chunk, before, base, first, stop);
   const int skipped = int(first - base), end = int(stop - base);
   for (int at = threadIdx.x * VECTOR; at < end; at += BATCH * THREADS * VECTOR) {
@@ -125,7 +124,7 @@ __device__ __forceinline__ void copy_items(const Params& p, i64 chunk, i64 befor
 #pragma unroll
       for (int v = 0; v < VECTOR; v++) {
         int i = own + v;
-        if (!REPEATS) {  // what is read is one of the items; of others nothing is written
+        if (!REPEATS) {  // reads one of the items in place of an item that is not written
           i = min(max(i, skipped), end - 1);
           word = heads[u32(i) / 32];
         }

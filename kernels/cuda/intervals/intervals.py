@@ -1,4 +1,4 @@
-"""Intervals of CuPy arrays: counts are added up by chunks, these sums are scanned, and items copied in one pass."""
+"""Intervals of CuPy arrays: counts are added up by chunk, the sums are scanned, and items are copied in one pass."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ ADDED = operator(
     identity=0,
     name="counts of intervals",
 )
-"""Sums of counts, at most MOST; -1 if one of them is, which says that a count or an offset is wrong."""
+"""Adds sums of counts, up to MOST. A sum is -1 if one of the two is: a count or an offset is wrong."""
 
 
 def intervals(counts: Any, gather: Any, scatter: Any, lengths: tuple[int, int]) -> Intervals:
@@ -52,12 +52,12 @@ def copy_intervals(intervals: Intervals, source: Any, out: Any, *, repeats: bool
 
 
 def available() -> float:
-    """Return infinity: only the allocator knows how much memory can be used."""
+    """Return infinity: only the allocator knows how much memory is available."""
     return float("inf")
 
 
 def _new(count: int, dtype: np.dtype) -> Any:
-    """Return a new array; without memory for it, the MemoryError says how much it takes."""
+    """Return a new array; if memory is short, the MemoryError says how much is needed."""
     try:
         return cupy.ndarray(count, dtype)
     except MemoryError:
@@ -66,7 +66,7 @@ def _new(count: int, dtype: np.dtype) -> Any:
 
 
 def _run(each: PlainPass, length: int, arrays: list[Any], options: tuple[int, int]) -> None:
-    """Launch a pass over `length` steps with these arrays; some may be None."""
+    """Launch a pass over `length` steps with arrays, or None in place of some."""
     pointers = [0 if a is None else a.data.ptr for a in arrays]
     begun = launch.Launch(launch.current_space(each.alone, Extent(length)), False)
     begun.run(0, pointers, options=options)

@@ -1,17 +1,18 @@
-// Sums of bytes, four in a word: added up by one instruction, and scanned as two halves of 16 bits, of which only the lower
-// bytes count. With an addition for each byte, a scan takes three quarters of the instructions that a GPU has time for while it copies.
+// Sums of bytes, four in a word: added up by one instruction, and scanned as two halves of 16 bits with only their
+// lower bytes used. With one addition for each byte, a scan takes three quarters of the instructions that a GPU can run
+// while it copies.
 #pragma once
 
 #include "tile_items.cuh"
 
-// The four running sums of a word's bytes, given those before; only the last of these is used.
+// The four running sums of a word's bytes, given the previous four; only the last of those is used.
 __device__ __forceinline__ u32 running_sums(u32 bytes, u32 before) {
   u32 even = bytes & 0x00ff00ff, odd = __byte_perm(bytes, 0, 0x4341);
   u32 second = (even + odd) * 0x00010001 + __byte_perm(before, 0, 0x4343), first = second - odd;
   return __byte_perm(first, second, 0x6240);
 }
 
-// A lane's items of a row of a whole tile, whose vectors are aligned.
+// A lane's items of a row of a whole tile with aligned vectors.
 template <class S>  // the state
 struct ByteItems {
   static_assert(!sizeof(S) || VN % 4 == 0);

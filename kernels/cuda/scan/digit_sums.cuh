@@ -1,6 +1,6 @@
-// Sums of digits (reproducible.py) of a lane's items. Once the bin of the largest of a warp is known, all are cut into
-// digits at the same places, and no item needs a state. A sum with a power of two and a half rounds a number to a
-// digit: its integer is the lower half of the sum's bits.
+// Sums of digits (reproducible.py) of a lane's items. Once the bin of the largest number of a warp is known, all
+// numbers are cut into digits at the same places, and no item needs a state. Adding 1.5 times a power of two rounds a
+// number to a digit, which is an integer in the lower half of the sum's bits.
 #pragma once
 
 #include "float_bits.cuh"
@@ -11,7 +11,7 @@ struct Digits {
   int first, second, third;
 };
 
-// The numbers that cut digits off numbers of a bin: a sum with one is rounded to that digit.
+// The addends that round numbers of a bin to each digit.
 struct Cut {
   double at[3];
   __device__ __forceinline__ explicit Cut(int bin) {
@@ -24,8 +24,9 @@ struct Cut {
   static __device__ __forceinline__ double power_of_two(int power) { return __longlong_as_double(i64(BIAS + power) << FRACTION); }
 };
 
-// Of the bits of a float64 or float32: the number as float64; the upper bits without the sign, in the order of sizes; the exponent
-// as float64 has it, of such bits; and whether they are of an infinite number or NaN.
+// Functions of the bits of a float64 or float32: the number as float64; the upper bits without the sign, which are in
+// the order of magnitudes; the exponent as in a float64, from such upper bits; and whether the number is infinite or
+// NaN.
 template <class B>
 __device__ __forceinline__ double number_of(B bits) {
   return as_number(bits);
@@ -41,11 +42,11 @@ __device__ __forceinline__ bool is_endless(u32 bits) { return magnitude(bits) >=
 __device__ __forceinline__ void put_number(u64& bits, double x) { bits = as_bits(x); }
 __device__ __forceinline__ void put_number(u32& bits, double x) { bits = as_bits(float(x)); }
 
-// A lane's items of a row; what is not added has the bits of zero.
+// A lane's items of a row; an item that is not added has the bits of zero.
 template <class E>
 struct LaneNumbers {
   decltype(E::f0) bits[VN];
-  u32 missing = 0, added = 0;  // by bits
+  u32 missing = 0, added = 0;  // one bit for each item
 
   template <class Each>
   __device__ __forceinline__ explicit LaneNumbers(Each each) {
@@ -56,7 +57,7 @@ struct LaneNumbers {
       added |= u32(kept) << j;
     });
   }
-  // The bin of the largest of all lanes: 76 or more if one is infinite or NaN; -1 if there are only zeros and subnormal ones.
+  // The bin of the largest number of all lanes: at least 76 if one is infinite or NaN; -1 if all are zero or subnormal.
   __device__ __forceinline__ int largest_bin() const {
     u32 most = 0;
 #pragma unroll
@@ -73,12 +74,12 @@ __device__ __forceinline__ void add_digits(S& s, u32 count, Digits digits) {
   digit_of<0>(s) += i64(digits.first), digit_of<1>(s) += i64(digits.second), digit_of<2>(s) += i64(digits.third);
 }
 
-// Adds items to a state that has none; false if the bin of the lanes' largest is one that `lift` has to see.
+// Adds items to a state without items; false if the largest number of the lanes is in a bin that needs `lift`.
 template <class E, class S>
 __device__ __forceinline__ bool sum_digits(const LaneNumbers<E>& numbers, S& sum) {
   int bin = numbers.largest_bin();
   if (!is_usual(bin)) return false;
-  constexpr int TERMS = 16;  // of digits of up to 2^26, whose sum has 32 bits
+  constexpr int TERMS = 16;  // so many digits of up to 2^26 have a sum of 32 bits
   constexpr int PARTS = (VN + TERMS - 1) / TERMS;
   Cut cut(bin);
   Digits sums[PARTS] = {};
@@ -95,10 +96,11 @@ __device__ __forceinline__ bool sum_digits(const LaneNumbers<E>& numbers, S& sum
   return true;
 }
 
-// A sum of digits in two integers: units of the first digit, and of the third from -2^53 to below 2^53 at first.
+// A sum of digits as two integers: in units of the first digit, and in units of the third, at first from -2^53 to below
+// 2^53.
 struct WholeSum {
   i64 high, low;
-  double unit;  // the third digit's
+  double unit;  // of the third digit
   Cut cut;
   template <class S>
   __device__ __forceinline__ explicit WholeSum(S s)
@@ -120,13 +122,14 @@ struct WholeSum {
   }
 };
 
-// The same in two float64, which takes a third of the steps: multiples of 2^SPLIT units of the third digit, and of one. Both
-// are exact for a sum that `fits` and 32 more numbers, whose lower parts come to at most 2^52 units.
+// The same as two float64, which takes a third of the steps: a multiple of 2^SPLIT units of the third digit, and a
+// multiple of one unit. Both are exact for a sum that `fits` and 32 more numbers: the sum of their lower parts is at
+// most 2^52 units.
 struct FloatSum {
   static constexpr int SPLIT = 48;
   double high, low, cut_high, cut_low;
   static __device__ __forceinline__ bool fits(const WholeSum& sum) {
-    constexpr i64 limit = i64(1) << (FRACTION - 1 - (2 * DIGIT_WIDTH - SPLIT));  // half of what is exact
+    constexpr i64 limit = i64(1) << (FRACTION - 1 - (2 * DIGIT_WIDTH - SPLIT));  // half of the exact range
     return -limit < sum.high && sum.high < limit;
   }
   __device__ __forceinline__ explicit FloatSum(const WholeSum& sum) {
@@ -144,7 +147,7 @@ struct FloatSum {
   __device__ __forceinline__ double value() const { return high + low; }
 };
 
-// Scans items after a sum of numbers, of which there are `count`, by all lanes of a warp.
+// Scans items after the sum of `count` numbers; called by all lanes of a warp.
 template <bool COUNTED, class Sum, class E, class Answer>
 __device__ __forceinline__ void scan_onto(Sum sum, i64 count, const LaneNumbers<E>& numbers, Answer (&answers)[VN]) {
   auto value = [&] { return COUNTED ? __ddiv_rn(sum.value(), double(count)) : sum.value(); };
@@ -154,10 +157,10 @@ __device__ __forceinline__ void scan_onto(Sum sum, i64 count, const LaneNumbers<
     sum.add(number_of(numbers.bits[j]));
     if (COUNTED) count += (numbers.added >> j) & 1;
     put_number(answers[j].f0, EXCLUSIVE ? answer : value());
-    if (j % 4 == 3) __syncwarp();  // else the compiler cuts all numbers ahead, and has too few registers
+    if (j % 4 == 3) __syncwarp();  // otherwise the compiler cuts all numbers first, and runs out of registers
   }
 }
-// Scans items after a state in a usual bin; no item is above it.
+// Scans items after a state in a usual bin, which no item is above.
 template <class E, class S, class Answer>
 __device__ __forceinline__ void scan_digits(const LaneNumbers<E>& numbers, S state, Answer (&answers)[VN]) {
   static_assert(VN <= 32);

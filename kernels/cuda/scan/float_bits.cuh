@@ -1,5 +1,5 @@
-// Floating-point numbers as the bits that the engine moves, of float32 or float64: one from the other, and their upper
-// 32 bits.
+// Conversions between floating-point numbers, float32 or float64, and the bits that the engine moves; their upper 32
+// bits.
 #pragma once
 
 #include "words.cuh"

@@ -1,6 +1,6 @@
-// Counts, means and sums of squared distances from the mean (`welford`) of a lane's items, without a combination for each,
-// which takes a division and a chain of steps. After Chan, Golub and LeVeque, "Algorithms for computing the sample
-// variance" (The American Statistician 37, 1983).
+// Counts, means and sums of squared distances from the mean (`welford`) of a lane's items, without combining a state
+// for each, which takes a division and a chain of steps. After Chan, Golub and LeVeque, "Algorithms for computing the
+// sample variance" (The American Statistician 37, 1983).
 #pragma once
 
 #include "float_bits.cuh"
@@ -15,7 +15,8 @@ template <class S>
 __device__ __forceinline__ S moments(double count, double mean, double spread) {
   return {as_bits(count), as_bits(mean), as_bits(spread)};
 }
-// sum / count, of a count that is an integer, by Newton's method; of none, the sum, which is zero; NaN if it is infinite.
+// sum / count by Newton's method, for a count that is an integer; the sum, which is zero, if the count is; NaN if the
+// sum is infinite.
 __device__ __forceinline__ double mean_of(double sum, double count) {
   double by = max(count, 1.0), inverse;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(by));
@@ -25,7 +26,8 @@ __device__ __forceinline__ double mean_of(double sum, double count) {
   return fma(inverse, fma(-by, mean, sum), mean);
 }
 
-// The state of a lane's items of a row of a whole tile: distances from the first are added up, then those from their mean.
+// The state of a lane's items of a row of a whole tile: first distances from the first item are added up, then
+// distances from the mean.
 template <class S>
 __device__ __forceinline__ S lane_moments(const View& view, int i) {
   static_assert(VN <= 32);
@@ -48,8 +50,8 @@ __device__ __forceinline__ S lane_moments(const View& view, int i) {
   return moments<S>(__popc(seen), origin + shift, spread);
 }
 
-// Calls next(j, state, missing) for the states after each item of a lane. Distances from the mean of those before it lose no
-// more than a bit, as these are at least as many.
+// Calls next(j, state, missing) for the states after each item of a lane. Distances are measured from the mean of the
+// items before the lane, which loses at most one bit, as those are at least as many.
 template <class S, class Next>
 __device__ __forceinline__ void scan_moments(const View& view, int i, const S& before, Next next) {
   Moments earlier(before);

@@ -1,32 +1,32 @@
 // Products of a lane's items (sequential_product.py) without a state for each. Fractions from 1 to below 2 are
-// multiplied (32 of them have a product below 2^32), and exponents are added: nothing is normalised on the way, and the
-// number and its power have the same bits. A product's logarithm is the sum of the exponents and what the bits of the
-// product of fractions say (Mitchell, 1962).
+// multiplied (32 of them have a product below 2^32), and exponents are added. Nothing is normalised in between, and the
+// number and its power have the same bits as if it were. The logarithm of a product is the sum of the exponents and of
+// the logarithm that is read from the bits of the product of fractions (Mitchell, 1962).
 #pragma once
 
 #include "float_bits.cuh"
 #include "tile_items.cuh"
 
-// Of the upper bits of a number: how many are below its exponent, all but the sign, and those of 1 and of infinity.
+// The upper bits of a number: how many are below the exponent, all except the sign, and those of 1 and of infinity.
 template <class B>
 struct FloatForm {
   static constexpr int POINT = sizeof(B) == 8 ? 20 : 23, BIAS = sizeof(B) == 8 ? 1023 : 127;
   static constexpr u32 SIZE = 0x7FFFFFFF, ENDLESS = u32(2 * BIAS + 1) << POINT, ONE = u32(BIAS) << POINT;
-  // Logarithms are integers, as upper bits without the lowest. That of zero or infinity is as far as FAR, which no sum
-  // of others is.
+  // Logarithms are integers: the upper bits without the lowest ones. The logarithms of zero and infinity are -FAR and
+  // FAR, which no sum of others reaches.
   static constexpr int DROPPED = 8, UNIT = POINT - DROPPED, FAR = 1 << 29;
   static constexpr int APART = PRODUCT_APART << UNIT, STEP = PRODUCT_STEP;
-  static constexpr int UP = 60;  // subnormal numbers times 2 to that are normal
+  static constexpr int UP = 60;  // subnormal numbers times 2^UP are normal
 };
 
-// The product of items one after the other. Only CAREFUL ones may be zero, subnormal, infinite or NaN, or have products
-// so far apart that no number passes both.
+// The product of items, one after another. Only with CAREFUL may items be zero, subnormal, infinite or NaN, or have
+// partial products that are so far apart that they pass both limits.
 template <class B, bool CAREFUL>
 struct LaneProduct : FloatForm<B> {
   using F = FloatForm<B>;
   decltype(as_number(B())) fractions = 1;
-  int power = -int(F::ONE >> F::DROPPED), most = 0, least = 0;  // the logarithm is that power and the bits of `fractions`
-  u32 farthest = 0;                                          // of the exponents of the items, for the others
+  int power = -int(F::ONE >> F::DROPPED), most = 0, least = 0;  // the logarithm is `power` plus the bits of `fractions`
+  u32 farthest = 0;                                          // the farthest exponent of an item
 
   static __device__ __forceinline__ int kept_near(int far) { return max(min(far, F::FAR), -F::FAR); }
   __device__ __forceinline__ int logarithm() const { return power + int((upper(as_bits(fractions)) & F::SIZE) >> F::DROPPED); }
@@ -65,13 +65,14 @@ struct LaneProduct : FloatForm<B> {
   }
   __device__ __forceinline__ bool is_usual() const { return farthest <= F::ENDLESS - (2u << F::POINT) && most - least <= F::APART; }
 
-  // The state: number and power are those of combinations of single items, and the ends at least as near to the walk's.
+  // The state: its number and power are those of single items combined, and the limits of its partial products are at
+  // least as close to those of the sequential product.
   template <class S>
   __device__ __forceinline__ S state() const {
     B bits = as_bits(fractions);
     int exponent = (power + int(F::ONE >> F::DROPPED)) >> F::UNIT, moved = 0;
     u32 size = upper(bits) & F::SIZE;
-    float by = power < -F::FAR / 2 ? -1e30f : power > F::FAR / 2 ? 1e30f : 0;  // as FAR of sequential_product.py
+    float by = power < -F::FAR / 2 ? -1e30f : power > F::FAR / 2 ? 1e30f : 0;  // as FAR in sequential_product.py
     if (by == 0 && size - 1 < F::ENDLESS - 1) {
       constexpr int MANY = F::STEP << 10;
       moved = int(u32(exponent + int(size >> F::POINT) - F::BIAS + F::STEP / 2 + MANY) / F::STEP) * F::STEP - MANY;

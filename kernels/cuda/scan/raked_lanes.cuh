@@ -1,7 +1,7 @@
-// Large states are raked (Blelloch, CMU-CS-90-190, 1990): lanes reduce their items, states among lanes are scanned once a
-// segment, which is one row, and then lanes scan their items from what comes before them. So an item is combined twice
-// and with no state but its own, and few states are shuffled. Where an answer follows from the one before and an element
-// (FOLLOWS), the second time needs no states at all.
+// Large states are raked (Blelloch, CMU-CS-90-190, 1990): lanes reduce their items, the states of lanes are scanned
+// once for a segment, which is one row, and then lanes scan their items from their prefixes. So an item is combined
+// twice, no other states are needed, and few states are shuffled. If an answer follows from the previous one and an
+// element (FOLLOWS), the second time needs no states at all.
 #pragma once
 
 #include "tile_items.cuh"
@@ -28,7 +28,7 @@ __device__ __forceinline__ State lane_reduce(const View& view, int warp, int lan
     each_item<false>(view, i, [&](int j, State x, bool, Element) { sum = j ? combine(sum, x) : x; });
   return sum;
 }
-// A lane's sums of digits, in the bin of the largest number of the segment; false if `lift` has to see that.
+// A lane's sums of digits, in the bin of the largest number of the segment; false if that bin needs `lift`.
 template <class E = Element>
 __device__ __forceinline__ bool lane_digits(const View& view, int warp, int lane, State& sum) {
   if constexpr (DIGITS) {
@@ -39,14 +39,14 @@ __device__ __forceinline__ bool lane_digits(const View& view, int warp, int lane
   }
   return false;
 }
-// Lane l gets the combination of what lanes 0 to l have of a warp's items.
+// Lane l gets the combination of a warp's items that lanes 0 to l have.
 __device__ __forceinline__ State rake(const View& view, int warp, int lane) {
   State sum;
   if constexpr (DIGITS)
     if (lane_digits(view, warp, lane, sum)) return digits_scanned(sum, lane);
   return warp_scan(lane_reduce(view, warp, lane), lane);
 }
-// Where `rake` has left what each lane of a tile got, by word: else it is called again.
+// The place where `rake` leaves the result of each lane, word by word; without it, `rake` is called again.
 __device__ __forceinline__ void keep_lane(u32* lanes, int warp, int lane, const State& s) {
   StateWords w = words_of(s);
   u32* words = lanes + warp * 32 + lane;
@@ -78,7 +78,7 @@ __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out,
       scan_digits(LaneNumbers<E>([&](auto f) { each_element(view, i, f); }), run, y);
       return write_items<true>(view, out, i, y);
     }
-    // answers need each lane's own bin
+    // answers need the bin of each lane
     if (view.count == TILE && is_usual(largest)) earlier = from_earlier(warp_scan(lane_reduce(view, warp, lane), lane), 1);
   }
   run = choose(lane == 0, run, combine(run, earlier));
@@ -96,7 +96,7 @@ __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out,
   }
   Output answer = lower(run);
   auto next = [&](State x, bool missing, auto e) {
-    if constexpr (FOLLOWS) {  // so states end here
+    if constexpr (FOLLOWS) {  // no states are needed from here on
       Output before = answer;
       if (!missing) answer = follow(answer, e);
       return MARK_NULLS && missing ? null_output() : EXCLUSIVE ? before : answer;

@@ -1,7 +1,7 @@
-"""Scans and reductions of CuPy arrays: from shapes to lines, from operators to plans, one pass a call.
+"""Scans and reductions of CuPy arrays: from shapes to lines, from operators to plans, one pass for each call.
 
-Nothing waits for the device but a carry-out that the caller wants. A carry is one state for all lines, or arrays of
-one item a line.
+Only the caller's request for a carry-out waits for the device. A carry is one state for all lines, or arrays with one
+item for each line.
 """
 
 from collections.abc import Callable
@@ -44,12 +44,12 @@ def scan(
     -------
     out : array, tuple of arrays or None
     read : callable
-        Waits for the carry-out and returns it, on the host. To be called if and only if `waits`.
+        Waits for the carry-out and returns it on the host. Must be called if and only if `waits`.
     """
     first, nulls, axis = arrays[0], options.nulls, options.axis % arrays[0].ndim
     masked = isinstance(nulls, Mask)
     dtypes = tuple([a.dtype for a in arrays])
-    # a mask counts positions in C order, so with one the memory must be in that order as well
+    # positions in a mask are in C order, so with a mask the memory must be in that order as well
     columns = not first.flags.c_contiguous and all(a.flags.f_contiguous for a in arrays)
     flipped = first.ndim > 1 and not masked and columns
     if flipped:
@@ -74,7 +74,7 @@ def scan(
         else:
             outs = [cupy.empty(first.shape, d) for d in types_.outputs] if write else []
     except MemoryError as error:
-        if ADVICE not in str(error):  # it is not the driver who found no memory
+        if ADVICE not in str(error):  # raised by the allocator, not by the driver
             error.add_note(_advice(first.shape, types_, write))
         raise
 
@@ -97,10 +97,10 @@ def scan(
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """The common parts of all scans by one operator of arrays of these types, with these options.
+    """What all scans by one operator, of arrays of the same types and with the same options, have in common.
 
-    `asked` are the types of the operator that was asked for, in which carries are given and returned; `types` may be
-    those of `stable`.
+    `asked` are the types of the caller's operator, in which carries are given and returned; `types` are those of the
+    operator that is run, which may be `stable`.
     """
 
     plan: Plan
@@ -145,7 +145,7 @@ class _Lines:
     shape: tuple[int, ...]
 
     def of_rows(self, across: int) -> Extent:
-        """Return the extent if `across` lines side by side, all or one, are scanned as one."""
+        """Return the extent if `across` lines side by side, which are one or all, are scanned as one."""
         length, lines, inner = self.extent
         return Extent(length, lines // across, inner // across)
 
@@ -202,12 +202,12 @@ def _launched(
 def run_for(
     op: Operator, asked: Signature, mark_nulls: bool
 ) -> tuple[Operator, Signature, StableProduct | None]:
-    """Return the operator that is run for one of these types, its types, and the stable product that it is, if any.
+    """Return the operator that is run for `op`, its types, and the stable product that replaces `op`, if any.
 
     Raises
     ------
     TypeError
-        If nulls are marked, and an answer cannot be a null.
+        If nulls are to be marked, and an output cannot hold a null.
     """
     for dtype in asked.outputs if mark_nulls else ():
         if dtype.kind not in "fc" and dtype != np.int64:
@@ -217,7 +217,7 @@ def run_for(
 
 
 def _advice(shape: tuple[int, ...], types_: Signature, write: bool) -> str:
-    """What to add to the error of an allocator: what was asked for, and what to do."""
+    """Return what to add to an allocator's error: how much memory was requested, and what to do."""
     size = prod(shape) * sum(d.itemsize for d in types_.outputs) if write else 0
     return (
         f"dask-gpuscan asked for {size} bytes of device memory for the output of {prod(shape)} items, "
@@ -226,7 +226,7 @@ def _advice(shape: tuple[int, ...], types_: Signature, write: bool) -> str:
 
 
 def on_host(carry_in: Any, types_: Signature) -> Any:
-    """Return a carry that a caller gave as a state of these types, on the host."""
+    """Return a caller's carry as a state of these types, on the host."""
     if isinstance(carry_in, tuple):
         return as_state(tuple(map(_host, carry_in)), types_, "carry_in")
     return as_state(_host(carry_in), types_, "carry_in")
@@ -239,7 +239,7 @@ def _host(part: Any) -> Any:
 def carries_of(
     carry: Any, types_: Signature, state: np.dtype, lines_shape: tuple[int, ...], flipped: bool
 ) -> tuple[bytes, np.ndarray | None]:
-    """Return the state that every line starts from, or one state a line in the order of the lines."""
+    """Return the state that every line starts from, or a state for each line in the order of the lines."""
     parts = (carry,) if types_.scalar_state else carry
     if not any(isinstance(p, np.ndarray) and p.ndim for p in parts):
         return bytes_of(parts, state), None
@@ -256,7 +256,7 @@ def _halved(part: Any) -> Any:
 
 
 def bytes_of(parts: Any, state: np.dtype) -> bytes:
-    """Return a state as a kernel takes it."""
+    """Return a state as bytes for a kernel."""
     return (
         np.array([tuple(map(_halved, parts))], state)
         .tobytes()
@@ -271,7 +271,7 @@ def state_of(
     flipped: bool,
     stable: StableProduct | None,
 ) -> Any:
-    """Return the state that a caller gets for those of all lines."""
+    """Return the states of all lines in the form that a caller gets."""
     fields: list[Any] = []
     for name in host.dtype.names or ():
         field = np.ascontiguousarray(host[name])

@@ -1,7 +1,7 @@
 // The classic schedule, for every GPU from sm_70 on: a block takes a tile, reduces it, looks back, reads it again from the
-// cache that it is in by now, scans and writes it. All warps ask for earlier tiles' aggregates.
+// cache, scans and writes it. All warps request the aggregates of earlier tiles.
 //
-// It must give the same bits as the pipelined schedule: tiles, segments and look-back are the same.
+// It must give the same bits as the pipelined schedule: tiles, segments and the look-back are the same.
 #pragma once
 
 __device__ __forceinline__ View view_of(const Params& p, const LinePlace& at) {
@@ -25,9 +25,9 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
   __shared__ State aggregates[WARPS];
   __shared__ State found[32];
   __shared__ State tile_prefix;
-  __shared__ Folded folded;  // by warp 0
+  __shared__ Folded folded;  // written by warp 0
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  i64 line = -1, block = 0;  // the latest tile's, if there were several in the line
+  i64 line = -1, block = 0;  // of the latest tile, if its line has several
   if (threadIdx.x == 0) next = take_ticket(p, true);
   __syncthreads();
   while (next < p.lines * p.tiles) {
@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
     if (threadIdx.x == 0) {
       tile_prefix = prefix;
       if (last) p.carry_out[at.line] = inclusive;
-      next = take_ticket(p, false);  // the answer travels while this tile is scanned
+      next = take_ticket(p, false);  // the ticket is in flight while this tile is scanned
     }
     __syncthreads();
     if constexpr (WRITE) {

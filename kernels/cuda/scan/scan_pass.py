@@ -76,14 +76,14 @@ class ScanPass(OfOperator):
 
     @cached_property
     def parameters(self) -> str:
-        """As scan_tile.cuh declares them."""
+        """The format of the parameters, as tile_items.cuh declares them."""
         of = self.operator
         pointers = len(of.inputs) + len(of.outputs) + 4
         return f"={pointers}Q6q{in_words(self.carry.itemsize)}s{numbers_size(of.op, of.inputs)}s"
 
     @cached_property
     def carry(self) -> np.dtype:
-        """The operator's state."""
+        """The dtype of the operator's state."""
         return state_dtype(self.operator.state)
 
     @cached_property
@@ -93,7 +93,7 @@ class ScanPass(OfOperator):
 
     @cached_property
     def tile(self) -> Tile:
-        """How a tile of the classic and the pipelined schedule is cut."""
+        """How tiles of the classic and the pipelined schedule are cut."""
         return tile_for(self.operator.inputs, self.operator.state, self.operator.outputs)
 
     @cached_property
@@ -108,7 +108,7 @@ class ScanPass(OfOperator):
 
     @cached_property
     def rakes(self) -> bool:
-        """Whether states are so large that lanes reduce their items before states among lanes are scanned."""
+        """Whether lanes reduce their items before states are scanned among lanes, as for large states."""
         return rakes(self.operator.inputs, self.words, len(self.operator.outputs))
 
     @cached_property
@@ -151,7 +151,7 @@ class ScanPass(OfOperator):
         return lookbacks_for(self.words)
 
     def keeps_lanes(self, schedule: str) -> bool:
-        """Return whether what lanes get is left in shared memory."""
+        """Return whether the prefix of each lane is kept in shared memory."""
         return self.rakes and self.write and schedule == "pipelined"
 
     @property
@@ -257,7 +257,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         constants |= {"VN": panel.vector, "WARPS": panel.warps, "DEPTH": panel.depth}
         constants["ACROSS"] = STRIDED[schedule]
         constants["RESIDENT"] = max(1, PANEL_BLOCKS >> relief)
-    if schedule == "rows":  # no number of blocks is asked for, or one
+    if schedule == "rows":  # the least number of resident blocks is not stated, or is one
         constants |= {"VN": each.row_vector, "ROWS": 1, "RESIDENT": int(relief > 0)}
     visitor = each.visitor
     lines = include("words", "int128") + constants_source(constants)

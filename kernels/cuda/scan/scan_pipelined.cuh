@@ -4,8 +4,9 @@
 // each tile as soon as it lands; a look-back warp finds its prefix; the scan squad scans a tile; an unloader
 // warp writes it out and frees its stage. So tiles load, wait for their prefix and are written at the same time. A
 // reduction has two aggregate squads that take turns, and no scan squad.
-// A ticket is taken ahead of its stage, but stages are freed in the order of tickets, so the lowest unfinished tile never
-// waits. This file must give the same bits as scan_classic.cuh: tiles, segments and look-back are the same.
+// A ticket is taken before its stage is free, but stages are freed in the order of tickets, so the lowest unfinished
+// tile never waits. This file must give the same bits as scan_classic.cuh: tiles, segments and the look-back are the
+// same.
 #pragma once
 #include "window.cuh"
 
@@ -21,7 +22,8 @@ __device__ constexpr int region_bytes() {
 constexpr int MASK_REGION = region_offset<INPUTS>(), LANES_REGION = region_offset<REGIONS>();
 constexpr int STAGE = LANES_REGION + (KEEPS_LANES ? STATE_WORDS * WARPS * 128 : 0);
 
-// Where the output has the size of the first input, results replace its items in the stage and leave by one copy.
+// If items of the output are as large as those of the first input, results replace these in the stage, and one copy
+// writes them.
 constexpr bool IN_PLACE = WRITE && OUTPUTS == 1 && sizeof(Out<0>::type) == sizeof(In<0>::type);
 __device__ __forceinline__ bool leaves_by_copy(const Params& p, const LinePlace& at) {
   if constexpr (!IN_PLACE) return false;
@@ -64,17 +66,17 @@ struct ScanRing {
   Barrier full[STAGES];     // the tile has landed
   Barrier empty[STAGES];    // the stage may be fed again
   Barrier reduced[STAGES];  // the warps' aggregates are there
-  Barrier known[STAGES];    // the prefix is there, and `folded` up to date
-  Barrier scanned[STAGES];  // the scan squad needs the stage no more
+  Barrier known[STAGES];    // the prefix is there, and `folded` is up to date
+  Barrier scanned[STAGES];  // the scan squad no longer needs the stage
   LinePlace place[STAGES];
-  i64 follows[STAGES];      // the block's tile before this one, if it was of the same line, or -1
+  i64 follows[STAGES];      // the block's previous tile if it was of the same line, else -1
   State aggregates[STAGES][WARPS];
   State prefix[STAGES];
-  Folded folded;            // before the latest tile whose prefix is known
+  Folded folded;            // before the latest tile with a known prefix
 };
 
-// Squads with the same job take turns at tiles, as the LOOKBACKS look-back warps do. No more than there are stages: all of
-// them must see the end.
+// Squads with the same job take turns at tiles, as do the LOOKBACKS look-back warps. There are no more of them than
+// stages, as all must see the end.
 constexpr int SQUAD = WRITE ? AGGREGATORS : WARPS;  // warps of an aggregate squad: each reduces one segment, or several
 constexpr int AGGREGATING = WRITE ? 1 : 2, ENDS = LOOKBACKS > AGGREGATING ? LOOKBACKS : AGGREGATING;
 
@@ -86,12 +88,13 @@ __device__ __forceinline__ void feed(const Params& p, ScanRing& ring, u8* stages
   for (Turn<STAGES> turn;; turn.next()) {
     int s = turn.place;
     if (lane == 0) {
-      // the ticket travels while the stage's last tile is stored, but is not taken earlier: others wait for its tile
+      // the ticket is in flight while the last tile of the stage is stored; it is not taken earlier, as others wait for
+      // its tile
       if (WRITE) ring.scanned[s].wait(turn.phase ^ 1);
       if (ticket < total) ticket = take_ticket(p, first);
       ring.empty[s].wait(turn.phase ^ 1);
     }
-    __syncwarp();  // all lanes write to the stage after that: a shuffle does not order memory
+    __syncwarp();  // orders the wait before writes of all lanes to the stage, which a shuffle does not
     first = false;
     i64 now = __shfl_sync(ALL, ticket, 0);
     if (EVERY_LANE) ring.empty[s].wait(turn.phase ^ 1);
@@ -155,7 +158,7 @@ __device__ __forceinline__ void aggregate(const Params& p, ScanRing& ring, u8* s
   }
 }
 
-// Finds what comes before a tile of several in a line, by a look-back warp. All lanes get it.
+// Finds the prefix of a tile in a line of several tiles. Called by a look-back warp; all lanes get the prefix.
 __device__ __forceinline__ State find_prefix(const Params& p, ScanRing& ring, const Turn<STAGES>& turn, const LinePlace& at, int lane) {
   const u64* tiles = Lookback(p, at.line).tiles;
   i64 follows = ring.follows[turn.place], target = at.tile >> 5;
@@ -235,7 +238,7 @@ __device__ __forceinline__ void scan(const Params& p, ScanRing& ring, u8* stages
   }
 }
 
-// By one thread: stores what leaves by copy, and frees stages as soon as they have been read.
+// Called by one thread: stores tiles that are written by one copy, and frees stages as soon as they have been read.
 __device__ __forceinline__ void unload(const Params& p, ScanRing& ring, const u8* stages) {
   int leaving = -1;  // the stage that a store may still read
   for (Turn<STAGES> turn;; turn.next()) {

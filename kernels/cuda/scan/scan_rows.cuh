@@ -1,13 +1,13 @@
 // Many short lines of neighbouring items: a warp walks a line from end to end, or has several lines side by side.
 //
-// A lane has VN neighbouring items of one line, the last lane of a line perhaps fewer, so states are shuffled among no more
-// lanes than a line needs. Lines are independent, so nothing is handed on between warps, and a line is combined in the
-// same order wherever it is.
+// A lane has VN neighbouring items of one line, and the last lane of a line perhaps fewer, so states are shuffled only
+// among the lanes of a line. Lines are independent: warps pass nothing on, and a line is combined in the same order
+// wherever it is.
 #pragma once
 
 constexpr int STEP = STATE_WORDS > 2 ? 2 : 4;  // times a lane's items that are in flight at once
 
-// Whether lanes may read or write all of their items in one access.
+// Whether lanes may read or write all their items in one access.
 template <class Pointers, template <int> class Field, int COUNT>
 __device__ __forceinline__ bool takes_vectors(const Pointers& at, i64 length) {
   bool all = length % VN == 0;
@@ -15,7 +15,8 @@ __device__ __forceinline__ bool takes_vectors(const Pointers& at, i64 length) {
   return all;
 }
 
-// A lane's items from `along` on in a line: their states, and which are missing, as bits; those behind its end are neither.
+// A lane's items from `along` on in a line: their states, and bits of those that are missing. Items beyond the end have
+// neither.
 struct Lane {
   i64 low;  // the item that is first in memory
   int count;
@@ -56,7 +57,8 @@ __device__ __forceinline__ void read_lane(const Params& p, bool vectors, i64 lin
   }
 }
 
-// Scans what `width` lanes have of a line from `run` on, writes it, and returns what comes after it.
+// Scans the items of a line that `width` lanes have, from state `run` on, writes them, and returns the state after
+// them.
 __device__ __forceinline__ State scan_lanes(const Params& p, bool vectors, Lane& lane, State run, int place, int width) {
 #pragma unroll
   for (int j = 1; j < VN; j++) lane.x[j] = combine(lane.x[j - 1], lane.x[j]);

@@ -1,25 +1,27 @@
-// Lines that lie side by side (an axis that is not the last): panels of ACROSS * VN lines, chunks of them handed on down
-// the lines. Of few lines, ACROSS lanes of a warp have a row of all, and the next ones rows further down.
+// Lines side by side (an axis that is not the last): panels of ACROSS * VN lines are cut into chunks, which pass states
+// on down the lines. If lines are few, ACROSS lanes of a warp have a row of all of them, and the next lanes have rows
+// further down.
 //
-// Chunks are taken by ticket, all panels' first chunks first, so a chunk's predecessor is long done when it is needed. The
-// prefix of a chunk is its predecessor's prefix and aggregate, hence the same bits on every run. Of a few panels it is not
-// long done: there chunks look back at the aggregates of their group of 32, and only groups hand on prefixes.
+// Chunks are taken by ticket, the first chunks of all panels first, so the predecessor of a chunk is done long before
+// it is needed. The prefix of a chunk is its predecessor's prefix and aggregate, so every run gives the same bits. If
+// there are few panels, the predecessor is not done in time: then chunks look back at the aggregates of their group of
+// 32, and only groups pass prefixes on.
 #pragma once
 
 constexpr int FEW_PANELS = 32;
 
 constexpr int BESIDE = 32 / ACROSS;             // patches of a warp, one below the other
 constexpr int PANEL = ACROSS * VN;              // lines
-constexpr int SEATS = PANEL < 32 ? 32 : PANEL;  // threads that hand prefixes on, in whole warps
-constexpr int CHUNK = WARPS * BESIDE * DEPTH;   // items of each
+constexpr int SEATS = PANEL < 32 ? 32 : PANEL;  // threads that pass prefixes on, in whole warps
+constexpr int CHUNK = WARPS * BESIDE * DEPTH;   // items of each line
 static_assert(SEATS <= WARPS * 32 && VN * DEPTH <= 64);
 
-// Which items a lane has: `rows` times `columns` of them, VN neighbours at most in each of DEPTH rows.
+// The items of a lane: `rows` times `columns`, at most VN neighbours in each of DEPTH rows.
 struct Patch {
-  i64 first;  // item of the arrays
+  i64 first;  // the first item, in the arrays
   i64 step;   // to the next row
   int rows, columns;
-  bool vectors;  // a row may be read and written in one access
+  bool vectors;  // whether a row may be read and written in one access
   __device__ __forceinline__ bool has(int row, int column) const { return row < rows && column < columns; }
 };
 
@@ -28,7 +30,7 @@ __device__ __forceinline__ bool rows_aligned(const Params& p, const u8* data) {
   return p.inner % VN == 0 && aligned(data, PIECE<VN, T>);
 }
 
-// One row, whose items are all there and may be read in one access.
+// Reads a complete row, which allows one access.
 __device__ __forceinline__ void read_row(const Params& p, const Patch& patch, int i, Element (&e)[VN]) {
   unroll<INPUTS>([&](auto k) {
     using T = typename In<k.value>::type;
@@ -54,7 +56,7 @@ __device__ __forceinline__ void write_row(const Params& p, const Patch& patch, i
   }
 }
 
-// The combination of the `count` chunks before one in its group; their descriptors are `step` words apart.
+// The combination of the `count` chunks before a chunk in its group; their descriptors are `step` words apart.
 __device__ __forceinline__ State before_in_group(const u64* chain, i64 step, int count, bool wanted) {
   State earlier = identity();
 #pragma unroll 1
@@ -92,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
   while (next < side * p.tiles) {
     i64 chunk = next / side, panel = next % side, group = panel / panels;
     i64 begin = chunk * CHUNK + (warp * BESIDE + beside) * DEPTH;
-    i64 left = panel % panels * PANEL, column = left + across * VN;  // of the panel, and of this lane
+    i64 left = panel % panels * PANEL, column = left + across * VN;  // first column of the panel, and of this lane
     patch.rows = int(p.length - begin < DEPTH ? p.length - begin : DEPTH);
     patch.columns = int(p.inner - column < VN ? p.inner - column : VN);
     patch.first = (group * p.length + (REVERSE ? p.length - 1 - begin : begin)) * p.inner + column;
@@ -124,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
           if (patch.has(i, j)) take(i, j, read_element(p.in, patch.first + i * patch.step + j));
         }
     }
-    State above[VN];  // of the patches of this warp above this one
+    State above[VN];  // of the warp's patches above this one
 #pragma unroll
     for (int j = 0; j < VN; j++) {
       State sum = x[0][j];
@@ -170,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
         prefix = combine(prefix, sums[w][threadIdx.x]);
       }
     }
-    if (threadIdx.x == 0) next = take_ticket(p, false);  // the answer travels while this chunk is written
+    if (threadIdx.x == 0) next = take_ticket(p, false);  // the ticket is in flight while this chunk is written
     __syncthreads();
     if constexpr (WRITE) {
       State before[VN];

@@ -1,9 +1,9 @@
-// A tile: how it is reduced and scanned; the visitor of scan and reduce.
+// The reduction and the scan of a tile: the visitor of scan and reduce.
 //
-// A tile is cut into one segment a warp and a segment into rows; in a row each lane has VN neighbouring items. Tiles are
-// read twice, first to reduce and then, once the prefix is known, to scan them: from shared memory, or from a cache. So no
-// thread holds more than a few rows, and tiles may be large. The schedules decide how tiles are handed out, and where a
-// prefix comes from.
+// A tile is cut into a segment for each warp, and a segment into rows; in a row each lane has VN neighbouring items.
+// Tiles are read twice, from shared memory or from a cache: first to reduce them, and again to scan them once the
+// prefix is known. So a thread holds only a few rows, and tiles may be large. The schedules decide how tiles are handed
+// out, and where prefixes come from.
 #pragma once
 
 #include "byte_sums.cuh"
@@ -18,7 +18,7 @@ __device__ __forceinline__ State rows_of_states_reduce(const View& view, int war
     StateItems<WHOLE> items;
     items.read(view, warp * SEGMENT + r * ROW + lane * VN);
     rows[r] = items.reduce();
-    // else the compiler reads all rows ahead, and with their masks has too few registers
+    // otherwise the compiler reads all rows first, and their masks take too many registers
     if ((NULLS == BITS || NULLS == BYTES) && r % GROUP == GROUP - 1) __syncwarp();
   }
   return rows_reduce<ROWS>(rows, lane);
@@ -33,8 +33,8 @@ __device__ __forceinline__ S segment_reduce(const View& view, int warp, int lane
   return view.count == TILE ? rows_of_states_reduce<true>(view, warp, lane) : rows_of_states_reduce<false>(view, warp, lane);
 }
 
-// Scans a warp's items. `before()` is called once, as late as may be: it returns what comes before the first of them.
-// `out` may be where the items are: a lane writes only what it has read.
+// Scans a warp's items. `before()` returns the state before the first of them, and is called once, as late as possible.
+// `out` may be the memory of the items: a lane writes only where it has read.
 template <class Items, class Before>
 __device__ __forceinline__ void rows_scan(const View& view, const Outputs& out, int warp, int lane, Before before) {
   constexpr int AT_ONCE = Items::AT_ONCE;
@@ -82,7 +82,7 @@ __device__ __forceinline__ State reduce_warps(const State (&aggregates)[WARPS], 
   return s;
 }
 
-// What comes before a warp's segment: what comes before its tile, and the aggregates of the earlier warps.
+// The prefix of a warp's segment: that of its tile, combined with the aggregates of the earlier warps.
 __device__ __forceinline__ State earlier_warps(State prefix, const State (&aggregates)[WARPS], int warp, int lane) {
   if constexpr (FIRST_DIGIT<State> >= 0)
     return warp_reduce(lane == WARPS ? prefix : lane < warp ? aggregates[lane] : identity(), lane);

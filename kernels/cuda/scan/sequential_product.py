@@ -1,18 +1,18 @@
-"""Products of floating-point numbers on the GPU: a tree of combinations with the answers of a walk in order.
+"""Products of floating-point numbers on the GPU, combined in a tree with the overflow of a sequential product.
 
-A tree multiplies numbers that are not neighbours in a walk: part of a product may overflow, or underflow to
-zero, although the walk never does (or does so earlier, and stays there). So the state here is a number and a
-power of two, which do neither, with the logarithms of the largest and the smallest product on the way, from
-which the walk's own overflow and underflow follow (`kernels.operators.product` hands the same on between
-partitions, and says why these two are kept less far apart than the ends of the type: so that no walk passes both).
-Complex products and other operators that say `in_order` are combined as they are.
+A tree multiplies partial products. They may overflow, or underflow to zero, where the sequential product does not, or
+does so earlier and stays there. So the state here is a number and a power of two, which do neither, with the
+logarithms of the largest and the smallest partial product of the sequence, which say where the sequential product
+overflows or underflows. `kernels.operators.product` uses the same state between partitions, and explains why these two
+are closer together than the limits of the type: no sequence passes both. Complex products and other operators that are
+`in_order` are combined as they are.
 
-A number is left as it is while it is far from both ends, so that a combination costs one product, and its
-logarithm is read off its bits: the exponent, and the rest of the number for what follows the point (Mitchell,
-Computer multiplication and division using binary logarithms, 1962), which is at most 0.0861 too small and
-exact for powers of two. So overflow is never reported too early, and underflow not where `SLACK` covers the sum of
-these errors along a path of the tree. Nothing here branches: a rare case would be repeated for each item of a
-thread, and a kernel that large no longer fits the cache of instructions.
+A number is not scaled while it is far from both limits, so that a combination costs one product. Its logarithm is read
+from its bits: the exponent, and the fraction as the digits after the point (Mitchell, Computer multiplication and
+division using binary logarithms, 1962). It is at most 0.0861 too small, and exact for powers of two. So overflow is
+never reported too early, and underflow is not if `SLACK` covers the sum of these errors along a path of the tree.
+Nothing here branches: the code of a rare case would be repeated for each item of a thread, and so large a kernel does
+not fit the instruction cache.
 """
 
 from collections.abc import Callable
@@ -30,33 +30,33 @@ from ...operators.signature import Signature
 from ..core.ltoir import compiler
 
 HEADROOM = {4: 52, 8: 360}
-"""Numbers stay between 2 to the power of -HEADROOM and HEADROOM, by their bytes, and are moved by twice as much.
+"""By the bytes of a number: numbers stay between 2**-HEADROOM and 2**HEADROOM, and are scaled by twice that power.
 
-The product of two is normal, and every number that is not zero is between these ends after at most one move.
+The product of two is normal, and a number that is not zero is between these limits after at most one scaling.
 """
 
 SLACK = 2
 
 NONE, SIGNLESS, UNITS = np.float32(0), np.int32(0x7FFFFFFF), np.int32(0x4B000000)
 FAR, ENDLESS = np.float32(1e30), np.float32(np.inf)
-"""The power of infinity, and negated that of zero, which finite factors do not change; and infinity."""
+"""The power of infinity, and negated that of zero, so large that finite factors do not change it; and infinity."""
 
 
 class LogLimits(NamedTuple):
-    """Where the logarithms of the numbers of a dtype end."""
+    """Limits of the logarithms of the numbers of a dtype."""
 
     highest: np.float32
-    """From here on, numbers are infinite."""
+    """Numbers from this limit on are infinite."""
     lowest: np.float32
-    """Below, they are zero."""
+    """Numbers below this limit are zero."""
     apart: np.float32
-    """How far the largest and the smallest product on the way may be apart: if one is at its end, the other is too."""
+    """How far apart the largest and the smallest partial product may be without passing both limits."""
     step: np.float32
-    """By how much a number is moved."""
+    """The logarithm of the factor that a number is scaled by."""
 
 
 def log_limits(dtype: np.dtype) -> LogLimits:
-    """Return the ends of a floating-point dtype.
+    """Return the limits of a floating-point dtype.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def log_limits(dtype: np.dtype) -> LogLimits:
 
 
 def functions(dtype: np.dtype, libdevice: Any) -> tuple[Callable[..., Any], ...]:
-    """Return combine, lift and lower for products in `dtype`, by steps of CUDA's library of functions."""
+    """Return combine, lift and lower for products in `dtype`, written with functions of libdevice."""
     kind, headroom = dtype.type, HEADROOM[dtype.itemsize]
     highest, lowest, apart, step = log_limits(dtype)
     fraction, bias = (20, 1023) if dtype.itemsize == 8 else (23, 127)  # of the upper 32 bits
@@ -78,7 +78,7 @@ def functions(dtype: np.dtype, libdevice: Any) -> tuple[Callable[..., Any], ...]
     infinite = np.int32((2 * bias + 1) << fraction)
     up, down, one, zero = kind(4.0**headroom), kind(0.25**headroom), kind(1), kind(0)
     endless = kind(ENDLESS)
-    # a float32 whose bits are UNITS and a number n below 2**23 is 2**23 + n
+    # the float32 with the bits of UNITS and a number n below 2**23 is 2**23 + n
     unit = np.float32(2.0 ** (8 - fraction))
     origin = np.float32(-(2.0 ** (31 - fraction)) - bias)
 
@@ -125,7 +125,7 @@ def functions(dtype: np.dtype, libdevice: Any) -> tuple[Callable[..., Any], ...]
         return (number, power, largest, libdevice.fmaxf(libdevice.fminf(after, NONE), -apart))
 
     def lower(s: Any) -> Any:
-        scale = up if s[1] > NONE else one  # beyond one step, the ends have been passed
+        scale = up if s[1] > NONE else one  # beyond one step, a limit has been passed
         scale = down if s[1] < NONE else scale
         scale = zero if s[3] < lowest else scale
         scale = endless if s[2] >= highest else scale
@@ -156,12 +156,13 @@ FOLLOW: dict[tuple[int, int], Callable[..., Any]] = {
     (4, 1): _follow_or_begin4,
     (8, 1): _follow_or_begin8,
 }
-"""Functions that return a product from the one before it and an element, by bytes of the number and flags before it."""
+"""Functions that return a product from the previous one and an element, by the bytes of a number and the number of
+flags in front of it."""
 
 
 @dataclass(frozen=True)
 class StableProduct:
-    """The operator that is run instead, its types, and how its states are made from those asked for, and back."""
+    """The operator that is run instead of a product, its types, and conversions between the states of the two."""
 
     op: Operator
     types: Signature
@@ -169,12 +170,12 @@ class StableProduct:
 
     @property
     def follow(self) -> Callable[..., Any] | None:
-        """The function that returns an answer from the one before it, if answers are not rounded to another type."""
+        """The function that returns an answer from the previous one, unless answers are rounded to another type."""
         number = self.types.state[self.flags]
         return FOLLOW[number.itemsize, self.flags] if self.types.outputs == (number,) else None
 
     def enter(self, state: Any) -> Any:
-        """Return the substitute's state for one of the operator, or arrays of them."""
+        """Return the substitute's state for a state of the operator, or arrays of such states."""
         parts = state if isinstance(state, tuple) else (state,)
         x = np.asarray(parts[-1])
         headroom, apart = HEADROOM[x.dtype.itemsize], log_limits(x.dtype).apart
@@ -189,7 +190,7 @@ class StableProduct:
         return (*parts[:-1], *(part[()] for part in (number, power, *ends)))
 
     def leave(self, state: Any) -> Any:
-        """Return the operator's state for one of the substitute."""
+        """Return the operator's state for a state of the substitute."""
         number, power, largest, smallest = (np.asarray(part) for part in state[self.flags :])
         dtype = self.types.state[self.flags]
         ends = log_limits(dtype)
@@ -203,7 +204,7 @@ class StableProduct:
 
 @lru_cache(maxsize=256)
 def stable_product(op: Operator, types_: Signature) -> StableProduct | None:
-    """Return the operator that computes a product as a walk in order does, if `op` is one of floating-point numbers."""
+    """Return the operator that is run instead of `op`, if that is a product of floating-point numbers."""
     number = types_.state[-1]
     if number.kind != "f" or not traits_of(op).is_product:
         return None

@@ -1,15 +1,16 @@
-// Other ways to move vectors of neighbouring values than in words.cuh. In shared memory: lanes with vectors in the same
-// banks take the pieces in different orders, so that none waits for a bank. To global memory: past the caches.
+// Moves of vectors of neighbouring values that differ from those in words.cuh. In shared memory, lanes with vectors in
+// the same banks access the pieces in different orders, so that there are no bank conflicts. Stores to global memory
+// bypass the caches.
 #pragma once
 
-// Eight lanes are served at once. With two pieces a vector lanes 0 and 4 would meet, with four lanes 0, 2, 4 and 6. With more
-// than eight, or another number, they take them in order.
+// Eight lanes access a bank at once. Without exchanges, lanes 0 and 4 would conflict if a vector has two pieces, and
+// lanes 0, 2, 4 and 6 if it has four. More than eight pieces, or another number, are accessed in order.
 constexpr bool exchanges(int pieces) { return pieces > 1 && pieces <= 8 && !(pieces & (pieces - 1)); }
 template <int PIECES>
 __device__ __forceinline__ int piece_to_begin_with() {
   return exchanges(PIECES) ? int(threadIdx.x % 32) * PIECES / 8 % PIECES : 0;
 }
-// chunks[i] goes to chunks[i ^ by].
+// Moves chunks[i] to chunks[i ^ by].
 template <class C, int PIECES>
 __device__ __forceinline__ void exchange(C (&chunks)[PIECES], int by) {
   constexpr int words = sizeof(C) / 4;
@@ -33,7 +34,7 @@ __device__ __forceinline__ void exchange(C (&chunks)[PIECES], int by) {
   }
 }
 
-// As read_vector and write_vector do; pieces stay in the order in which they were read unless they are ORDERED.
+// As read_vector and write_vector; pieces stay in the order in which they were read unless ORDERED.
 template <int N, class T, bool ORDERED = true>
 __device__ __forceinline__ void read_swizzled(const u8* from, T (&values)[N]) {
   constexpr int pieces = N * sizeof(T) / PIECE<N, T>;

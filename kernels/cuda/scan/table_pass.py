@@ -1,6 +1,6 @@
-"""The pass of a narrow table, with few columns scanned side by side: a row is one element, with a row of states.
+"""The pass of a narrow table: an element is a row of items, and its state a row of states.
 
-So a table is scanned as one line of neighbouring items, by the same kernels, and each column is combined separately.
+So a table is scanned as one line, by the same kernels, and its columns are combined separately.
 """
 
 from dataclasses import fields
@@ -51,17 +51,17 @@ class TablePass(ScanPass):
 
     @property
     def rakes(self) -> bool:
-        """Rows of states are large."""
+        """True: rows of states are large."""
         return True
 
     @property
     def adds_digits(self) -> bool:
-        """Sums of digits are never scanned as rows."""
+        """False: sums of digits are never scanned as rows."""
         return False
 
     @property
     def adds_bytes(self) -> bool:
-        """Columns are combined one by one."""
+        """False: columns are combined one by one."""
         return False
 
     @property
@@ -75,11 +75,11 @@ class TablePass(ScanPass):
         return min(wanted, self.stages(capability))
 
     def keeps_lanes(self, schedule: str) -> bool:
-        """Lanes reduce their rows twice: the memory holds more stages instead."""
+        """Return False: lanes reduce their rows again, and the memory holds more stages instead."""
         return False
 
     def functions_source(self) -> list[str]:
-        """Declare the operator of rows, column by column: `column` has that of one item."""
+        """Declare the operator of rows, which combines them column by column; `column` has the operator of one item."""
         of, across = self.operator, self.across
         start = "__device__ __forceinline__"
         each = f"\n#pragma unroll\nfor (int j = 0; j < {across}; j++) "
@@ -118,7 +118,7 @@ class TablePass(ScanPass):
 
 
 def table_of(each: ScanPass, inner: int) -> ScanPass:
-    """Return the pass for `inner` lines side by side: a `TablePass` if a thread's registers hold a row's states."""
+    """Return the pass for `inner` lines side by side: a `TablePass` if a thread's registers can hold a row's states."""
     of = each.operator
     plain = each.nulls == "none" and not of.is_native and of.follow is None
     if plain and not traits_of(of.op).adds_digits and 1 < inner <= TABLE_WORDS // each.words:

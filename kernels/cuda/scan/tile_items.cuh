@@ -1,4 +1,4 @@
-// Items of a tile: where they are, and how a lane reads, lifts and writes those of a row.
+// The items of a tile: their addresses, and how a lane reads, lifts and writes those of a row.
 #pragma once
 
 #include "swizzle.cuh"
@@ -16,14 +16,14 @@ struct Params {
   const u8* in[INPUTS];
   u8* out[OUTPUTS];
   const u8* mask;         // validity bits, or bytes
-  u64* scratch;           // zeros: a ticket, then descriptors (lookback.cuh); null where every block has one tile
-  const State* carry_in;  // one state a line, or null: `seed` for every line
-  State* carry_out;       // one state a line
+  u64* scratch;           // zeros: a ticket, then descriptors (lookback.cuh); null if every block has one tile
+  const State* carry_in;  // a state for each line; or null, for `seed` on every line
+  State* carry_out;       // a state for each line
   i64 mask_offset;        // of item 0, in bits or bytes
-  i64 length;             // items a line
+  i64 length;             // items of a line
   i64 lines;
-  i64 tiles;  // a line
-  i64 inner;  // lines that lie side by side: the distance of neighbours in a line
+  i64 tiles;  // of a line
+  i64 inner;  // lines side by side, which is the distance between neighbours in a line
   i64 null;   // the mask's value that says "missing"
   u64 seed[(sizeof(State) + 7) / 8];
   Numbers numbers;
@@ -36,7 +36,7 @@ __device__ __forceinline__ State carry_into(const Params& p, i64 line) {
   return s;
 }
 
-// A tile of one of many lines; `first` is an item of the arrays.
+// A tile of one of many lines; `first` is an index into the arrays.
 struct Line {
   i64 line;  // < 0: no more tiles
 };
@@ -49,14 +49,14 @@ __device__ __forceinline__ LinePlace place_of(const Params& p, i64 ticket) {
   return at;
 }
 
-// Where the bytes of a tile are: of its item that is first in memory, whatever the direction of the scan.
+// The addresses of a tile: those of the item that is first in memory, whatever the direction of the scan.
 struct View {
   const u8* in[INPUTS];
   const u8* mask;
   int bit;  // of the first item in mask[0]
   int null;
   int count;
-  bool vectors;  // lanes may read their items of a row in one access
+  bool vectors;  // whether lanes may read their items of a row in one access
 };
 __device__ __forceinline__ bool takes_vectors(const View& view) {
   bool all = true;
@@ -79,7 +79,7 @@ __device__ __forceinline__ Outputs outputs_of(const Params& p, const LinePlace& 
   return out;
 }
 
-// A lane's items of a row, in one access or a few; in any order unless they are ORDERED.
+// Reads a lane's items of a row in as few accesses as possible; in any order unless ORDERED.
 template <bool ORDERED, class T>
 __device__ __forceinline__ void read_part(const u8* from, T (&values)[VN]) {
   if constexpr (SWIZZLE)
@@ -102,7 +102,7 @@ __device__ __forceinline__ bool is_masked(const u8* mask, i64 at, int null) {
   return ((mask[at >> 3] >> (at & 7)) & 1) == null;
 }
 
-// One item of SoA arrays.
+// One item of the arrays.
 template <class Pointers>
 __device__ __forceinline__ Element read_element(const Pointers& in, i64 at) {
   Element e;
@@ -124,8 +124,8 @@ __device__ __forceinline__ Output finalize(const State& before, const State& aft
   return answer<EXCLUSIVE>(before, after);
 }
 
-// Calls f(j, element, missing) for the items of a lane in a row of a whole tile, in the order of the scan: item i of the
-// tile and its VN - 1 successors; or in turns for each of CHAINS parts of them; or in any order if they are not ORDERED.
+// Calls f(j, element, missing) for a lane's items of a row of a whole tile, item i of the tile and its VN - 1
+// successors: in the order of the scan; or in turn for each of CHAINS parts of them; or in any order unless ORDERED.
 template <int CHAINS = 1, bool ORDERED = true, class F>
 __device__ __forceinline__ void each_element(const View& view, int i, F f) {
   int low = REVERSE ? TILE - VN - i : i;  // the lowest address
@@ -164,8 +164,8 @@ __device__ __forceinline__ void each_element(const View& view, int i, F f) {
   }
 }
 
-// Calls f(j, state, missing, element) likewise; unless the tile is WHOLE, items behind the end have the identity as a
-// missing item has, or none if states are raked.
+// Calls f(j, state, missing, element) in the same way. Unless the tile is WHOLE, items beyond the end have the
+// identity, as missing items have; if states are raked, f is not called for them.
 template <bool WHOLE, int CHAINS = 1, class F>
 __device__ __forceinline__ void each_item(const View& view, int i, F f) {
   if constexpr (WHOLE) {
@@ -220,7 +220,7 @@ __device__ __forceinline__ void write_items(const View& view, const Outputs& out
   }
 }
 
-// A lane's items of a row as states: they are read, scanned among each other, and written.
+// A lane's items of a row as states, which are read, scanned and written.
 template <bool WHOLE>
 struct StateItems {
   static constexpr int AT_ONCE = GROUP;  // rows
@@ -234,14 +234,14 @@ struct StateItems {
       if (MARK_NULLS) missing |= u32(gone) << j;
     });
   }
-  // Returns the combination of all.
+  // Returns the combination of all states.
   __device__ __forceinline__ State reduce() const {
     State s = state[0];
 #pragma unroll
     for (int j = 1; j < VN; j++) s = combine(s, state[j]);
     return s;
   }
-  // The same; each state is now that of all up to it.
+  // The same; each state becomes the combination of all up to it.
   __device__ __forceinline__ State scan() {
 #pragma unroll
     for (int j = 1; j < VN; j++) state[j] = combine(state[j - 1], state[j]);

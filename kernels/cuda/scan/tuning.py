@@ -11,55 +11,55 @@ from ..core.tuning import Limits
 from ..core.visitors import STRIDED
 
 SCAN_LIMITS = Limits(shared=200 << 10, shared_elsewhere=88 << 10, stages=12, blocks=8)
-"""Of scans: the bytes are for stages alone."""
+"""The limits of scans: `shared` is the memory of stages alone."""
 
 SHORT_LINE = 512
-"""Items up to which a line is always walked by one warp."""
+"""The most items of a line that is always scanned by one warp."""
 
 ROW_STATE_WORDS = 8
-"""Four-byte words of the states of a lane's items of a short line."""
+"""Four-byte words of states for a lane's items in a short line."""
 
 WARPS_OF_SCAN, ITEM_WORDS = 8, 48
 """Warps of a squad, and four-byte words of states that a thread has for a row (its items, and one more). Products of
-float64, whose states have five, with 4 warps: 2.281, 8: 1.864, of which 4 reduced tiles."""
+float64 have states of five words: with 4 warps 2.281, with 8 warps, 4 of them to reduce tiles, 1.864."""
 
 LANE_BYTES, WIDE_LANE_BYTES, RAKED_LANE_BYTES = 16, 32, 128
-"""Bytes that a lane has of a row: as many as one access moves, which meets no bank conflicts; more where states are
-larger than items or have three words, so that fewer states are shuffled; and of an array where states are raked.
-Lanes read at least 4 bytes."""
+"""Bytes of a row for each lane: as many as one access moves, which has no bank conflicts; more if states are larger
+than items or have three words, so that fewer states are shuffled; and for each array if states are raked. Lanes read at
+least 4 bytes."""
 
 RAKED_FROM = 4
-"""Four-byte words of a state from which on states are raked, for each output and unless an item has as many. Lanes that
-are raked write all outputs but the first far apart, and states as large as items cost little."""
+"""Four-byte words of a state, for each output, from which on states are raked, unless items are as large. Raked lanes
+write all outputs but the first far apart, and states as large as items cost little."""
 
 RAKED_ITEMS = 32
-"""Items of a lane whose states are raked, at most: which of them are missing is a word of bits."""
+"""The most items of a lane with raked states: bits of one word say which are missing."""
 
 RAKE_CHAINS = 2
-"""Parts that a lane reduces at the same time: a combination waits for the one before it, and few warps reduce."""
+"""Parts that a lane reduces at the same time: each combination waits for the previous one, and few warps reduce."""
 
 SCAN_TILE_BYTES = 32 << 10
-"""Bytes of inputs a tile of a scan. Smaller tiles need more look-backs, of larger ones fewer fit into shared memory."""
+"""Bytes of the inputs in a tile. Smaller tiles need more look-backs; fewer larger ones fit into shared memory."""
 
 ROWS_AT_MOST, ROW_WORDS = 16, 48
-"""Rows a warp, and four-byte words of the states that a thread keeps while it reduces them, one a row."""
+"""The most rows of a warp, and four-byte words of the states, one for each row, that a thread keeps in a reduction."""
 
 GROUP_WORDS, WIDE_GROUP_WORDS = 16, 32
-"""Four-byte words of states that a thread scans at the same time, if a row has no more: for states of up to two words,
-and of more in the pipelined schedule. More of them shorten the way from the prefix to the store; fewer leave the
+"""Four-byte words of states that a thread scans at the same time, at least one row: for states of up to two words, and
+for larger ones in the pipelined schedule. More words shorten the time from the prefix to the store; fewer leave the
 look-back warp more of the multiprocessor."""
 
 LOOKBACKS, WIDE_LOOKBACKS = 1, 2
-"""Look-back warps of a block, likewise. With two, all blocks get their prefixes and use memory at the same
-moments; a second is for large states, for which one is too slow."""
+"""Look-back warps of a block, for states of up to two words and for larger ones. With two, all blocks get their
+prefixes and use memory at the same moments, so only large states, for which one is too slow, have two."""
 
 RESIDENT_WARPS = 32
-"""Warps of the classic schedule that should fit on a multiprocessor at the same time: their number hides latencies."""
+"""Warps of the classic schedule that should fit on a multiprocessor at the same time, to hide latencies."""
 
 RELIEVED_FROM = 6
-"""Four-byte words of a state from which on scans of that schedule begin with half of these warps, as products do. With
-all of them, each of 19 kinds of such scans spilled registers on sm_75, sm_80, sm_90 and sm_120: it was compiled, and
-then compiled again."""
+"""Four-byte words of a state from which on scans of the classic schedule begin with half of these warps, as products
+do. With all of them, each of 19 kinds of such scans spilled registers on sm_75, sm_80, sm_90 and sm_120, and had to be
+compiled again."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Tile:
 
     @property
     def items(self) -> int:
-        """Items a tile."""
+        """Items of a tile."""
         return 32 * self.vector * self.rows * self.warps
 
 
@@ -80,8 +80,8 @@ class Tile:
 def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     """Return the tile for these types.
 
-    Small states are combined in many rows. Large ones, whose combinations and shuffles cost more than bank conflicts,
-    in one row in which a lane has more items.
+    Small states are combined in many rows. The combinations and shuffles of large ones cost more than bank conflicts,
+    so they are combined in one row in which a lane has more items.
     """
     largest = max(d.itemsize for d in (*inputs, *outputs))
     smallest = min(d.itemsize for d in inputs)
@@ -109,12 +109,12 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
 
 
 TABLE_WORDS, TABLE_ITEMS = 8, 32
-"""Of narrow tables, where each row is scanned as one element: four-byte words of a row's states at most, and items of
-the table that a lane has."""
+"""For narrow tables, where each row is scanned as one element: the most four-byte words of a row's states, and items of
+the table for each lane."""
 
 TABLE_AGGREGATORS, TABLE_LOOKBACKS, WIDE_TABLE_LOOKBACKS = 4, 4, 2
-"""Warps that reduce tiles of narrow tables before they are scanned, and look-back warps of a block; of the widest
-tables fewer, as their threads need more registers."""
+"""Warps that reduce tiles of narrow tables before they are scanned, and look-back warps of a block; the widest tables
+have fewer, as their threads need more registers."""
 
 
 def table_tile_for(inputs: Form, outputs: Form, across: int) -> Tile:
@@ -140,24 +140,24 @@ def row_vector_for(inputs: Form, words: int, outputs: Form) -> int:
 
 
 def rakes(inputs: Form, words: int, outputs: int) -> bool:
-    """Return whether lanes reduce their items before states among lanes are scanned, for states of `words` words."""
+    """Return whether lanes reduce their items before states are scanned among lanes, for states of `words` words."""
     return words >= RAKED_FROM * outputs and 4 * words > sum(d.itemsize for d in inputs)
 
 
 AGGREGATORS = {2: 4, 9: 4}
-"""Warps that reduce tiles before they are scanned, by words of a state; else as many as scan them. Operators that take
-long need all, but with 9 words (reproducible means) too few registers are left for each."""
+"""Warps that reduce tiles before they are scanned, by words of a state; by default as many as scan them. Slow operators
+need all of them, but with 9 words (reproducible means) too few registers would be left for each."""
 
 FEW_AGGREGATORS, FEW_FROM, FEW_IF_NULLS = 4, 12, 7
-"""The warps that reduce tiles of states of FEW_FROM words or more, or of FEW_IF_NULLS if items may be missing: more
-leave too few registers. With 4, exponentially weighted means took 1.18 rather than 1.04 (run 19)."""
+"""The warps that reduce tiles if states have FEW_FROM words or more, or FEW_IF_NULLS and items may be missing: more
+warps would leave too few registers. With 4, exponentially weighted means took 1.18 rather than 1.04 (run 19)."""
 
 SWIZZLE_FROM = 2
-"""Inputs from which on lanes take the pieces of their items in different orders (swizzle.cuh)."""
+"""The number of inputs from which on lanes access the pieces of their items in different orders (swizzle.cuh)."""
 
 PANEL_BYTES, PANEL_WORDS, PANEL_WARPS, PANEL_BLOCKS = 8, 64, 8, 2
-"""Where lines lie side by side: bytes that a thread reads at once, four-byte words of states that it keeps, warps of a
-block, and blocks on a multiprocessor."""
+"""For lines side by side: bytes that a thread reads at once, four-byte words of states that it keeps, warps of a block,
+and blocks on a multiprocessor."""
 
 
 def strided_for(inner: int, vector: int) -> str:
@@ -167,7 +167,7 @@ def strided_for(inner: int, vector: int) -> str:
 
 @dataclass(frozen=True)
 class Panel:
-    """How lines that lie side by side are cut: chunks of `warps` times `depth` rows of lanes of `vector` lines."""
+    """How lines side by side are cut: into chunks of `warps` times `depth` rows; a lane has `vector` lines."""
 
     vector: int
     depth: int
@@ -175,7 +175,7 @@ class Panel:
 
     @property
     def items(self) -> int:
-        """Items of a line in a chunk of warps that have one row at a time."""
+        """Items of a line in a chunk, if a warp has one row at a time."""
         return self.warps * self.depth
 
 
@@ -187,7 +187,7 @@ def lookbacks_for(words: int) -> int:
 def aggregators_for(tile: Tile, words: int, nulls: bool) -> int:
     """Return how many warps of the pipelined schedule reduce a tile that is scanned.
 
-    `words` are those of a state; `nulls`: whether items may be missing.
+    `words` is the size of a state; `nulls` says whether items may be missing.
     """
     if words >= FEW_FROM or (nulls and words == FEW_IF_NULLS):
         return min(tile.warps, FEW_AGGREGATORS)
@@ -195,7 +195,7 @@ def aggregators_for(tile: Tile, words: int, nulls: bool) -> int:
 
 
 def panel_for(inputs: Form, words: int) -> Panel:
-    """Return how lines that lie side by side are cut, for states of `words` words."""
+    """Return how lines side by side are cut, for states of `words` words."""
     smallest = min(d.itemsize for d in inputs)
     vector = max(1, min(PANEL_BYTES // smallest, 4))
     while vector > 1 and vector * words > PANEL_WORDS // 16:

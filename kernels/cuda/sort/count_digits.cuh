@@ -1,11 +1,11 @@
-// Counts of all digits of all keys, from a bit of theirs on, in one pass: COPIES of a block's counts lie side by side in shared memory, so that
-// few lanes wait for each other: none with one copy a lane, as each then has a bank of its own. The last block makes them
-// the positions where digits start.
+// Counts of all digits of all keys, from a bit on, in one pass. COPIES of a block's counts lie side by side in shared
+// memory, so that few lanes wait for each other; with one copy for each lane none waits, as each has its own bank. The
+// last block turns the counts into the positions where digits start.
 #pragma once
 
 struct Params {
   const Key* keys;
-  u64* starts;  // DIGITS x BINS, zeros at first
+  u64* starts;  // DIGITS x BINS, initially zeros
   u32* scratch;
   u64* carry;  // DIGITS x BINS counts, for the host
   i64 length, lines, tiles;

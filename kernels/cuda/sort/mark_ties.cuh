@@ -1,4 +1,4 @@
-// Which rows have the same leading digits as a neighbour, in an order by those digits: one byte a row.
+// Marks rows, sorted by their leading digits, that have the same leading digits as a neighbour: one byte for each row.
 #pragma once
 
 struct Params {
@@ -11,7 +11,7 @@ struct Params {
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_constant__ Params p) {
-  // a lane asks its neighbours; the first and the last of a warp read the key beside
+  // a lane gets the keys of its neighbours; the first and the last lane of a warp read one more key
   const int lane = threadIdx.x % 32, beside = lane ? 1 : -1;
   const bool is_edge = lane == 0 || lane == 31;
   auto key_at = [&](i64 at) { return at >= 0 && at < p.length ? p.keys[at] : Key(0); };

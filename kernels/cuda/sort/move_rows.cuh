@@ -1,4 +1,4 @@
-// Rows of a column by position: taken from where the positions say, or put there.
+// Rows of a column by position: taken from positions, or put there.
 #pragma once
 
 struct Params {

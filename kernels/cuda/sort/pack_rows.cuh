@@ -1,5 +1,5 @@
-// Rows of several columns, which are put side by side, and rows of these by position, put back into columns: device
-// memory is read in pieces of 64 bytes, so a row of one column costs as much as one of several columns.
+// Puts the rows of several columns side by side, or takes such rows by position and puts them back into columns. Device
+// memory is read in pieces of 64 bytes, so a row of one column costs as much as a row of several columns.
 #pragma once
 
 struct Params {

@@ -1,6 +1,7 @@
-"""Rows of CuPy arrays in parts, by the leading bits of their codes, and back in their old places.
+"""Rows of CuPy arrays in parts, by the leading bits of their codes, and back in their old order.
 
-Parts are made by digits of a radix sort. The same digits are undone, the last one first, so no row needs its position.
+Parts are made by digits of a radix sort. To restore the old order, these are undone, the last one first, so no row
+needs its position.
 """
 
 from functools import cached_property, lru_cache
@@ -19,12 +20,12 @@ DIGIT = 8
 
 
 def leading_bits(length: int) -> int:
-    """Return the most leading bits of codes by which this many rows are parted."""
+    """Return the most leading bits of codes by which this many rows are partitioned."""
     return min(PART_BITS, (length // PART_ROWS).bit_length())
 
 
 class Partition:
-    """Rows in the order of the leading bits of their codes, and else in their own.
+    """Rows in the order of the leading bits of their codes; rows with equal bits keep their order.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class Partition:
         From 0 to `groups` - 1, which is not checked; at least one.
     groups : int
     room : int, default 0
-        Bits of a code that may be left within a part: if one digit leaves no more, there is no other.
+        Bits of a code that may be left within a part; if one digit leaves no more, there is no second.
     """
 
     def __init__(self, codes: Any, groups: int, room: int = 0) -> None:
@@ -50,20 +51,20 @@ class Partition:
         self._digits = range(-(-leading // DIGIT))
         _, self._starts = begin_count(Word(self._levels[0], self._key), self.low, waits=False)
         self._known = None
-        if leading <= DIGIT:  # waited for before there is more to do
+        if leading <= DIGIT:  # read before more work is queued, which the read would wait for
             starts = self._starts[0].get()[: self.parts].astype(np.int64)
             self._known = np.append(starts, self._length)
 
     @property
     def codes(self) -> Any:
-        """The codes in the order of parts."""
+        """The codes of the rows in the order of parts."""
         for digit in self._digits[len(self._levels) - 1 :]:
             self._move(digit, None)
         return self._levels[-1]
 
     @cached_property
     def bounds(self) -> Any:
-        """Where each part starts, and the last one ends, as an array of int64; of NumPy, if there is one digit."""
+        """Where each part starts, and where the last one ends: an int64 array, of NumPy if there is one digit."""
         if self._known is not None:
             return self._known
         bounds = cupy.ndarray(self.parts + 1, np.int64)
@@ -71,7 +72,7 @@ class Partition:
         return bounds
 
     def arrange(self, values: Any) -> Any:
-        """Return one value of each row, in the order of parts."""
+        """Return values, one for each row, in the order of parts."""
         if values.itemsize not in CARRIED:
             return rows_at(values, self._positions)
         found = values.view(f"u{values.itemsize}")
@@ -80,7 +81,7 @@ class Partition:
         return found.view(values.dtype)
 
     def restore(self, values: Any) -> Any:
-        """Return values in the order of parts in the rows' old order."""
+        """Return values that are in the order of parts in the rows' old order."""
         if values.itemsize not in CARRIED:
             out = cupy.ndarray(self._length, values.dtype)
             return move(values, self._positions, out, puts=True)
@@ -94,7 +95,7 @@ class Partition:
         return self.arrange(cupy.arange(self._length, dtype=position_dtype(self._length)))
 
     def _move(self, digit: int, values: Any, restores: bool = False) -> Any:
-        """Return values after a digit, or before it; codes are moved along the first time."""
+        """Return values sorted by a digit, or from before that sort; codes are moved along the first time."""
         writes = digit + 1 == len(self._levels) and not restores
         value = 0 if values is None else values.itemsize
         wide = self._length >= 1 << 30

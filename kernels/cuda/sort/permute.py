@@ -1,6 +1,6 @@
-"""Rows of CuPy arrays by position: taken from where positions say, and put there.
+"""Rows of CuPy arrays by position: taken from positions, or put there.
 
-Many rows that are put are first brought near to their places, by digits of their positions.
+If many rows are put, they are first moved near to their places, by digits of their positions.
 """
 
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ def take(array: Any, positions: Any, fill: Any) -> Any:
 
 
 def take_all(columns: Sequence[Any], positions: Any) -> list[Any]:
-    """Return rows of arrays of one length at these positions, which are about as many.
+    """Return rows of arrays of one length at these positions, which are about as many as the rows.
 
-    Where there are many, those of several columns are put side by side first, so that memory is asked once for all.
+    Many rows of several columns are put side by side first, so that one access to memory reads a row of all of them.
     """
     found: list[Any] = [None] * len(columns)
     for group in _side_by_side(columns):
@@ -46,7 +46,7 @@ def take_all(columns: Sequence[Any], positions: Any) -> list[Any]:
 
 
 def _side_by_side(columns: Sequence[Any]) -> list[list[int]]:
-    """Return which columns make rows of at most ROW_BYTES; in each group the widest are first."""
+    """Return groups of columns that make rows of at most ROW_BYTES, the widest column of a group first."""
     groups: list[list[int]] = []
     room = 0
     for i in sorted(range(len(columns)), key=lambda i: -columns[i].itemsize):
@@ -60,7 +60,7 @@ def _side_by_side(columns: Sequence[Any]) -> list[list[int]]:
 
 
 def _packed(columns: Sequence[Any], positions: Any) -> list[Any]:
-    """Take rows of columns, put side by side."""
+    """Put rows of columns side by side, and take them by position."""
     length, sizes = len(columns[0]), tuple(c.itemsize for c in columns)
     row = max(8, 1 << (sum(sizes) - 1).bit_length())
     packed = cupy.ndarray(length * row, np.uint8)
@@ -83,15 +83,15 @@ def put(rows: Any, positions: Any) -> Any:
 
 
 def _place(rows: Any, positions: Any) -> Any:
-    """Put rows at positions, which are a permutation: by two digits near to their places, then in tiles.
+    """Put rows at positions, which are a permutation: near to their places by two digits, then in order by tiles.
 
-    Rows are of 1, 2, 4 or 8 bytes.
+    Rows have 1, 2, 4 or 8 bytes.
     """
     length = len(rows)
     bits = (length - 1).bit_length()
     low = max(PLACE_BITS, bits - 16)
     shifts = [low, low + 8] if bits - low > 8 else [low]
-    # each number below the length is there once, so how often a digit has a value is known
+    # each number below the length occurs once, so the counts of digits are known
     starts = [_starts_of_digit(length, shift) for shift in shifts]
     word = Word(positions, KeyCode(positions.itemsize))
     places, near = Sorting(word, None, rows, False, True, False).run_shifts(shifts, starts)
@@ -105,7 +105,7 @@ def _place(rows: Any, positions: Any) -> Any:
 
 
 def _starts_of_digit(length: int, shift: int) -> Any:
-    """Return how many numbers below a length have a lower digit of eight bits, from this bit on, than each digit."""
+    """Return, for each value of the eight bits from `shift` on, how many numbers below a length have a lower one."""
     values = np.arange(BINS, dtype=np.uint64)
     whole, rest = divmod(length, BINS << shift)
     least = np.minimum(values << np.uint64(shift), np.uint64(rest))

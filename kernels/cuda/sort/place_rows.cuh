@@ -1,5 +1,5 @@
-// Rows are put at their positions, a permutation with leading bits in order: a tile of 2^k rows is put in order in
-// shared memory and written at once.
+// Puts rows at their positions, a permutation that is sorted by its leading bits: a tile of 2^k rows is put in order in
+// shared memory, and written at once.
 #pragma once
 
 struct Params {

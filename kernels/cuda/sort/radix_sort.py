@@ -1,8 +1,8 @@
 """Radix sort of one key on a GPU: the choice of digits to sort by, and the launches.
 
-Digits in which all keys agree are skipped, where a pass takes longer than to look for them. The leading digits of wide
-keys may differ in nearly all rows. Then rows are sorted by these alone, and the few that tie are sorted by all their
-digits and put back in their places.
+Digits in which all keys agree are skipped if a pass takes longer than finding them. The leading digits of wide keys may
+differ in nearly all rows. Then rows are sorted by these alone, and the few that tie are sorted by all their digits and
+put back in their places.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from .tuning import ASKED_FROM, FEW, SPARE_FROM, SPARED_FROM, TIES_AT_MOST
 
 @dataclass(frozen=True, eq=False)
 class Word:
-    """Keys as a kernel sorts them: contiguous unsigned integers, and how they become codes."""
+    """Keys as contiguous unsigned integers, and how they become codes."""
 
     keys: Any
     code: KeyCode
@@ -36,7 +36,7 @@ class Word:
 
 
 def position_dtype(length: int) -> np.dtype:
-    """Return the dtype that positions of this many rows have while they are moved."""
+    """Return the dtype of positions of this many rows while they are moved."""
     return np.dtype(np.uint32 if length <= 1 << 32 else np.uint64)
 
 
@@ -49,7 +49,7 @@ def radix_sort(
     widens: bool = False,
     spare: bool = True,
 ) -> tuple[Any, Any]:
-    """Sort keys, and one value each along.
+    """Sort keys, and move a value of each key along.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ def radix_sort(
     if not asks:
         return sorting.run(range(word.code.size))
     if not may_spare:
-        # the lowest digit seldom agrees in all keys, and if it does, sorting by it moves no row
+        # all keys seldom agree in the lowest digit; if they do, sorting by it moves no row
         sorting.begin()
-    counts = counting.read()["digits"][0]  # the next steps have been prepared meanwhile
+    counts = counting.read()["digits"][0]  # the next steps were prepared in the meantime
     digits = [d for d in range(word.code.size) if counts[d].max() < length]
     left_out = _spared(counts[digits], length) if may_spare else 0
     keys, moved = sorting.run(digits[left_out:])
@@ -90,7 +90,7 @@ def radix_sort(
         return keys, moved
     slots = tied_slots(Word(keys, word.code), 8 * digits[left_out])
     if len(slots) > length * TIES_AT_MOST * 2:
-        # digits depend on each other, and all of them are needed
+        # digits are not independent, and all of them are needed
         return Sorting(word, starts, values, positions, wants_keys, widens).run(digits)
     if len(slots):
         tied = Word(rows_at(keys, slots), word.code)
@@ -119,7 +119,7 @@ def _sort_few(
 
 
 def tied_slots(word: Word, shift: int = 0) -> Any:
-    """Return where sorted keys have the same code as a neighbour, apart from the lowest `shift` bits."""
+    """Return the positions of sorted keys with the code of a neighbour, apart from the lowest `shift` bits."""
     tied = cupy.ndarray(len(word), np.bool_)
     begun = begin((TiesPass(word.code),), len(word))
     begun.run(0, [word.keys.data.ptr, tied.data.ptr], options=(shift,))
@@ -128,7 +128,7 @@ def tied_slots(word: Word, shift: int = 0) -> Any:
 
 
 def move(column: Any, positions: Any, out: Any, *, puts: bool) -> Any:
-    """Take rows of a column from positions of `out`'s length, or put them there."""
+    """Take rows of a column from positions, as many as `out` has rows, or put them there."""
     if len(positions):
         each = MovePass(column.itemsize, positions.itemsize, puts)
         pointers = [column.data.ptr, positions.data.ptr, out.data.ptr]
@@ -137,7 +137,7 @@ def move(column: Any, positions: Any, out: Any, *, puts: bool) -> Any:
 
 
 def rows_at(column: Any, positions: Any) -> Any:
-    """Return the rows of an array at these positions, which are in it."""
+    """Return the rows of an array at these positions, which must be valid."""
     return move(column, positions, cupy.ndarray(len(positions), column.dtype), puts=False)
 
 
@@ -147,7 +147,7 @@ def begin(passes: Sequence[Any], length: int, waits: bool = False) -> launch.Lau
 
 
 def begin_count(word: Word, shift: int = 0, waits: bool = True) -> tuple[launch.Launch, Any]:
-    """Count how often digits, from a bit on, have each value, and where each value starts, the latter on the device."""
+    """Count the values of all digits from a bit on; return the launch, and where each value starts, on the device."""
     starts = cupy.zeros((word.code.size, BINS), np.uint64)
     begun = begin((CountPass(word.code),), len(word), waits)
     begun.run(0, [word.keys.data.ptr, starts.data.ptr], options=(shift,))
@@ -155,13 +155,13 @@ def begin_count(word: Word, shift: int = 0, waits: bool = True) -> tuple[launch.
 
 
 def _spared(counts: np.ndarray, length: int) -> int:
-    """Return how many of the counted digits, the lowest, may be left out at first.
+    """Return how many of the lowest digits may be left out at first.
 
-    The counts of a digit give the probability that two rows have the same one. As if digits were independent, the
-    other digits must distinguish rows, except for a share of ties.
+    The counts of a digit give the probability that two rows agree in it. If digits are independent, the remaining
+    digits must distinguish rows, except for a share of ties.
     """
     same = ((counts / length) ** 2).sum(1)
-    ties = length * np.cumprod(same[::-1])[::-1]  # of a row, if digits from here on are known
+    ties = length * np.cumprod(same[::-1])[::-1]  # of a row, if it is sorted from each digit on
     enough = np.flatnonzero(ties <= TIES_AT_MOST)
     return int(enough[-1]) if len(enough) and enough[-1] > 1 else 0
 
@@ -170,7 +170,7 @@ def _spared(counts: np.ndarray, length: int) -> int:
 def _plan(
     code: KeyCode, value: int, positions: bool, wants_keys: bool, widens: bool, wide: bool
 ) -> Plan:
-    """Return a pass for each digit: the first makes positions, the last widens them or leaves keys away."""
+    """Return a pass for each digit: the first makes positions, the last widens them or does not write keys."""
     last = code.size - 1
     return Plan(
         tuple(
@@ -184,7 +184,7 @@ def _plan(
 
 
 class Sorting:
-    """A sort that has its memory, and is given its digits later."""
+    """A sort with its memory, which gets its digits later."""
 
     def __init__(
         self,
@@ -198,8 +198,8 @@ class Sorting:
         self._word, self._starts, self._values = word, starts, values
         self._wants_keys, self._widens = wants_keys, widens
         self._read: list[Any] = [word.keys, values]
-        self._at: int | None = None  # which of the buffers was written last
-        self._done = 0  # passes; each has memory of its own to look back in
+        self._at: int | None = None  # the buffer that was written last
+        self._done = 0  # passes so far; each has its own memory to look back in
         length, dtypes = len(word), [word.keys.dtype]
         if positions:
             dtypes.append(position_dtype(length))
@@ -208,7 +208,7 @@ class Sorting:
         value = dtypes[1].itemsize if len(dtypes) > 1 else 0
         plan = _plan(word.code, value, positions, wants_keys, widens, length >= 1 << 30)
         self._begun = launch.Launch(launch.current_space(plan, Extent(length)), False)
-        # two buffers in turn, so that the last pass writes to the first if it comes as is expected
+        # two buffers in turn, so that the last pass writes to the first if the passes are as expected
         count = min(2, word.code.size)
         self._buffers = [[cupy.ndarray(length, d) for _ in range(count)] for d in dtypes]
         if widens:
@@ -216,15 +216,15 @@ class Sorting:
             self._buffers[1][0] = self._wide.view(dtypes[1])[:length]
 
     def begin(self) -> None:
-        """Sort by the lowest digit, before the others to sort by are known."""
+        """Sort by the lowest digit, before the other digits are known."""
         self._step(0, (self._word.code.size - 1) % 2, 0, self._starts[0])
 
     def run(self, digits: Sequence[int]) -> tuple[Any, Any]:
-        """Sort by these digits, the lowest first; return the keys, if they are wanted, and the values."""
+        """Sort by digits, the lowest first; return the keys, if they are wanted, and the values."""
         return self.run_shifts([8 * d for d in digits], [self._starts[d] for d in digits])
 
     def run_shifts(self, shifts: Sequence[int], starts: Sequence[Any]) -> tuple[Any, Any]:
-        """Sort by the eight bits from each of these bits on, given where each of their values starts."""
+        """Sort by the eight bits from each shift on, given where each value of these starts."""
         word, ends = self._word, False
         if self._at is not None and shifts[:1] == [0]:
             shifts, starts = shifts[1:], starts[1:]
@@ -247,7 +247,7 @@ class Sorting:
         return keys, moved
 
     def _step(self, which: int, to: int, shift: int, starts: Any) -> None:
-        """Sort what was written last by one digit, with one of the passes, into one of two buffers."""
+        """Sort the rows that were written last by one digit, with one of the passes, into one of two buffers."""
         write = [pair[to] for pair in self._buffers]
         pointers = []
         for source, target in zip(self._read[: len(write)], write, strict=True):

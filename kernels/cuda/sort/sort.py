@@ -1,7 +1,7 @@
-"""Sorting of CuPy arrays: keys as words that are sorted one by one, and arrays in their order; ranks and searches.
+"""Sorting of CuPy arrays by keys, which become words; ranks and searches.
 
-Rows are sorted by the first word; those that tie are sorted by the words behind it and put back in their places. If
-most tie, all are sorted by the words behind it, and then by the first word. Rows with a null in the first key are
+Rows are sorted by the first word; those that tie are sorted by the following words and put back in their places. If
+most tie, all are sorted by the following words, and then by the first one. Rows with a null in the first key are
 sorted separately, by the other keys.
 """
 
@@ -29,16 +29,16 @@ KINDS = {"b": "unsigned", "u": "unsigned", "i": "signed", "f": "floats", "m": "t
 
 
 class Level(NamedTuple):
-    """A word to sort by, and which rows are valid, if any may be null."""
+    """A word to sort by, and which rows are valid if some may be null."""
 
     word: Word
     valid: Any = None
     nulls_first: bool = False
     words: int = 1
-    """Words of its key, from this one on."""
+    """The number of words of its key, from this one on."""
 
     def take(self, positions: Any) -> "Level":
-        """Return the level of the rows at these positions."""
+        """Return the level for the rows at these positions."""
         valid = None if self.valid is None else rows_at(self.valid, positions)
         return Level(self.word.take(positions), valid, self.nulls_first, self.words)
 
@@ -51,7 +51,7 @@ def sort(
     positions: Positions,
     kth: Kth | None = None,
 ) -> list[Any]:
-    """Return arrays in the order of keys, ignoring `kth`; see `kernels.sort_pairs`."""
+    """Return arrays in the order of keys; `kth` is ignored. See `kernels.sort_pairs`."""
     count = len(keys[0].values)
     columns = [readable(a) for a in arrays]
     if not count:
@@ -95,7 +95,7 @@ def is_sorted(values: Any, heads: Any) -> bool:
 
 
 def are_sorted(arrays: Sequence[Any], heads: Any = None) -> bool:
-    """Return whether the values of each array never decrease; wait for the GPU once."""
+    """Return whether no array decreases; wait for the GPU once."""
     found = cupy.zeros(1, np.bool_)
     for array in arrays:
         count = len(array)
@@ -121,7 +121,7 @@ def tied_ranks(keys: Any, method: str, groups: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _quantiles() -> Any:
-    # products and sums are rounded one by one, as on a CPU
+    # products and sums are rounded separately, as on a CPU
     text = """
     const double place = __dmul_rn(q, double(max(count - 1, 0LL)));
     const long long lower = (long long)place, at = start + lower;
@@ -155,7 +155,7 @@ def sorted_quantiles(values: Any, starts: Any, counts: Any, q: float, *, midpoin
 def _by_word(
     word: Word, own: Any, arrays: Sequence[Any], columns: Sequence[Any], positions: Positions
 ) -> list[Any]:
-    """Sort by one word and move it, and one array or the positions, along; the other arrays are taken."""
+    """Sort by one word, and move one array or the positions along; the other arrays are taken by position."""
     others = [c for a, c in zip(arrays, columns, strict=True) if a is not own]
     wants_keys = len(others) < len(columns)
     carried = bool(positions or len(others) > 1 or any(o.itemsize not in CARRIED for o in others))
@@ -171,7 +171,7 @@ def _by_word(
 
 
 def _order(levels: Sequence[Level]) -> Any:
-    """Return the positions of rows in order."""
+    """Return the positions of rows in the order of levels."""
     (word, valid, nulls_first, words), *rest = levels
     if valid is not None:
         kept, others = compact([], valid, True, True, False)
@@ -197,7 +197,7 @@ def _order(levels: Sequence[Level]) -> Any:
 
 
 def _rows(rows: Any, levels: Sequence[Level]) -> Any:
-    """Return rows, given by their positions, in the order of levels."""
+    """Return rows, which are positions, in the order of levels."""
     if not levels or not len(rows):
         return rows
     return rows_at(rows, _order([level.take(rows) for level in levels]))
@@ -211,14 +211,14 @@ def _segments(starts: Any, count: int) -> Any:
 
 
 def _values_within(starts: Any, word: Word) -> Any:
-    """Return values in order within segments: they are moved along with their segments, and nothing is gathered."""
+    """Return values sorted within segments: their segments are moved along, so that nothing is gathered."""
     values, segments = radix_sort(word, _segments(starts, len(word)))
     _, moved = radix_sort(Word(segments, KeyCode(segments.itemsize)), values, wants_keys=False)
     return moved
 
 
 def _within(starts: Any, order: Any) -> Any:
-    """Return rows in the order of their segments; within each they stay in order."""
+    """Return rows in the order of their segments; rows of a segment keep their order."""
     segments = _segments(starts, len(order))
     word = Word(rows_at(segments, order), KeyCode(segments.itemsize))
     _, again = radix_sort(word, positions=True, wants_keys=False)
@@ -259,8 +259,8 @@ def searchsorted_sorted(
 ) -> Any:
     """Return where needles would be inserted; see `kernels.sorted_values.searchsorted_sorted`.
 
-    To each place `shift` is added, but those from `beyond` on are -1. An array of one bool becomes True if a side is
-    `unsorted`, or holds NaN; both have rows then.
+    `shift` is added to each place, but places from `beyond` on become -1. The only item of `unsorted` becomes True if a
+    side decreases or holds NaN; with `unsorted`, both sides must have rows.
     """
     needles, haystack = readable(needles), readable(haystack)
     out = cupy.ndarray(len(needles), np.int64)
@@ -285,8 +285,8 @@ def merge_sorted(
     Returns
     -------
     codes, rows : array of int32
-        Of the merged rows, from the last one to the first if `backward`: the code of each, and for one of the haystack
-        its position there, else `number`.
+        The code of each merged row, and its position in the haystack, or `number` for a needle; from the last row to
+        the first if `backward`.
     is_needle : array of bool
     """
     both = len(needles) + len(haystack)

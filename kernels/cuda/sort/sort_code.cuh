@@ -1,7 +1,7 @@
-// Keys as codes: unsigned integers of their size that have their order, so that a sort needs digits alone.
+// Codes of keys: unsigned integers of the same size and in the same order, which a sort cuts into digits.
 //
-// Keys themselves are moved, and their codes are made where digits are read. -0.0 has the code of 0.0. NaN and NaT have
-// the highest code, or with NULLS_FIRST the lowest, whatever the direction.
+// The keys themselves are moved; codes are computed where digits are read. -0.0 has the code of 0.0. NaN and NaT have
+// the highest code, or with NULLS_FIRST the lowest, in both directions.
 #pragma once
 
 constexpr int KEY_BITS = 8 * sizeof(Key);

@@ -1,13 +1,13 @@
-// One digit of a least significant digit radix sort: keys and a value each, read once and written once.
+// One digit of a least significant digit radix sort: keys, with a value each, are read once and written once.
 //
-// A tile counts its digits, publishes the counts, ranks its keys, and brings them into order in shared memory while it
-// looks back for how many of each digit come before it; then it writes runs of equal digits, and after the keys the
-// values, by way of the same memory. A descriptor is a count and its status: that of the tile alone, or of all tiles up to
+// A tile counts its digits, publishes the counts, ranks its keys, and puts them in order in shared memory while it
+// looks back for the number of each digit before it. Then it writes runs of equal digits: first the keys, then the
+// values, through the same memory. A descriptor is a count and its status: the count of the tile, or of all tiles up to
 // it. Tiles are taken by ticket, so a tile waits only for tiles that have begun. After Adinets and Merrill, Onesweep
 // (arXiv 2206.01784).
 //
-// With RESTORES a tile finds in the same way where its keys went, reads values there, and writes them where the keys are:
-// what a pass over the same keys has moved is put back, and no row needs its position.
+// With RESTORES a tile finds in the same way where its keys went, reads values there, and writes them at the keys'
+// places: this undoes a pass over the same keys, and no row needs its position.
 #pragma once
 
 constexpr int WARPS = THREADS / 32;
@@ -20,7 +20,7 @@ struct Params {
   const Value* values;
   Written* sorted_values;
   const u64* starts;  // where each digit starts
-  u8* scratch;        // the ticket, and after as many bytes as a tile's descriptors, those of each tile
+  u8* scratch;        // the ticket, in as many bytes as a tile's descriptors, then the descriptors of each tile
   u8* carry;
   i64 length, lines, tiles;
   i64 shift;
@@ -43,7 +43,7 @@ __device__ __forceinline__ void publish(u64* to, u64 count) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(count) : "memory");
 }
 
-// How many keys with this thread's digit come before the tile.
+// The number of keys with this thread's digit before the tile.
 __device__ __forceinline__ Count look_back(const Count* descriptors, i64 tile) {
   Count before = 0;
   for (i64 at = tile - 1; at >= 0;) {
@@ -65,7 +65,8 @@ __device__ __forceinline__ Count look_back(const Count* descriptors, i64 tile) {
   return before;
 }
 
-// The sum over threads with lower numbers; BINS threads have a count, and `sums` has an item for each of their warps.
+// The sum of the counts of threads with lower numbers; BINS threads have a count, and `sums` has an item for each warp
+// of them.
 __device__ __forceinline__ u32 sum_before(u32 count, u32* sums) {
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   u32 sum = count;
@@ -84,12 +85,12 @@ __device__ __forceinline__ u32 sum_before(u32 count, u32* sums) {
 
 struct Shared {
   Key* keys;      // of a tile, in order
-  Value* values;  // in the same place, which leaves more of it to the L1 cache
-  u32* counts;    // a warp's, by digit
-  u32* lanes;     // which lanes of a warp have a digit, for items in turn
+  Value* values;  // in the same memory as keys, which leaves more to the L1 cache
+  u32* counts;    // of a warp, by digit
+  u32* lanes;     // bits of the lanes of a warp that have a digit, for one item after another
   u32* sums;
   Count* places;
-  i64* next;  // the tile that comes after this one
+  i64* next;  // the next tile
 };
 
 __device__ __forceinline__ u32 take_ticket(const Params& p) { return atomicAdd(reinterpret_cast<u32*>(p.scratch), 1); }
@@ -101,7 +102,7 @@ __device__ __forceinline__ void read_keys(const Params& p, i64 tile, Key (&keys)
   for (int i = 0; i < ITEMS; i++) keys[i] = 32 * i < left ? __ldcs(p.keys + first + 32 * i) : Key(0);
 }
 
-// Which lanes of the warp have the same digit, by a vote on each bit.
+// Bits of the lanes of the warp that have the same digit, by a vote on each bit.
 __device__ __forceinline__ u32 vote(u32 digit) {
   u32 equal = EVERYONE;
 #pragma unroll
@@ -114,7 +115,7 @@ __device__ __forceinline__ u32 vote(u32 digit) {
   return equal;
 }
 
-// Sort a tile whose keys were read, and return the next one. FULL: all rows of the tile are there.
+// Sorts a tile, after its keys were read, and returns the next one. FULL: the tile has all rows.
 template <bool FULL>
 __device__ __forceinline__ i64 sort_tile(const Params& p, const Shared& shared, i64 tile, Key (&keys)[ITEMS]) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -130,7 +131,7 @@ __device__ __forceinline__ i64 sort_tile(const Params& p, const Shared& shared, 
   if (threadIdx.x == 0) ticket = take_ticket(p);
   for (int i = threadIdx.x; i < WARPS * BINS; i += THREADS) shared.counts[i] = 0;
   __syncthreads();
-  // a row behind the last one has the highest digit, and stays behind
+  // a row beyond the last one has the highest digit, so it remains last
   auto digit = [&](int i) { return digit_of(keys[i], shift) | (FULL || 32 * i < left ? 0 : BINS - 1); };
 #pragma unroll
   for (int i = 0; i < ITEMS; i++) atomicAdd(&mine[digit(i)], 1);
@@ -154,12 +155,12 @@ __device__ __forceinline__ i64 sort_tile(const Params& p, const Shared& shared, 
   if (threadIdx.x == 0) *shared.next = ticket;
   __syncthreads();
 
-  asm volatile("" : "+r"(shift));  // digits are read again, so that none takes a register meanwhile
+  asm volatile("" : "+r"(shift));  // digits are computed again, so that they take no registers until then
   u32 ranks[(ITEMS + 1) / 2];      // two in a word
   auto rank_of = [&](int i) { return i % 2 ? ranks[i / 2] >> 16 : ranks[i / 2] & 0xffff; };
 #pragma unroll
   for (int i = 0; i < ITEMS; i++) {
-    const bool votes = !VALUES && i % 3 == 1;  // keys alone keep shared memory busiest: a third does without
+    const bool votes = !VALUES && i % 3 == 1;  // keys alone are limited by shared memory: a third votes
     u32 *which = with + i % 2 * WARPS * BINS + digit(i), before = 0, equal;
     if (votes) {
       __syncwarp();
@@ -188,7 +189,7 @@ __device__ __forceinline__ i64 sort_tile(const Params& p, const Shared& shared, 
   }
 
   const i64 next = *shared.next;
-  // without values there are registers for the keys of the next tile, which are read while this one is written
+  // without values, registers are left for the keys of the next tile, which are read while this one is written
   if (!VALUES && next < p.tiles) read_keys(p, next, keys);
   if (threadIdx.x < BINS) {
     Count before = 0;
@@ -214,7 +215,7 @@ __device__ __forceinline__ i64 sort_tile(const Params& p, const Shared& shared, 
       if (FULL || 32 * i < left) p.sorted_values[first + 32 * i] = shared.values[rank_of(i)];
     return next;
   }
-  u32 digits[(ITEMS + 3) / 4];  // four in a word; of values, for which keys make room
+  u32 digits[(ITEMS + 3) / 4];  // four in a word, for the values, which replace the keys
 #pragma unroll
   for (int i = 0; i < ITEMS; i++) {
     const u32 at = i * THREADS + threadIdx.x;

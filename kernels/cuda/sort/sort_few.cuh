@@ -1,7 +1,7 @@
-// Few rows in the order of their keys, in one pass: each row counts how many others come before it.
+// Sorts few rows in one pass: each row counts the rows that come before it.
 //
-// A lane of each warp has the same row, and the warps of a block count among different keys. All pairs are compared, which
-// takes less time than to launch a pass for each digit.
+// The same lane of all warps of a block has the same row, and each warp compares it to different keys. All pairs are
+// compared, which takes less time than launching a pass for each digit.
 #pragma once
 
 constexpr int WARPS = THREADS / 32, ROWS = 32, AT_ONCE = 2048;

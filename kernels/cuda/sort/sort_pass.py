@@ -39,7 +39,7 @@ BINS = 256
 
 @dataclass(frozen=True)
 class KeyCode:
-    """How keys become codes: unsigned integers of their size that have their order (sort_code.cuh).
+    """How keys become codes: unsigned integers of the same size and in the same order (sort_code.cuh).
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class KeyCode:
 
     @property
     def infinite(self) -> int:
-        """The bits of infinity, above which are those of NaN."""
+        """The bits of infinity; those of NaN are above."""
         floats = {2: np.float16, 4: np.float32, 8: np.float64}
         if self.kind != "floats":
             return 0
@@ -69,14 +69,14 @@ class CountPass(PlainPass):
 
     code: KeyCode
     shape: tuple[int, int, int, int] = SMALL_COUNT_SHAPE
-    """Threads of a block, rows of a thread at once, copies of its counts, and blocks on a multiprocessor."""
+    """Threads of a block, rows that a thread requests at once, copies of the counts, and blocks on a multiprocessor."""
     visitor: ClassVar[VisitorSpec] = COUNT_DIGITS
     name: ClassVar[str] = "the digits of a sort"
     parameters: ClassVar[str] = "=4Q4q0s0s"
 
     @property
     def carry(self) -> np.dtype:
-        """The counts."""
+        """The dtype of the counts."""
         return np.dtype([("digits", np.uint64, (self.code.size, BINS))])
 
     def sized(self, capability: Capability) -> "CountPass":
@@ -98,7 +98,7 @@ class CountPass(PlainPass):
 
 @dataclass(frozen=True)
 class TiesPass(PlainPass):
-    """Mark rows with the leading digits of a neighbour."""
+    """Mark rows that have the same leading digits as a neighbour."""
 
     code: KeyCode
     visitor: ClassVar[VisitorSpec] = MARK_TIES
@@ -108,7 +108,7 @@ class TiesPass(PlainPass):
 
 @dataclass(frozen=True)
 class RankPass(PlainPass):
-    """Rank sorted keys, within groups if there are any; their numbers have `group` bytes."""
+    """Rank sorted keys, within groups if there are any; the numbers of groups have `group` bytes."""
 
     code: KeyCode
     method: str
@@ -123,7 +123,7 @@ class RankPass(PlainPass):
 class SearchPass(PlainPass):
     """Find where sorted needles would be inserted into sorted values, after equal ones if `right`.
 
-    With `merges`, both sides are put in order with the codes of their groups.
+    With `merges`, both sides are merged, with the codes of their groups.
     """
 
     code: KeyCode
@@ -149,16 +149,16 @@ class MovePass(PlainPass):
 
 @dataclass(frozen=True)
 class PackPass(PlainPass):
-    """Put rows of columns side by side, or take such rows from positions and put them back into columns.
+    """Put rows of columns side by side, or take such rows by position and put them back into columns.
 
     Parameters
     ----------
     sizes : tuple of int
         Bytes of a row of each column, from the largest to the smallest.
     row : int
-        Bytes of such a row, with those left free behind it: 8, 16 or 32.
+        Bytes of such a row, with padding: 8, 16 or 32.
     position : int
-        Bytes of a position; 0 where rows are put side by side.
+        Bytes of a position; 0 if rows are put side by side.
     """
 
     sizes: tuple[int, ...]
@@ -169,7 +169,7 @@ class PackPass(PlainPass):
 
     @property
     def parameters(self) -> str:
-        """As pack_rows.cuh declares them."""
+        """The format of the parameters, as pack_rows.cuh declares them."""
         return f"={len(self.sizes) + 4}Q3q0s0s"
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
@@ -180,7 +180,7 @@ class PackPass(PlainPass):
 
 @dataclass(frozen=True)
 class PlacePass(PlainPass):
-    """Put rows of `size` bytes at positions with leading bits in order, tile by tile."""
+    """Put rows of `size` bytes at positions that are in the order of their leading bits, tile by tile."""
 
     size: int
     position: int
@@ -206,14 +206,14 @@ class DigitPass(PlainPass):
     value : int
         Bytes of the value of a row, 0 without one.
     positions : bool
-        Whether values are the positions of rows rather than read.
+        Whether values are the positions of rows, which are not read.
     writes_keys : bool
     widens : bool
         Whether values, which are positions, are written as int64.
     wide : bool
         Whether counts of rows need more than 30 bits.
     restores : bool
-        Whether values that a pass over the same keys has moved are put back.
+        Whether values that a pass over the same keys moved are put back.
     shape : tuple of int
         Threads of a block, rows of a thread, and blocks that should fit on a multiprocessor.
     """

@@ -1,8 +1,8 @@
-// Where sorted needles belong among sorted values: how many values come before each needle if both sides are merged.
+// The places of sorted needles among sorted values: how many values come before each needle if both sides are merged.
 //
-// A whole warp finds which needles and which values a tile of the merged sides has, and each thread which of the tile's
-// ITEMS neighbours are its own. Tiles of a block follow each other, and the end of one, which begins the next, is
-// looked for near its beginning. Arrays that are not sorted are not read beyond their ends.
+// A whole warp finds the needles and values of a tile of the merged sides, and each thread finds its ITEMS neighbours
+// in the tile. Tiles of a block are adjacent; the end of a tile, where the next one begins, is searched for near its
+// start. Arrays that are not sorted are not read beyond their ends.
 //
 // With MERGES, both sides are written in order: the code of each row, its number if it is a value, and whether it is a
 // needle.
@@ -11,9 +11,9 @@
 struct Params {
   const Key* needles;
   const Key* haystack;
-  bool* unsorted;  // set if a side decreases or holds NaN; null where it is not asked
+  bool* unsorted;  // set if a side decreases or holds NaN; or null
   i64* out;
-  const u32* needle_codes;  // from here on MERGES alone
+  const u32* needle_codes;  // from here on with MERGES only
   const u32* value_codes;
   u32* codes;
   int* rows;
@@ -22,22 +22,22 @@ struct Params {
   u8* carry;
   i64 length, lines, tiles;  // of both sides together
   i64 needle_count, value_count;
-  i64 shift;   // added to what is written; with MERGES, the last row if they are written from the last to the first, or -1
-  i64 beyond;  // from which place on -1 is written; with MERGES, the number of a needle
+  i64 shift;   // added to places; with MERGES, the last row if rows are written from the last to the first, else -1
+  i64 beyond;  // from this place on -1 is written; with MERGES, the number of a needle
 };
 
-// A thread's neighbours lie in other banks than those of neighbouring threads.
+// Neighbouring threads access different banks.
 constexpr int BANKS = 128 / sizeof(Key);
 __device__ __forceinline__ int seat(int at) { return at + at / BANKS; }
 
 __shared__ Key codes[TILE + TILE / BANKS + 1];  // of the tile's needles, then of its values; by seat
-__shared__ u16 found[TILE];  // how many of the tile's values come before each of its needles, or which of `codes` is next
-__shared__ i64 splits[2];    // needles before the tile, and before the next
+__shared__ u16 found[TILE];  // the number of the tile's values before each of its needles; or the next of `codes`
+__shared__ i64 splits[2];    // needles before the tile, and before the next one
 
 // Whether a needle comes before a value.
 __device__ __forceinline__ bool comes(Key needle, Key value) { return RIGHT ? needle < value : needle <= value; }
 
-// Whether a row is less than the one before it in its side, or NaN.
+// Whether a row is NaN, or less than the previous one on its side.
 __device__ __forceinline__ bool falls(const Key* side, i64 first, int at, Key code, Key before) {
   if (FLOATS && code == Key(~Key(0))) return true;
   if (at == 0 && first > 0) before = code_of(side[first - 1]);
@@ -46,7 +46,7 @@ __device__ __forceinline__ bool falls(const Key* side, i64 first, int at, Key co
 
 extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_constant__ Params p) {
   const int thread = threadIdx.x;
-  // how many needles are among the first rows of both sides, from `least` to `most`
+  // the number of needles among the first `step` merged rows, which is from `least` to `most`
   auto split = [&](i64 step, i64 least, i64 most) {
     const i64 low = max(max(step - p.value_count, i64(0)), least), high = min(min(step, p.needle_count), most);
     return low + count_true(high - low, [&](i64 i) {
@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_con
     }
     __syncthreads();
     if (p.unsorted) {
-      // if tiles end where those of the next block begin, each row is in one of them, and is looked at there
+      // if tiles end where those of the next block begin, each row is in one tile, and is checked there
       bool is_wrong = thread < 32 && tile + 1 == last && split(begin + length, 0, begin + length) != splits[1];
 #pragma unroll
       for (int i = 0; i < ITEMS; i++) {

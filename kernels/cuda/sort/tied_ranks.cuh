@@ -1,12 +1,12 @@
-// The rank of each of sorted keys, where equal ones share the average, the least or the largest of their places. With
-// groups, which are sorted too, it is the rank within the group, where keys are sorted.
+// The rank of each sorted key; equal keys share the average, the least or the largest of their places. With groups,
+// which are sorted too, keys are sorted and ranked within their group.
 //
-// A tile notes in words of bits which of its keys begin a run, and scans where the last one before each word is, and the
-// first one behind it; where groups begin likewise. A run or a group that reaches over an end of the tile is followed
-// there by steps that double, and then halve.
+// A tile sets bits of the keys that begin a run, and scans for the last of them before each word of bits and for the
+// first one behind it; and it does the same for groups. The end of a run or group that reaches beyond the tile is
+// searched for in steps that double, and then halve.
 #pragma once
 
-enum { AVERAGE, LEAST, LARGEST };  // METHOD: which of their places equal keys share
+enum { AVERAGE, LEAST, LARGEST };  // METHOD: the place that equal keys share
 
 struct Params {
   const Key* keys;
@@ -20,7 +20,7 @@ struct Params {
 constexpr int HEAD_WORDS = TILE / 32;
 static_assert(HEAD_WORDS <= THREADS && THREADS % 32 == 0, "a thread scans a word");
 
-// How far keys that equal this one go on, at most `most` of them.
+// The number of following keys that equal this one, at most `most`.
 template <class Equal>
 __device__ __forceinline__ i64 run_on(i64 most, Equal equal) {
   i64 known = 0, step = 1;
@@ -33,9 +33,9 @@ __device__ __forceinline__ i64 run_on(i64 most, Equal equal) {
 extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_constant__ Params p) {
   __shared__ u32 heads[HEAD_WORDS];
   __shared__ int last[HEAD_WORDS + 1], next[HEAD_WORDS + 1];  // the last head before a word, and the first from it on
-  __shared__ i64 before, behind;  // rows of the first run before the tile, and of the last behind it
-  __shared__ u32 tops[GROUPED ? HEAD_WORDS : 1];     // as heads, of groups
-  __shared__ int top[GROUPED ? HEAD_WORDS + 1 : 1];  // as last
+  __shared__ i64 before, behind;  // rows of the first run before the tile, and of the last run behind it
+  __shared__ u32 tops[GROUPED ? HEAD_WORDS : 1];     // heads of groups
+  __shared__ int top[GROUPED ? HEAD_WORDS + 1 : 1];  // the last head of a group before each word
   __shared__ i64 above;                              // rows of the first group before the tile
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   for (i64 tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_con
     if constexpr (GROUPED)
       if (thread == 64)
         above = tops[0] & 1 ? 0 : run_on(first, [&](i64 rows) { return p.groups[first - rows] == p.groups[first]; });
-    // Hillis and Steele's scan, of both at the same time; a word without heads says -1 and TILE
+    // Hillis and Steele's scan of both at once; a word without heads has -1 and TILE
     if (thread < HEAD_WORDS) {
       const u32 word = heads[thread];
       last[thread + 1] = word ? 32 * thread + 31 - __clz(word) : -1;

@@ -1,6 +1,6 @@
-"""Windows of CuPy arrays: rows around each row that are combined, ordered or moved along.
+"""Windows of CuPy arrays: rolling statistics and shifted rows.
 
 Read `rolling`, which plans, then `window_pass`, its kernels, then rolling.cuh; then `order_statistics` with
-wavelet.cuh, and `sorted_windows`, its ways for short windows, with sorted_windows.cuh and tile_windows.cuh; and
-`shift`. Boxes of images are in `grids`.
+wavelet.cuh, and `sorted_windows`, for short windows, with sorted_windows.cuh and tile_windows.cuh; and `shift`. Boxes
+of images are in `grids`.
 """

@@ -1,4 +1,4 @@
-// The answers for a window, given its values in order; bit by bit as on CPUs.
+// The answers for a window, given its sorted values, with the same bits as on CPUs.
 
 typedef unsigned long long Word;
 
@@ -6,15 +6,15 @@ enum Kind { QUANTILE, RANK, DISTINCT };
 
 struct Asked {
   int kind;
-  double first, second;  // the share of the way of a quantile; what ranks are given, and their share
-  int way;               // of a quantile
+  double first, second;  // of a quantile, q; of a rank, the addend and the factor
+  int way;               // the interpolation of a quantile
   int ascending, pct;    // of a rank
   long long least;
 };
 
 __device__ double null() { return __longlong_as_double(0x7ff8000000000000); }
 
-// How far a quantile lies from the value at a place to the next: by the numbers of `options.INTERPOLATIONS`.
+// The position of a quantile between two values, as a share, for an interpolation (`options.INTERPOLATIONS`).
 __device__ double share_of(int way, double share, Word place) {
   if (way == 0 || share == 0.0) return share;
   if (way == 1) return 0.0;
@@ -23,7 +23,7 @@ __device__ double share_of(int way, double share, Word place) {
   return share > 0.5 || (share == 0.5 && place % 2) ? 1.0 : 0.0;
 }
 
-// The quantile of `found` values; `at` gives the one at a place in order.
+// The quantile of `found` values; `at` gives the value at a place in their order.
 template <class At> __device__ double quantile(double q, int way, Word found, At at) {
   const double exact = q * double(found - 1);
   const Word place = Word(exact);
@@ -34,7 +34,7 @@ template <class At> __device__ double quantile(double q, int way, Word found, At
   return way == 3 ? (value + other) / 2.0 : value + (other - value) * share;
 }
 
-// The rank among `found` values of one that `less` are less than and `equal`, itself included, are equal to.
+// The rank of a value among `found` values: `less` of them are less, and `equal` are equal, the value included.
 __device__ double rank(double added, double share, int ascending, int pct, Word found, Word less, Word equal) {
   const Word before = ascending ? less : found - less - equal;
   const double place = double(before) + added + share * double(equal);

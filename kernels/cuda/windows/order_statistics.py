@@ -1,6 +1,6 @@
-"""Order statistics of windows of CuPy arrays: of long windows in pieces, each with a wavelet matrix of its rows.
+"""Order statistics of windows of CuPy arrays: long windows are answered in pieces, each with a wavelet matrix.
 
-The matrix holds the places of values: see `kernels.cpu.windows.order_statistics`.
+The matrix holds the places of values among the distinct ones: see `kernels.cpu.windows.order_statistics`.
 """
 
 from functools import lru_cache
@@ -18,7 +18,7 @@ from .sorted_windows import longest, sorted_windows, source
 from .tuning import ORDER_PIECE
 
 THREADS = 256
-"""Of a block; one row, or one window, each."""
+"""Threads of a block; each has one row, or one window."""
 
 
 class Matrix(NamedTuple):
@@ -30,7 +30,7 @@ class Matrix(NamedTuple):
     """The distinct values, in order."""
 
     def levels(self) -> tuple[Any, Any, np.uint64, np.int32]:
-        """Return the arguments of kernels: words, zeros of each level, words a level, and how many levels."""
+        """Return the arguments of kernels: words, zeros of each level, words of a level, and the number of levels."""
         rows, count = len(self.codes), max(len(self.distinct) - 1, 0).bit_length()
         stride = rows // 32 + 1
         words = cupy.empty((count, stride), np.uint64)
@@ -51,19 +51,19 @@ def matrix(values: Any) -> Matrix:
     is_first = cupy.ones(len(ordered), bool)
     is_first[1:] = ordered[1:] != ordered[:-1]
     places = cupy.cumsum(is_first, dtype=np.uint32) - np.uint32(1)
-    # zeros of two signs are one value, and have one sign whichever comes first
+    # 0.0 and -0.0 are the same value; adding 0.0 makes both 0.0
     return Matrix(put(places, rows), ordered[is_first] + 0.0)
 
 
 def run(name: str, threads: int, *given: Any) -> None:
-    """Launch a kernel with this many threads, or a few more."""
+    """Launch a kernel with at least this many threads."""
     if threads > 0:
         _kernel(name)((-(-threads // THREADS),), (THREADS,), given)
 
 
 @lru_cache(maxsize=8)
 def _kernel(name: str) -> Any:
-    # the answers are those of CPUs bit by bit, so products and sums are rounded one by one
+    # answers have the same bits as on CPUs, so products and sums are rounded separately
     return cupy.RawKernel(source("wavelet"), name, ("--fmad=false",))
 
 
@@ -74,7 +74,7 @@ def order_statistics(statistic: OrderStatistic, values: Any, windows: Windows, l
         windows = windows.tightened(len(values), cupy.arange)
     if windows.around[1] <= most:
         return sorted_windows(statistic, values, windows, least)
-    # bounds are cut to the rows of their piece; to check that they never decrease would wait for the GPU
+    # bounds are clipped to the rows of their piece; checking that they never decrease would wait for the GPU
     found = pieces(windows, len(values), ORDER_PIECE, cupy.arange)
     out = cupy.empty(found[-1][1] if found else 0, np.float64)
     for first, last, low, high in found:
@@ -111,15 +111,15 @@ def _answer(
     added, share = map(np.float64, RANKS[statistic.method])
     flags = np.int32(statistic.ascending), np.int32(statistic.pct)
     run("ranks", count, *order.levels(), order.codes, *bounds, added, share, *flags, *ends)
-    if without is not None:  # windows end with a row without value
+    if without is not None:  # windows that end with a row without a value
         out[without] = np.nan
 
 
 def _distinct(values: Any, starts: Any, stops: Any, least: int) -> Any:
-    """Return how many values differ in each window.
+    """Return the number of distinct values in each window.
 
-    Rows that have the value of an earlier one are not counted: in each window that has a row and the next row of the
-    same value, the latter. These are all windows from the first that has the latter to the last that has the former.
+    A row is not counted in a window that also has the previous row with the same value. These are all windows from the
+    first one with the row to the last one with the previous row.
     """
     ordered, rows = sort([SortKey(values)], [values], None, positions=True)
     windows = len(starts)

@@ -1,14 +1,15 @@
 // Rolling windows: of one width that fits shared memory, or between any bounds.
 //
 // Windows of one width: a block takes a tile of answers and all rows in their windows. A thread has ITEMS neighbouring
-// answers. Each is the suffix of its own rows, from its first one on; then the rows that are in the windows of all of
-// these, which are whole threads' rows for the most part, and known by doubling; then the rows that enter one by one.
-// After van Herk (Pattern Recognition Letters 13, 1992) and Gil and Werman (IEEE PAMI 15, 1993).
+// answers. Each answer combines a suffix of the thread's own rows; the rows that all of its windows share, most of
+// which are all rows of other threads and are combined by doubling; and the rows that enter one by one. After van Herk
+// (Pattern Recognition Letters 13, 1992) and Gil and Werman (IEEE PAMI 15, 1993).
 //
 // Windows between bounds with rows that fit shared memory: see rolling_spans.cuh.
 //
-// Other windows: rows are reduced by GROUP to a first level, and each level by FAN to the next. Prefixes and suffixes of
-// the groups of a level are kept with it, so that a window takes its ends from each level until it is in one group.
+// Other windows: groups of GROUP rows are reduced to the states of a first level, and FAN states of a level to one of
+// the next. The prefixes and suffixes of the groups of a level are stored with it. A window takes its ends from each
+// level until the rest is in one group.
 //
 // Every combination keeps the earlier state on the left, and its order depends on lengths and windows alone.
 #pragma once
@@ -19,19 +20,19 @@ struct Params {
   const u8* in[INPUTS];
   u8* out[OUTPUTS];
   const u8* mask;      // validity bits, or bytes
-  State* levels;       // of each: its states, their prefixes in groups of FAN, their suffixes
+  State* levels;       // for each level: its states, their prefixes in groups of FAN, their suffixes
   const i64* starts;   // bounds of windows; or null
   const i64* stops;    // likewise; or null, if `shift` and `width` say where windows end
-  u64* widest;         // rows of the widest span that the first pass over spans leaves; or null, if there is none
+  u64* widest;         // rows of the widest span that the first pass over spans leaves; or null
   u64* scratch;
   u8* carry_out;
   i64 mask_offset;
   i64 length, lines, tiles;
   i64 rows;
   i64 shift;  // window j begins with row j + shift
-  i64 width;  // and has so many rows, as far as they are between its bounds
-  i64 level;  // where the level begins that is scanned
-  i64 count;  // states of it
+  i64 width;  // rows of a window, as far as they are between its bounds
+  i64 level;  // where the level that is scanned begins
+  i64 count;  // the states of this level
   i64 null;
   Numbers numbers;
 };
@@ -67,14 +68,14 @@ __device__ __forceinline__ State read_row_if_any(const Params& p, i64 at) {
 constexpr int TILE = THREADS * ITEMS;
 constexpr bool MASKED = NULLS == BITS || NULLS == BYTES;
 
-// Where item i is, so that threads that each read the items of their own meet no bank twice.
+// The place of item i, so that threads that read their own items have no bank conflicts.
 __device__ __forceinline__ int padded(int i) { return ITEMS > 1 ? i + int(u32(i) / ITEMS) : i; }
 
-// The elements of a tile's rows in shared memory, array by array, and whether they are missing.
+// The elements of a tile's rows in shared memory, array by array, and whether each is missing.
 struct Rows {
   u8* memory;
   int room;         // elements
-  int from, count;  // of them, those that there are
+  int from, count;  // the elements that exist
 
   template <int K>
   __device__ __forceinline__ u8* array() const {
@@ -108,7 +109,7 @@ struct Rows {
   }
 };
 
-// States in shared memory, by pieces of them that all lanes of a warp access without meeting in a bank.
+// States in shared memory, in pieces, so that the lanes of a warp have no bank conflicts.
 using Piece = Chunk<STATE_WORDS % 2 ? 4 : 8>::type;
 constexpr int PIECES = STATE_WORDS * 4 / int(sizeof(Piece));
 struct States {
@@ -134,7 +135,7 @@ struct States {
   }
 };
 
-// Reads MANY of a tile's rows from row `begin` on, one in THREADS: all are on their way before the first is stored.
+// Reads MANY rows of a tile from row `begin` on, THREADS apart; all are requested before the first is stored.
 template <int MANY>
 __device__ __forceinline__ void load(const Params& p, const Rows& rows, i64 first, int begin, int held) {
   Element read[MANY];
@@ -151,7 +152,7 @@ __device__ __forceinline__ void load(const Params& p, const Rows& rows, i64 firs
     if (begin + i * THREADS < held) rows.put(begin + i * THREADS, read[i], gone[i]);
 }
 
-// Writes the answers of a tile, through shared memory, so that neighbours are written together.
+// Writes the answers of a tile through shared memory, so that neighbours are written together.
 __device__ __forceinline__ void write_answers(const Params& p, Output (&answers)[ITEMS], i64 first, u8* memory) {
   const int thread = threadIdx.x;
   __syncthreads();
@@ -168,13 +169,13 @@ __device__ __forceinline__ void write_answers(const Params& p, Output (&answers)
   });
 }
 
-// Each thread gets the states of the `many` threads behind it, combined; `states` are those of all threads, and `many`
+// Each thread gets the combined states of the `many` threads behind it; `states` holds those of all threads, and `many`
 // more.
 __device__ __forceinline__ State following(States states, States other, int many) {
   const int all = THREADS + many;
   State run = identity();
   int next = threadIdx.x + 1;
-  for (int size = 1;; size *= 2) {  // states[i] is that of i and of the size - 1 behind it
+  for (int size = 1;; size *= 2) {  // states[i] combines i and the size - 1 states behind it
     if (many & size) {
       run = combine(run, states.get(next));
       next += size;
@@ -227,7 +228,7 @@ __device__ __forceinline__ void answer_tile(const Params& p, i64 tile, u8* memor
 
 __device__ __forceinline__ i64 within(i64 row, i64 rows) { return row < 0 ? 0 : row < rows ? row : rows; }
 
-// The rows of a window, cut to those that there are.
+// The rows of a window, clipped to those that exist.
 struct Window {
   i64 start, stop;
 };
@@ -266,8 +267,8 @@ __device__ __forceinline__ void scan_group(const Params& p, i64 group) {
 __device__ __forceinline__ State combined(const Params& p, i64 start, i64 stop) {
   State left = identity(), right = identity();
   if (start >= stop) return left;
-  i64 first = (start + GROUP - 1) / GROUP, end = stop / GROUP;  // the groups that are whole
-  if (first > end) end = first;                                 // all in the midst of one
+  i64 first = (start + GROUP - 1) / GROUP, end = stop / GROUP;  // the whole groups
+  if (first > end) end = first;                                 // the window lies within one group
   for (i64 at = start; at < first * GROUP && at < stop; at++) left = combine(left, read_row(p, at));
   for (i64 at = end * GROUP; at < stop; at++) right = combine(right, read_row(p, at));
   const State* states = p.levels;

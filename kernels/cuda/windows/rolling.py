@@ -1,7 +1,7 @@
-"""Rolling windows of CuPy arrays: by tiles where the rows of neighbouring windows fit shared memory, else by levels.
+"""Rolling windows of CuPy arrays: by tiles if the rows of neighbouring windows fit shared memory, else by levels.
 
-Only the device knows whether windows between bounds fit, so all passes are always launched: they do nothing if those
-before left no windows. The starts of windows of values are found by tiles, in one pass.
+Only the device knows whether windows between bounds fit, so all passes are always launched; a pass does nothing if
+earlier passes left no windows. The starts of windows of values are found by tiles, in one pass.
 """
 
 from functools import lru_cache
@@ -28,8 +28,8 @@ from .window_pass import WindowPass, WindowStartsPass, level_passes, span_passes
 def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: ScanOptions) -> Any:
     """Combine the elements of each window; see `kernels.rolling`.
 
-    Bounds are not checked, which would wait for the GPU, but cut to the rows that there are, and to those between the
-    first start and the last stop of neighbouring windows.
+    Bounds are not checked, as that would wait for the GPU. They are clipped to the existing rows, and to the rows
+    between the first start and the last stop of neighbouring windows.
     """
     nulls, rows = options.nulls, len(arrays[0])
     bounds = []
@@ -44,7 +44,7 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
         op, tuple([a.dtype for a in arrays]), options.dtype, kind_of_nulls(nulls),
         None if bounds else width, device(launch.current_device()).capability,
     )  # fmt: skip
-    # no span has more rows than there are
+    # a pass is not needed if earlier ones answer spans of all rows
     tiles, levels = ([each for each in some if each.spared < rows] for some in (tiles, levels))
     outs = [cupy.ndarray(count, d) for d in types_.outputs]
     arrays = tuple([readable(a, d) for a, d in zip(arrays, types_.inputs, strict=True)])
@@ -80,12 +80,12 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
 
 
 def most_ring_rows() -> int:
-    """Return 0: rows of groups are always brought together."""
+    """Return 0: rows are always sorted by group."""
     return 0
 
 
 def _level_sizes(rows: int) -> list[int]:
-    """Return how many states each level has: one for each group of rows, then of states, until they are one group."""
+    """Return the states of each level: one for each group of rows, then for each group of states, up to one group."""
     sizes = [-(-rows // LEVEL_GROUP)] if rows else []
     while sizes and sizes[-1] > LEVEL_FAN:
         sizes.append(-(-sizes[-1] // LEVEL_FAN))
@@ -103,7 +103,8 @@ def _passes(
 ) -> tuple[Signature, list[WindowPass], list[WindowPass], bytes]:
     """Return the types, the passes over tiles and over levels, and the numbers of the operator.
 
-    Windows without a `width` are between bounds. Where there are both kinds of passes, levels answer what tiles leave.
+    Windows without a `width` are between bounds. If there are both kinds of passes, levels answer the windows that
+    tiles leave.
     """
     types_ = signature_of(op, inputs, dtype)
     op, numbers = shared_code(op, types_.inputs)

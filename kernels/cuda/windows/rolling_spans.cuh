@@ -1,9 +1,9 @@
 // Windows between bounds: a block takes a tile of answers and their span, the rows from the first start to the last stop.
 //
-// Rows are cut into chunks of CHUNK, and chunks into pieces of FAN. Shared memory has each row, the state of each chunk
-// and piece and, where spans are short, the suffix of its chunk from each row on. A window is the suffix at its start,
-// whole chunks, and the first rows of the chunk that it ends in. A thread has ITEMS neighbouring answers, and keeps the
-// last two of these from one to the next. Spans that have more rows than HELD are left to wide spans, and to levels.
+// CHUNK rows make a chunk, and FAN chunks a piece. Shared memory has each row, the state of each chunk and piece and,
+// if spans are short, the suffix of its chunk from each row on. A window combines the suffix at its start, whole
+// chunks, and the first rows of the chunk that it ends in. A thread has ITEMS neighbouring answers, and reuses the last
+// two parts from one to the next. Spans of more rows than HELD are left to wide spans, and to levels.
 #pragma once
 
 constexpr bool SUFFIXES = STEP == SPANS;
@@ -11,7 +11,7 @@ constexpr int CHUNK = ITEMS < 4 ? 4 : ITEMS, PIECED_FROM = 4 * CHUNK * FAN;
 static_assert(HELD % CHUNK == 0, "chunks are whole");
 
 struct Span {
-  i64 first, stop, widest;  // rows of the wider window at its ends
+  i64 first, stop, widest;  // rows of the wider one of its first and last window
   __device__ __forceinline__ i64 rows() const { return stop > first ? stop - first : 0; }
 };
 __device__ __forceinline__ Span span_of(const Params& p, i64 tile) {
@@ -20,7 +20,7 @@ __device__ __forceinline__ Span span_of(const Params& p, i64 tile) {
   return {one.start, other.stop, max(one.stop - one.start, other.stop - other.start)};
 }
 
-// The states of chunks and, where windows are wide, of pieces.
+// The states of chunks and, if windows are wide, of pieces.
 struct Chunks {
   States one, many;
   bool pieced;
@@ -36,7 +36,7 @@ struct Chunks {
   }
 };
 
-// Writes where each window of a tile starts in the span and, in the upper half, where it stops.
+// Writes for each window of a tile its start in the span and, in the upper half of the word, its stop.
 __device__ __forceinline__ void load_bounds(const Params& p, i64 answers_from, const Span& span, int held, u32* bounds) {
   const i64 last = p.length - 1;
   i64 from[ITEMS], to[ITEMS];
@@ -97,14 +97,14 @@ __device__ __forceinline__ void answer_span(const Params& p, i64 tile, u8* memor
   __syncthreads();
   reduce_chunks(rows, suffixes, chunks, held);
   const int last = int(bounds[padded(mine + ITEMS - 1)] & 0xffff) / CHUNK + 1;
-  State run = identity();  // of chunk `base` and all behind it, up to row `at`
+  State run = identity();  // of the rows from chunk `base` up to row `at`
   int base = -1, at = 0;
   Output answers[ITEMS];
 #pragma unroll
   for (int i = 0; i < ITEMS; i++) {
     const u32 both = bounds[padded(mine + i)];
     const int start = both & 0xffff, stop = both >> 16;
-    const int first = start / CHUNK + 1, end = stop / CHUNK;  // the chunks that are whole, if it ends behind its first
+    const int first = start / CHUNK + 1, end = stop / CHUNK;  // the whole chunks, if there are any
     const int alone = first > end ? stop : first * CHUNK;
     State left = identity();
     if (SUFFIXES && first <= end) {
@@ -115,7 +115,7 @@ __device__ __forceinline__ void answer_span(const Params& p, i64 tile, u8* memor
     }
     if (first <= end) {
       if (first > base || stop < at || stop - at > 2 * CHUNK) {
-        base = last < end ? last : end;  // if possible, where it serves the windows behind as well
+        base = last < end ? last : end;  // if possible, a chunk that the next windows share
         base = base > first ? base : first;
         run = chunks.after(identity(), base, end);
         at = end * CHUNK;

@@ -14,7 +14,7 @@ from ..sort.radix_sort import Word, radix_sort
 from ..sort.sort_pass import KeyCode
 
 AT_ONCE, APART = 4, 256
-"""Rows that a thread asks for before it writes the first, and how far apart they are."""
+"""Rows that a thread requests before it writes the first, and the distance between them."""
 
 DIFFERENCE = f"""
 const long long first = i / {APART} * {APART * AT_ONCE} + i % {APART};
@@ -42,7 +42,7 @@ def _difference() -> Any:
 
 
 def shift(array: Any, shifted: Shifted, fill: np.generic, *, subtracts: bool, exact: bool) -> Any:
-    """Return shifted rows, or the changes since; see `kernels.shift`."""
+    """Return shifted rows, or differences from them; see `kernels.shift`."""
     if exact:
         raise TypeError("exact answers are of NumPy arrays")
     out, same = cupy.empty(len(array), fill.dtype), array.dtype == fill.dtype

@@ -1,8 +1,8 @@
-// Order statistics of short windows: the values of a window are kept in order in registers, where one leaves and one
-// enters from row to row, in a pass without branches. Follows order_answers.cuh and window_rows.cuh.
+// Order statistics of short windows: the values of a window are kept sorted in registers. From row to row, one value
+// leaves and one enters, without branches. Follows order_answers.cuh and window_rows.cuh.
 //
-// A group of LANES threads answers ITEMS neighbouring windows; each thread has SLOTS neighbouring values of the window
-// in order. Missing values are infinite, and so come last. All lanes of a group call the methods of `Window` together.
+// A group of LANES threads answers ITEMS neighbouring windows; each thread has SLOTS neighbouring values of the sorted
+// window. Missing values are infinite, so they come last. All lanes of a group call the methods of `Window` together.
 
 #define ALL 0xffffffffu
 
@@ -14,7 +14,7 @@ __device__ int lane() { return threadIdx.x % LANES; }
 // The lanes of this group, in their warp.
 __device__ unsigned group() { return (LANES == 32 ? ALL : (1u << LANES % 32) - 1) << (threadIdx.x % 32 - lane()); }
 
-// The value at a place that is known only as the kernel runs: registers have no addresses.
+// Gets the value at a place that is not a constant: registers have no addresses.
 template <int COUNT> struct Pick {
   static __device__ double of(const double (&values)[COUNT], unsigned place) {
     double half[COUNT / 2];
@@ -31,13 +31,13 @@ template <> struct Pick<1> {
 struct Window {
   double values[SLOTS];
 
-  // Take rows of shared memory, in any order; there are at most CAPACITY.
+  // Reads rows from shared memory, in any order; at most CAPACITY.
   __device__ void load(const double* rows, int count) {
 #pragma unroll
     for (int i = 0; i < SLOTS; ++i) values[i] = lane() * SLOTS + i < count ? rows[lane() * SLOTS + i] : INFINITE;
   }
 
-  // Put the values in order: Batcher's bitonic sort.
+  // Sorts the values: Batcher's bitonic sort.
   __device__ void sort() {
 #pragma unroll
     for (int up = 1; up <= log2_of(CAPACITY); ++up) {
@@ -46,7 +46,7 @@ struct Window {
     }
   }
 
-  // Put values at the distance `step` in order, rising and falling in turn in blocks of `block`.
+  // Puts pairs of values at the distance `step` in order, ascending and descending in alternate blocks of `block`.
   __device__ void exchange(int block, int step) {
 #pragma unroll
     for (int i = 0; i < SLOTS; ++i) {
@@ -64,7 +64,7 @@ struct Window {
     }
   }
 
-  // Drop one value that is there, and add another; an infinite one stands for none. All lanes of a warp call.
+  // Drops a value of the window, and adds another; an infinite one stands for none. All lanes of a warp must call this.
   __device__ void replace(double old, double added) {
     double following = INFINITE, before = added, here[SLOTS];
     if (LANES > 1) {
@@ -89,7 +89,7 @@ struct Window {
     return LANES > 1 ? __shfl_sync(group(), mine, unsigned(place) / SLOTS, LANES) : mine;
   }
 
-  // How many values there are, how many are less than one, and how many are equal to it.
+  // The number of values, of those less than a value, and of those equal to it.
   __device__ int present() const { return less_than(INFINITE); }
 
   __device__ int less_than(double value) const {
@@ -150,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   }
   __syncthreads();
   Window window;
-  int from = 0, to = 0, found = 0;  // the rows that the window has, counted from `low`
+  int from = 0, to = 0, found = 0;  // the rows of the window, counted from `low`
   const int begin = threadIdx.x / LANES * ITEMS;
   for (int i = begin; i < begin + ITEMS; ++i) {
     int next = from, behind = to;
@@ -166,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
       window.load(seen + from, to - from);
       window.sort();
       found = window.present();
-    } else if (next >= to) {  // nothing stays
+    } else if (next >= to) {  // no row stays
       from = to = next;
       found = 0;
       window.load(seen, 0);

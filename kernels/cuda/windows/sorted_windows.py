@@ -1,7 +1,6 @@
 """Order statistics of short windows of CuPy arrays.
 
-The values of the shortest are kept in order in registers, row by row. The others are found in the order of a tile of
-rows.
+The values of the shortest windows are kept sorted in registers, row by row. The others use the sorted rows of a tile.
 """
 
 from functools import cache
@@ -17,18 +16,18 @@ from ..core.device_arrays import readable
 from .tuning import KEPT_LONGEST, SORTED_SHAPES, TILE_SHAPES
 
 NO_BOUNDS = np.uint64(0)
-"""A pointer to nothing."""
+"""A null pointer."""
 
 FOLLOWED = {
     "wavelet": ("order_answers", "wavelet_matrix"),
     "sorted_windows": ("order_answers", "window_rows"),
     "tile_windows": ("order_answers", "window_rows", "wavelet_matrix"),
 }
-"""The files that are included before those of kernels."""
+"""The files that precede the file of a kernel."""
 
 
 def source(name: str) -> str:
-    """Return the source of kernels in the file of this name, after those that it follows."""
+    """Return the source of kernels in the file of this name, with the files that precede it."""
     files = (f"{each}.cuh" for each in (*FOLLOWED[name], name))
     return "\n".join(Path(__file__).with_name(file).read_text() for file in files)
 
@@ -37,12 +36,12 @@ SIZES = {
     "sorted_windows": ("LANES", "SLOTS", "ITEMS", "THREADS"),
     "tile_windows": ("THREADS", "EACH", "RESIDENT"),
 }
-"""The names of the sizes of a kernel's shape in its source."""
+"""The names in a kernel's source of the numbers of its shape."""
 
 
 def options(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
     """Return the options that compile a kernel for a shape."""
-    # the answers are those of CPUs bit by bit, so products and sums are rounded one by one
+    # answers have the same bits as on CPUs, so products and sums are rounded separately
     sizes = zip(SIZES[name], shape, strict=True)
     return ("--fmad=false", *(f"-D{size}={number}" for size, number in sizes))
 
@@ -53,12 +52,12 @@ def _kernel(name: str, shape: tuple[int, ...]) -> Any:
 
 
 def longest(statistic: OrderStatistic) -> int:
-    """Return the rows of a window at most."""
+    """Return the most rows of a window."""
     return max(SORTED_SHAPES if isinstance(statistic, Distinct) else TILE_SHAPES)
 
 
 def sorted_windows(statistic: OrderStatistic, values: Any, windows: Windows, least: int) -> Any:
-    """Return an order statistic of each window; none has more rows than the `longest`."""
+    """Return an order statistic of each window; no window has more than `longest` rows."""
     count = windows.number
     out = cupy.empty(count, np.float64)
     if not count:

@@ -1,5 +1,5 @@
-// Order statistics of windows that are shorter than a tile: a block puts the rows of a tile in order, makes the wavelet
-// matrix of their places in shared memory, and each thread asks it for a window. Follows order_answers.cuh,
+// Order statistics of windows that are shorter than a tile: a block sorts the rows of a tile, and makes the wavelet
+// matrix of their places in shared memory. Each thread answers a window from it. Follows order_answers.cuh,
 // window_rows.cuh and wavelet_matrix.cuh.
 
 typedef unsigned short Code;
@@ -12,10 +12,10 @@ constexpr int LEVELS = bits_of(ROWS - 1);
 static_assert(EACH <= 32, "a lane keeps the word of one");
 
 __shared__ double ordered[ROWS + 1];         // the last is read, but not used
-__shared__ Code codes[ROWS];                 // while rows are put in order, the row of each value
-__shared__ Word words[(LEVELS + 1) * STRIDE];  // on the last level, a row has a 1 if it has no value
+__shared__ Code codes[ROWS];                 // while rows are sorted, the row of each value
+__shared__ Word words[(LEVELS + 1) * STRIDE];  // on the last level, a row without a value has a 1
 __shared__ unsigned zeros[LEVELS];
-__shared__ alignas(sizeof(unsigned) * WARPS) unsigned of_warps[WARPS];  // so that it is read alone, in vectors
+__shared__ alignas(sizeof(unsigned) * WARPS) unsigned of_warps[WARPS];  // aligned, so that vector reads stay within it
 
 __device__ int lane() { return threadIdx.x % 32; }
 __device__ int warp() { return threadIdx.x / 32; }
@@ -32,7 +32,7 @@ struct Values {
     values[i] = swaps ? b : a, values[j] = swaps ? a : b;
     rows[i] = swaps ? of_b : of_a, rows[j] = swaps ? of_a : of_b;
   }
-  // Put the values in order: Batcher's odd-even merge sort. Neighbouring lists of PART values are merged, from this step on.
+  // Sorts the values: Batcher's odd-even merge sort. Neighbouring lists of PART values are merged, from this step on.
   template <int PART = 1, int STEP = PART> __device__ void sort() {
     constexpr int FIRST = STEP % PART;
 #pragma unroll
@@ -51,7 +51,7 @@ struct Values {
     }
     __syncthreads();
   }
-  // Take this thread's part of the merge of neighbouring lists, of the values of `threads` threads each, after Odeh,
+  // Gets this thread's part of the merge of neighbouring lists with the values of `threads` threads each; after Odeh,
   // Green, Mwassi, Shmueli and Birk, "Merge Path" (2012).
   __device__ void merge(int threads) {
     const int first = threadIdx.x / (2 * threads) * (2 * threads), length = threads * EACH;
@@ -80,7 +80,7 @@ struct Values {
   }
 };
 
-// What all lanes before this one have, combined with what warps before its own have.
+// The combination of the numbers of all earlier threads.
 template <class Combine> __device__ unsigned before_thread(unsigned own, Combine combine) {
   unsigned all = own;
 #pragma unroll
@@ -93,12 +93,12 @@ template <class Combine> __device__ unsigned before_thread(unsigned own, Combine
   unsigned before = __shfl_up_sync(ALL, all, 1);
   if (lane() == 0) before = 0;
 #pragma unroll
-  for (int w = 0; w < WARPS; ++w)  // not up to warp(): the rest of such a loop is read in vectors, past the end
+  for (int w = 0; w < WARPS; ++w)  // not up to warp(): the remainder of such a loop is read in vectors, past the end
     if (w < warp()) before = combine(of_warps[w], before);
   return before;
 }
 
-// Put the rows of the tile, which are in `ordered`, in order; each has as its code the first place of its value.
+// Sorts the rows of the tile, which are in `ordered`; the code of a row becomes the first place of its value.
 __device__ void order_rows() {
   Values own;
 #pragma unroll
@@ -140,7 +140,7 @@ __device__ unsigned place_of(double value) {
   return low;
 }
 
-// Make a level of the matrix; `is_one` returns the bit of a row's code, and rows move unless it is the last level.
+// Makes a level of the matrix; `is_one` returns the bit of a row's code, and rows move unless it is the last level.
 template <class IsOne> __device__ void make_level(int level, bool moves, IsOne is_one) {
   Code here[EACH];
   unsigned mine = 0, ones[EACH];
@@ -184,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
   }
   __syncthreads();
   order_rows();
-  // those without a value are the last in order
+  // rows without a value come last
   make_level(LEVELS, false, [](Code code) { return !(ordered[code] < INFINITE); });
   for (int level = 0; level < LEVELS; ++level)
     make_level(level, true, [=](Code code) { return bool(code >> (LEVELS - 1 - level) & 1); });

@@ -1,7 +1,7 @@
-// Order statistics of any windows, by the wavelet matrix of all rows, which is made one level at a time. Follows
+// Order statistics of any windows, from the wavelet matrix of all rows, which is made one level at a time. Follows
 // order_answers.cuh and wavelet_matrix.cuh.
 
-// Blocks are whole warps, one row a thread; words are those of rows 0 to `rows`, included.
+// Blocks are whole warps, with one row for each thread; words cover rows 0 to `rows`, inclusive.
 __device__ Word own_row() { return Word(blockIdx.x) * blockDim.x + threadIdx.x; }
 
 extern "C" __global__ void count_zeros(const unsigned* codes, Word rows, int shift, unsigned* counts) {
@@ -11,7 +11,7 @@ extern "C" __global__ void count_zeros(const unsigned* codes, Word rows, int shi
   if (row % 32 == 0 && row <= rows) counts[row / 32] = __popc(clear);
 }
 
-// `counts` are those of the zeros of all words up to each, itself included.
+// `counts` are the numbers of zeros in all words up to each, inclusive.
 extern "C" __global__ void part_rows(const unsigned* codes, Word rows, int shift, const unsigned* counts, Word* words,
                                      Word* zeros, unsigned* parted) {
   const Word row = own_row();
@@ -56,7 +56,7 @@ extern "C" __global__ void ranks(const Word* words, const Word* zeros, Word stri
   out[i] = rank(added, share, ascending, pct, found, less, equal);
 }
 
-// How many windows have a bound that is not behind a row; bounds never decrease.
+// The number of windows with a bound up to a row; bounds never decrease.
 __device__ Word windows_up_to(const long long* bounds, Word windows, long long row) {
   Word low = 0, high = windows;
   while (low < high) {
@@ -67,8 +67,9 @@ __device__ Word windows_up_to(const long long* bounds, Word windows, long long r
   return low;
 }
 
-// Rows in the order of their values: a row and the next one of its value are together in the windows from the first
-// that has the latter to the last that has the former. Adds 1 at the first of these, and -1 behind the last.
+// Rows are in the order of their values. A row and the next one with the same value are both in the windows from the
+// first that has the latter to the last that has the former. Adds 1 at the first of these windows, and -1 behind the
+// last.
 extern "C" __global__ void count_again(const double* ordered, const long long* rows, Word length,
                                        const long long* starts, const long long* stops, Word windows, Word* again) {
   const Word i = own_row() + 1;

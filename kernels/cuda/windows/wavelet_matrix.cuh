@@ -1,21 +1,21 @@
 // The wavelet matrix of the places of values (Claude, Navarro and Ordonez, Information Systems 47, 2015), one level at
-// a time, and the look-ups for windows of rows. A word has the bits of 32 rows and, in its upper half, how many rows
-// before it have a 0. Rows with a 0 come first on the next level, in their order, and then those with a 1.
+// a time, and queries for windows of rows. A word has the bits of 32 rows and, in its upper half, the number of rows
+// before it that have a 0. On the next level, rows with a 0 come first, in their order, and then those with a 1.
 
 template <class Row> struct Matrix {
-  const Word* words;  // `stride` of them a level
+  const Word* words;  // `stride` of them for each level
   const Row* zeros;  // of each level
   Row stride;
   int levels;
 
-  // The number of rows before `row` with a 0 on a level.
+  // The number of rows before `row` that have a 0 on a level.
   __device__ Row zeros_before(int level, Row row) const {
     const Word word = words[level * stride + row / 32];
     const unsigned clear = ~unsigned(word) & ((1u << row % 32) - 1);
     return Row(word >> 32) + __popc(clear);
   }
 
-  // The code at a place in order of rows `low` to `high` - 1.
+  // The code at a place in the sorted codes of rows `low` to `high` - 1.
   __device__ unsigned select(Row low, Row high, Row place) const {
     unsigned code = 0;
     for (int level = 0; level < levels; ++level) {
@@ -29,10 +29,10 @@ template <class Row> struct Matrix {
     return code;
   }
 
-  // How many codes of rows `low` to `high` - 1 are less than that of one of these rows, and how many are equal to it.
+  // The numbers of codes of rows `low` to `high` - 1 that are less than `code`, which is one of them, and equal to it.
   __device__ void count(Row low, Row high, unsigned code, Row& less, Row& equal) const {
     less = 0;
-    for (int level = 0; level < levels && high - low > 1; ++level) {  // one row that is left is the row itself
+    for (int level = 0; level < levels && high - low > 1; ++level) {  // a single row is the row itself
       const Row first = zeros_before(level, low), last = zeros_before(level, high);
       const bool is_one = code >> (levels - 1 - level) & 1;
       less += is_one ? last - first : 0;

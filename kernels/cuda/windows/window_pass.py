@@ -54,7 +54,8 @@ SPANS = STEPS[1:3]
 TILED = STEPS[:3]
 
 MOST_SPAN_ROWS, SPAN_STEP = 1 << 16, 64
-"""A span has fewer rows, as 16 bits say where a window starts in it; and a multiple of SPAN_STEP rows."""
+"""A span has fewer rows than MOST_SPAN_ROWS, as the start of a window in it has 16 bits, and a multiple of
+SPAN_STEP."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +66,16 @@ class WindowPass(OfOperator):
     ----------
     operator : TypedOperator
     step : str
-        One of STEPS: "tiles" answers windows of one width, "spans" those of neighbours that lie in few rows, "wide
-        spans" in more, and the others any.
+        One of STEPS: "tiles" answers windows of one width; "spans" answers neighbouring windows that lie in few rows,
+        "wide spans" those in more rows; the others answer any windows.
     nulls : str
         One of NULL_KINDS.
     width : int, default 0
-        Rows of a window of a tile, or somewhat more; rows of a span at most.
+        At least the rows of a window of a tile; the most rows of a span.
     items : int, default 1
-        Neighbouring answers of a thread in a tile, or in one with a span.
+        Neighbouring answers of a thread in a tile, with or without a span.
     spared : int, default -1
-        Rows of a span up to which it has been answered before.
+        Earlier passes have answered spans of up to this many rows.
     """
 
     operator: TypedOperator
@@ -88,7 +89,7 @@ class WindowPass(OfOperator):
 
     @cached_property
     def parameters(self) -> str:
-        """As rolling.cuh declares them."""
+        """The format of the parameters, as rolling.cuh declares them."""
         of = self.operator
         pointers = len(of.inputs) + len(of.outputs) + 7
         return f"={pointers}Q10q0s{numbers_size(of.op, of.inputs)}s"
@@ -131,7 +132,7 @@ class WindowPass(OfOperator):
 def tile_passes(
     of: TypedOperator, nulls: str, width: int, capability: Capability
 ) -> list[WindowPass]:
-    """Return the pass that answers windows of one width; none if they are empty or too wide for shared memory."""
+    """Return the pass that answers windows of one width, or none if they are empty or too wide for shared memory."""
     if width < 1:
         return []
     most = min(WINDOW_ITEMS, WINDOW_WORDS // state_words(of.state), width)
@@ -141,9 +142,9 @@ def tile_passes(
 
 
 def span_passes(of: TypedOperator, nulls: str, capability: Capability) -> list[WindowPass]:
-    """Return the passes that answer windows between bounds where they lie in few rows; none if states are too large.
+    """Return the passes that answer windows between bounds by spans, or none if states are too large.
 
-    The first takes spans of few rows more than a tile has answers, the next the remaining spans that fit.
+    The first takes spans with a few more rows than a tile has answers, the second the longer spans that fit.
     """
     items = SPAN_ITEMS
     while items:
@@ -157,7 +158,7 @@ def span_passes(of: TypedOperator, nulls: str, capability: Capability) -> list[W
 
 
 def _fitting(least: WindowPass, capability: Capability) -> WindowPass | None:
-    """Return a pass like `least` with as many rows as fit shared memory; None if fewer do."""
+    """Return the pass `least` with as many rows as fit shared memory; None if its own rows do not fit."""
     widths = range(least.width, MOST_SPAN_ROWS, SPAN_STEP)
     limit = SPAN_SHARED[capability in LARGE_SHARED]
     fitting = bisect_right(widths, limit, key=lambda width: replace(least, width=width).shared)
@@ -165,7 +166,7 @@ def _fitting(least: WindowPass, capability: Capability) -> WindowPass | None:
 
 
 def level_passes(of: TypedOperator, nulls: str, before: list[WindowPass]) -> list[WindowPass]:
-    """Return the passes that answer what passes over spans leave, or everything where there are none."""
+    """Return the passes that answer the windows that passes over spans leave, or all windows if there are none."""
     items, spared = (before[-1].items, before[-1].width) if before else (1, -1)
     return [WindowPass(of, step, nulls, 0, items, spared) for step in STEPS[3:]]
 
@@ -206,7 +207,7 @@ class WindowStartsPass(PlainPass):
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
         tile = STARTS_THREADS * STARTS_ITEMS
-        held = STARTS_HALO + 2 * tile  # of values, and of rows
+        held = STARTS_HALO + 2 * tile  # values, and rows
         return Geometry(
             threads=STARTS_THREADS, shared=8 * (held + held // STARTS_ITEMS), items=tile,
             blocks=STARTS_BLOCKS,

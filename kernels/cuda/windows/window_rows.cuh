@@ -1,13 +1,13 @@
-// The rows that windows have, and their values as they are kept.
+// The rows of windows, and their values in the form in which they are kept.
 
 #define INFINITE __longlong_as_double(0x7ff0000000000000)
 
-// A value as it is kept: zeros have one sign, so that their order does not matter.
+// A value in the form in which it is kept: zeros have one sign, so that their order does not matter.
 __device__ double kept(double value) { return isfinite(value) ? value + 0.0 : INFINITE; }
 
 __device__ long long clip(long long value, long long least, long long most) { return min(max(value, least), most); }
 
-// Rows that window `j` has: of the `width` ones from j + `shift` on those within its bounds, or within all rows.
+// The rows of window `j`: of the `width` rows from j + `shift` on, those within its bounds, or within all rows.
 struct Bounds {
   const long long* starts;
   const long long* stops;

@@ -1,8 +1,8 @@
 // The first row within reach of each row, in its group: values do not decrease in a group, so neither do answers.
 //
-// A block has a tile of rows in shared memory, and HALO rows before them. A thread has ITEMS neighbouring rows. It looks
-// back from its first row by steps that double, and on from each answer to the next, by NEAR rows one by one, then
-// likewise. Where an answer is before the halo, it is looked for in memory.
+// A block has a tile of rows in shared memory, and HALO rows before them. A thread has ITEMS neighbouring rows. It
+// searches backward from its first row in steps that double. From each answer it searches forward for the next, first
+// NEAR rows one by one, then in steps that double. An answer before the halo is searched for in global memory.
 #pragma once
 
 struct Params {
@@ -18,16 +18,16 @@ struct Params {
 constexpr int TILE = THREADS * ITEMS, HELD = HALO + TILE;
 static_assert(HALO % THREADS == 0, "all threads read the same number of rows");
 
-// Where item i is, so that threads that each read the items of their own meet no bank twice.
+// The place of item i, so that threads that read their own items have no bank conflicts.
 __device__ __forceinline__ int padded(int i) { return i + int(u32(i) / ITEMS); }
 
-// The least value within reach of this one.
+// The least value within reach of a value.
 __device__ __forceinline__ i64 at_least(i64 value, u64 reach) {
   constexpr u64 LEAST = u64(1) << 63;
   return i64(reach > u64(value) - LEAST ? LEAST : u64(value) - reach);
 }
 
-// These return the first row in [low, high] that is not far; those before it are, and `high` is not.
+// The first row in [low, high] that is not far; all rows before it are far, and `high` is not.
 template <class Row, class Far>
 __device__ __forceinline__ Row halving(Row low, Row high, Far far) {
   while (low < high) {
@@ -69,8 +69,8 @@ __device__ __forceinline__ Row looking_on(Row low, Row high, Far far) {
 
 extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_constant__ Params p) {
   extern __shared__ __align__(16) i64 memory[];
-  i64* values = memory;                 // of HELD rows
-  i64* rows = memory + padded(HELD);  // the first of the group of each of the tile, then the answer
+  i64* values = memory;                 // HELD of them
+  i64* rows = memory + padded(HELD);  // the first row of the group of each row of the tile, then the answer
   const int thread = threadIdx.x, mine = thread * ITEMS;
   for (i64 tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
     const i64 first = tile * TILE, held_from = first - HALO;

@@ -603,7 +603,7 @@ REDO, KEEP = Rules("redo"), Rules("keep")
 BEGUN = [*ADDS, Go(), Change("add", count=4, seed=3), Go(looks=True)]
 OTHER = Change("other values", 1, seed=9)
 HISTORIES = {
-    "a file is added behind those that were read": [
+    "a file is added after those that were read": [
         ([*BEGUN, Change("add", count=0), Go(), Go()], []),
         ([Change("add", count=0), Change("add", count=0), Go(), *BEGUN], []),
     ],
@@ -620,10 +620,10 @@ HISTORIES = {
         ([*BEGUN, Change("other rows", 0, count=7), Change("append", 1), Go(), Go(REDO)], ["'8.parquet' of "]),
         ([*BEGUN, OTHER, Change("add"), Go(KEEP), Go()], []),
     ],
-    "a file is rewritten with the size and the times that it had": [
+    "a file is rewritten with the same size and times": [
         ([*BEGUN, Change("other values, same times", 1, seed=9), Go()], ["'9.parquet' of the source was changed"]),
     ],
-    "a file is written again as it was": [
+    "a file is written again with the same content": [
         ([*BEGUN, Change("same bytes", 0), Change("touch", 1), Change("add"), Go()], []),
     ],
     "a file is renamed": [([*BEGUN, Change("rename", 3, seed=19), Go()], ["may be called '20.parquet' now"])],
@@ -651,6 +651,7 @@ CASES = [
 ]
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("steps", "words", "files", "target"), CASES)
 def test_histories(
     steps: list[Any], words: list[str], files: Any, target: str, monkeypatch: Any
@@ -688,8 +689,8 @@ ALSO = {
     "two runs write to the directory at once": test_two_runs_at_once,
     "a run is killed, at any moment": test_harm_at_each_call,
     "the disk is full, or a file cannot be read": test_harm_at_each_call,
-    "the query, its options or the columns of the source are others": test_another_query,
-    "there are files of others in the directory": test_files_of_others,
+    "the query, its options or the columns of the source differ": test_another_query,
+    "there are other files in the directory": test_files_of_others,
     "the state at `state=path` is of another run": test_another_state,
     "there is a state at `state=path`, and no directory that was written with it": test_another_state,
 }
