@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent))  # for helpers/
 
 from dask_gpuscan.kernels.cpu.core import launch
 from helpers.backends import Backend, Cuda, has_cuda
+from helpers.samples import sample
 from helpers.thresholds import copy_threshold
-from helpers.turns import is_due
 
 # One folder of compiled kernels for all workers, subprocesses and runs; entries are found by content.
 KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
@@ -53,13 +53,14 @@ if has_cuda():
 def pytest_collection_modifyitems(config, items):
     """Start with the longest tests, and then those of many examples, so that all cores have work until the end.
 
-    Leave out tests that are not due, unless some are asked for by their names.
+    Leave out cases that are not in the samples, unless some are asked for by their names.
     """
     if not config.option.keyword and not any("::" in each for each in config.args):
-        marks = [item.get_closest_marker("turns") for item in items]
-        due = [m is None or is_due(i.nodeid, *m.args) for i, m in zip(items, marks, strict=True)]
-        config.hook.pytest_deselected(items=[*compress(items, [not each for each in due])])
-        items[:] = compress(items, due)
+        marks = [item.get_closest_marker("sampled") for item in items]
+        parts = [1 if mark is None else mark.args[0] for mark in marks]
+        runs = sample([(item.nodeid, n) for item, n in zip(items, parts, strict=True)])
+        config.hook.pytest_deselected(items=[*compress(items, [not each for each in runs])])
+        items[:] = compress(items, runs)
     items.sort(key=lambda item: ("slow" not in item.keywords, not hasattr(item.obj, "hypothesis")))
 
 

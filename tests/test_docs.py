@@ -22,7 +22,7 @@ from dask_gpuscan.api.windows.expanding import Ewm, Expanding
 from dask_gpuscan.api.windows.resample import Resampler
 from dask_gpuscan.api.windows.rolling import Rolling
 from dask_gpuscan.api.xarray.accessor import XarrayGpuscan, XarrayGroups
-from helpers.turns import share
+from helpers.samples import share
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs" / "tools"))  # whose scripts are no package
@@ -198,7 +198,7 @@ def test_differences_are_written_out() -> None:
     assert made == text, "run docs/tools/differences.py"
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("library", differences.LIBRARIES)
 def test_differences_are_true(library: str) -> None:

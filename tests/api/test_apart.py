@@ -116,7 +116,7 @@ def copies(request):
         yield
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("copies")
 @pytest.mark.parametrize("receiver", RECEIVERS)
 @pytest.mark.parametrize("frame", [unchanged, of_many_dtypes])

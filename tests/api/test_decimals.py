@@ -176,7 +176,7 @@ def exact(values, method):
     return {"sum": sum, "min": min, "max": max}[method](some)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_groups(kind, clustered):
@@ -212,7 +212,7 @@ OPERATORS = {
 }
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_operators_over_groups_buckets_and_windows(kind):
     most = 10**kind.precision - 1

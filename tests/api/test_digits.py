@@ -182,7 +182,7 @@ def exact_sums(grouped: bool) -> dict[str, list[Exact]]:
     }
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("clustered", [False, True])
 def test_sums_of_groups(way, clustered):
@@ -242,7 +242,7 @@ def test_sums_of_tables(make):
     assert x.rolling(11).sum()["x"].to_numpy()[-1] - 1e16 == 10
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["float32", "Float32", "float[pyarrow]"])
 @pytest.mark.parametrize("clustered", [False, True])
 def test_sums_of_float32(dtype, clustered):

@@ -173,7 +173,7 @@ ACROSS = {
 }
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ACROSS)
 def test_partitions_that_do_not_match_are_refused_by_all(method):
     import dask.dataframe as dd

@@ -69,7 +69,7 @@ def by_group(codes, values, method):
     return answers
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("nulls", [False, True])
 @pytest.mark.parametrize("kind", KEYS)
 def test_scans_of_groups_are_exact(backend, kind, nulls):

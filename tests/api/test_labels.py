@@ -87,7 +87,7 @@ def check(call, data):
     return True
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("of_strings", [True, False])
 @pytest.mark.parametrize("label", LABELS)
 def test_frames(label, of_strings):

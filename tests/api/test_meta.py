@@ -105,7 +105,7 @@ def check(lazy):
         assert described(part) == expected
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("method", UNGROUPED)
 def test_partitions_are_what_the_meta_says(backend, method):
     for at in CUTS:
@@ -122,14 +122,14 @@ def check_one_by_one(lazy):
     assert of_nulls.to_csv() == pd.concat(whole).isna().head(3).to_csv()
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", UNGROUPED)
 def test_partitions_one_by_one(method):
     rows = partitioned(frame, [0.3, 0.3, 0.6])
     check_one_by_one(UNGROUPED[method](lambda c: (rows if c is None else rows[c]).gpuscan))
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", GROUPED)
 def test_partitions_of_groups_one_by_one(method):
     rows = partitioned(frame, CUTS[0])
@@ -137,7 +137,7 @@ def test_partitions_of_groups_one_by_one(method):
 
 
 # where rows are clustered, each dtype of keys is one more kernel for each method: a few methods are asked with all keys
-@pytest.mark.turns(10)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     ("method", "by", "clustered"),
     [

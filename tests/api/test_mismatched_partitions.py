@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from dask_gpuscan import stream
+from helpers.samples import share
 from helpers.strategies import of_partitions
-from helpers.turns import share
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "tools"))
 calls = importlib.import_module("support_calls")
@@ -105,7 +105,7 @@ def sync():
         yield
 
 
-@pytest.mark.turns(5)
+@pytest.mark.sampled(5)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_method_refuses_or_answers_for_all_rows(kind):

@@ -39,7 +39,7 @@ def raised(call, frame):
     return None
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("values", "receiver"),

@@ -50,7 +50,7 @@ def answers(backend, frame, ask):
         yield each is whole, backend.to_pandas(computed(ask(each)))
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("clustered", [True, None])
 @pytest.mark.parametrize("dtype", METHODS)
 def test_groups_of_narrow_numbers(backend, dtype, clustered):
@@ -248,7 +248,7 @@ def of_groups_and_windows(rows, op):
 OWN = dask_gpuscan.operator(lambda a, b: a + b, identity=0, name="total")
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("op", "dtype"),
     [(dask_gpuscan.add, "int8"), (dask_gpuscan.multiply, "uint16"), (OWN, "int8"), (OWN, "uint32")],
@@ -311,7 +311,7 @@ SCANS = {
 }
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("dtype", "asked", "values", "names", "exclusive"), ASKED)
 def test_arrow_integers_that_are_asked_for_hold_all_that_they_answer(
     dtype, asked, values, names, exclusive

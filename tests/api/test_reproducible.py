@@ -93,7 +93,7 @@ FEW = (
 )
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CALLS if MANY or has_cuda() else FEW)
 def test_neither_partitions_nor_backends_change_bits(backend, name):
     call, plain = CALLS[name]
@@ -155,7 +155,7 @@ def test_groups_take_rows_in_any_order(backend):
         assert digest(backend.to_pandas(found)) == digest(expected)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["int8", "double[pyarrow]", "timedelta64[ns]"])
 def test_dtypes_are_those_of_plain_sums(backend, dtype):
     if backend.name == "cuda" and dtype == "timedelta64[ns]":

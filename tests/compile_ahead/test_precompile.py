@@ -63,7 +63,7 @@ for rows in (7, 1000, 5000, 40_000, 300_000, 1_000_000):
 """
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 def test_calls_find_what_was_compiled_ahead(cache):
     done = precompile(["cumsum", "groupby.sum"], "float64", "cpu", processes=2)

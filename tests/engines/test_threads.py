@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from helpers.programs import python
+from helpers.samples import share
 from helpers.threads import THREADS, complaints
-from helpers.turns import share
 
 SAMPLE = ("Gpuscan.cumsum", "GroupBy.cumsum", "Gpuscan.sort_values", "Gpuscan.filter", "array scan")
 

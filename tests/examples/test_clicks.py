@@ -13,7 +13,7 @@ from helpers.scripts import A_GPU, EXAMPLES, PROCESSES, run
 ROWS, PARTITIONS = 300_000, 7
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("where", [PROCESSES, A_GPU])
 def test_clicks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: list[str]) -> None:

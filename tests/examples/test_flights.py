@@ -22,7 +22,7 @@ FLIGHTS_WITH_A_REPORT = 335_934
 PARTITIONS = 12
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("where", [THREADS, A_GPU])
 def test_flights(tmp_path: Path, where: list[str]) -> None:

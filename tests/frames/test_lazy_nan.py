@@ -104,7 +104,7 @@ EXPECTED = {
 }
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dirty", [False, True])
 @pytest.mark.parametrize("partitions", [1, 3])
 @pytest.mark.parametrize("method", METHODS)

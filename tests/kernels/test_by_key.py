@@ -115,7 +115,7 @@ def test_carries_of_another_shape(backend):
             scan_by_key(BUILT_IN["add"], [key], x, carry_in=carry, continues=True)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "name"),
     [("in band", "welford"), ("bytes", "multiply"), ("bits", "last")],
@@ -230,7 +230,7 @@ def test_types(backend):
     assert out.dtype == np.float64
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mean", [1, 20, 90, 500, 40_000])
 @pytest.mark.parametrize("kind", ["none", "in band", "bytes", "bits"])
 @pytest.mark.parametrize("op", [SUM, MEAN], ids=["sum", "mean"])

@@ -25,7 +25,7 @@ def folded(x, keys, exclusive, reverse):
     return outs
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("exclusive", [(True, False), (False, True)])
 @pytest.mark.parametrize("n", [0, 1, 2 * TILE + 3])
 def test_each_output_has_its_own(backend, n, exclusive):

@@ -209,7 +209,7 @@ SHORT_MASKS = (
 NINE, ADD = np.arange(9), BUILT_IN["add"]
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mask", SHORT_MASKS)
 @pytest.mark.parametrize(
     ("name", "call"),

@@ -108,7 +108,7 @@ STATISTICS = {
 WIDTHS = [1, 3, 10, 32, 33, 192, 193, 250, 640, 641, 1000, 2560, 2561, 70_000, 10**6]
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", known_to_pandas(STATISTICS))
 @pytest.mark.parametrize("width", WIDTHS)
 def test_many_rows(poisoned, backend, name, width):

@@ -289,7 +289,7 @@ EXACT = [
 ]
 
 
-@pytest.mark.turns(10)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("op", "dtype"), EXACT, ids=lambda one: getattr(one, "name", one))
 def test_one_walk_and_tiles_have_the_same_bits(monkeypatch, op, dtype):
     module = import_module("dask_gpuscan.kernels.cpu.scan.scan")

@@ -193,7 +193,7 @@ def test_segments(backend, drawn, data):
         same_bits(backend.to_numpy(own[0]), keys[0][0][expected])
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float64", "uint8", INT128])
 @pytest.mark.parametrize("spread", ["whole", "few", "heavy", "ends"])
 def test_many_rows(backend, dtype, spread):
@@ -211,7 +211,7 @@ def test_many_rows(backend, dtype, spread):
     same_bits(backend.to_numpy(sort(backend.array(values))), values[expected])
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("dtype", "nulls_first"),
     [
@@ -323,7 +323,7 @@ RANKED = [d for d in DTYPES if takes_ranks(np.dtype(d))]
 IN_GROUPS = [("int64", "int64"), ("int32", "float64"), ("uint8", "bool")]
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["average", "min", "max"])
 @pytest.mark.parametrize(("group", "dtype"), [*((None, d) for d in RANKED), *IN_GROUPS])
 def test_ranks_of_sorted_keys(backend, method, group, dtype):

@@ -19,7 +19,7 @@ def test_every_family_is_run():
     assert names == {v.name for v in visitors.VISITORS}
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["select", "by_code", "mark_ties", "intervals", "box_image"])
 def test_calls_answer_on_the_cpu(name):

@@ -303,7 +303,7 @@ def in_lines(name, x, axis, limit):
     )
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "dtype"), [("ffill", "f4"), ("ffill", "M8[ns]"), ("bfill", "f8"), ("bfill", "m8[s]")]
 )
@@ -402,7 +402,7 @@ def test_nothing_comes_before_the_first_time(name):
             np.testing.assert_array_equal(np.asarray(found), expected)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "dtype"), [("cummax", "f2"), ("cummin", "f4"), ("cummax", "f8"), ("cummin", "f8")]
 )

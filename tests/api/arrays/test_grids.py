@@ -65,7 +65,7 @@ def test_nan_is_a_number(backend):
             np.testing.assert_array_equal(backend.to_numpy(lazy.compute()), expected)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("dtype", "asked", "answer"),
     [
@@ -249,7 +249,7 @@ def exact_means(x, radius):
     ]
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["i1", "u4", "i8", "u8"])
 def test_means_of_integers_are_exact_and_lose_what_is_behind_the_point(backend, dtype):
     limits = np.iinfo(dtype)
@@ -267,7 +267,7 @@ def test_means_of_integers_are_exact_and_lose_what_is_behind_the_point(backend, 
     np.testing.assert_allclose(wide, np.array(exact_means(x, 2), float), rtol=1e-15)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("dtype", "answer", "rtol"),
     [("?", "f8", 1e-14), ("f2", "f2", 1e-3), ("f4", "f4", 1.2e-7), ("c8", "c8", 1.2e-7)],

@@ -105,7 +105,7 @@ def one_by_one(frame, scans, where=None, by=None, **options):
     return answer
 
 
-@pytest.mark.turns(6)
+@pytest.mark.sampled(6)
 @few
 @given(df=tables(), at=cuts())
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_pandas_idiom():
     same(df.gpuscan.scan(scans, where="volume > 0"), expected)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["int64[pyarrow]", "boolean", "float32"])
 def test_dtypes_are_those_of_a_scan(dtype):
     x = pd.Series([1, 0, None, 1], dtype=dtype)

@@ -101,7 +101,7 @@ def numbers(answer):
     return answer.to_pylist() if isinstance(answer, (pa.Array, pa.ChunkedArray)) else list(answer)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", PAIRS)
 @pytest.mark.parametrize("cut", [None, 1, 3])
 def test_frames(kind, cut):

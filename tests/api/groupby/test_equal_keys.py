@@ -264,7 +264,7 @@ def rows(answer):
     return [text.replace(".0,", ",").replace(".0)", ")") for text in texts]
 
 
-@pytest.mark.turns(10)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", [*METHODS, *ORDERED])
 def test_cuts(kind, method):
@@ -301,7 +301,7 @@ def numbered(answer, number_of):
     return sorted(repr(row).replace(".0", "") for row in zip(*found, strict=True))
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_whole(kind):
     """Answers are those for plain numbers in the place of keys."""

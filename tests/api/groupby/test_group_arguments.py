@@ -38,7 +38,7 @@ def agree(backend, frame, ask, expected=None):
         same(backend.to_pandas(computed(ask(each.gpuscan))), expected)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("as_index", [True, False])
 @pytest.mark.parametrize("sort", [True, False])
 @pytest.mark.parametrize("by", ["k", ["j", "k"], ["row", "j"]])
@@ -180,7 +180,7 @@ GIVEN = {
 }
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("given", GIVEN)
 def test_keys_without_names(backend, given):
     key = GIVEN[given]

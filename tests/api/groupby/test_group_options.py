@@ -301,7 +301,7 @@ FLAG_KEYS = [1, 2, 2, 1, 2, 1, 3]
 FLAG_DTYPES = ("boolean", "bool[pyarrow]", "Int64", "float64", "int8[pyarrow]")
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize("method", ["cumany", "cumall"])
 def test_flags_so_far(method, exclusive):

@@ -55,7 +55,7 @@ COUNTED = [
 ]
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", COUNTED, ids=str)
 @pytest.mark.parametrize("made", [{}, {"sort": False}, {"as_index": False}], ids=str)
 def test_value_counts(backend, made, options):
@@ -148,7 +148,7 @@ FILLED = [
 ]
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("options", FILLED, ids=str)
 def test_interpolate(backend, options, clustered):

@@ -221,7 +221,7 @@ def test_large_integers_among_objects_stay_what_they_are(clustered, method):
         assert list(map(repr, found)) == list(map(repr, expected))
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("clustered", [True, False])
 @pytest.mark.parametrize("dtype", list(OF_ANY), ids=str)
 @pytest.mark.parametrize("method", ["sum", "min", "max", "mean", "std", "first", "last", "count"])
@@ -299,7 +299,7 @@ flights = pd.DataFrame(
 )
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("clustered", [True, None])
 @pytest.mark.parametrize("at", [None, [0.2, 0.5, 0.5, 0.9]])
 def test_agg(backend, clustered, at):
@@ -635,7 +635,7 @@ def _of_pandas(values):
     return pd.arrays.FloatingArray(values, np.zeros(len(values), bool))
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("nullable", [_of_arrow, _of_pandas])
 @pytest.mark.parametrize("clustered", [True, False])
 def test_extremes_pass_over_nan_that_is_no_null_in_every_partition(nullable, clustered):
@@ -718,7 +718,7 @@ def test_nan_of_arrow_is_a_number_whole_and_cut(method):
         assert np.isnan(expected[:2]).all()
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("cut", [[], [0.3, 0.6], np.arange(12) / 12])
 @pytest.mark.parametrize("clustered", [None, True])
 def test_sums_of_complex_numbers_lose_nothing_where_partitions_meet(cut, clustered):

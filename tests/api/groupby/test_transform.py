@@ -37,7 +37,7 @@ def agree(backend, frame, ask, clustered=False):
 REDUCTIONS = ("sum", "mean", "std", "count", "size", "first", "median", "nunique", "max")
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("by", ["k", ["k", "j"]])
 @pytest.mark.parametrize("name", REDUCTIONS)
@@ -208,7 +208,7 @@ def test_describe_leaves_out_what_is_no_number():
         same(frame.gpuscan.groupby("k").describe(given), frame.groupby("k").describe(given))
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["Int64", "double[pyarrow]", "Float32", "float[pyarrow]"])
 def test_describe_of_nullable_numbers(dtype):
     series = FRAME["y"].astype(dtype).where(FRAME["k"] != 2)

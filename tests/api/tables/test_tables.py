@@ -219,7 +219,7 @@ def test_a_half_after_a_gap() -> None:
     assert pl.Series([1, None, 5]).gpuscan.ewm(**given, ignore_na=True).mean()[-1] == 3.0
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["mean", "var", "std"])
 def test_weighted_statistics_are_null_at_a_null_as_in_polars(name: str) -> None:
     x = pl.Series("x", [None, *GAPS, 4.0, None])

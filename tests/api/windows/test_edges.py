@@ -57,7 +57,7 @@ CASES = [
 ]
 
 
-@pytest.mark.turns(6)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("rule", "method", "options"), CASES, ids=str)
 def test_as_pandas(backend, rule, method, options):
     number, lines = CASES.index((rule, method, options)), method == "interpolate"
@@ -83,7 +83,7 @@ def test_as_pandas(backend, rule, method, options):
                 agree(found, expected)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "method",
     [*METHODS, pytest.param("interpolate", marks=since("pandas", "3", "it takes rows at edges"))],
@@ -205,7 +205,7 @@ LABELS = {
 }
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @since("pandas", "3", "interpolate takes rows at edges only")
 @pytest.mark.parametrize("labels", LABELS)
 def test_labels_of_columns(labels):

@@ -75,7 +75,7 @@ SO_FAR = [range(i + 1) for i in ROWS]
 OF_GROUPS = [[j for j in range(i + 1) if GROUPS[j] == GROUPS[i]] for i in ROWS]
 
 
-@pytest.mark.turns(10)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [
@@ -185,7 +185,7 @@ if hasattr(pa, "decimal64"):  # pyarrow 19
     KINDS.append(pa.decimal64(18, 3))
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_decimals(kind):
     most = 10**kind.precision - 1

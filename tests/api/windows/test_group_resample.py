@@ -74,7 +74,7 @@ def agree(backend, found, expected, none=None):
     )
 
 
-@pytest.mark.turns(8)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
 @pytest.mark.parametrize("rule", RULES)
 def test_as_pandas(backend, rule, zone):
@@ -105,7 +105,7 @@ CALENDARS = {
 }  # fmt: skip
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("rule", "zone"),
     [*((rule, None) for rule in CALENDARS), ("2MS", "Europe/Berlin"), ("2ME", "Europe/Berlin")],
@@ -125,7 +125,7 @@ def test_several_units_of_a_calendar(backend, rule, zone):
                 agree(backend, found, expected, 0 if name == "sum" else None)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "options", [{"sort": False}, {"as_index": False}, {"sort": False, "as_index": False}]
 )
@@ -158,7 +158,7 @@ REDUCTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("clustered", [None, True])
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(backend, name, clustered):
@@ -307,7 +307,7 @@ def distinct(frame):
     return frame[~frame.reset_index().duplicated(["k", "t"]).to_numpy()]
 
 
-@pytest.mark.turns(6)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("rule", ["7h", "D", "ME"])
 @pytest.mark.parametrize(("name", "options"), EDGES, ids=str)
 def test_rows_at_edges(backend, name, options, rule):

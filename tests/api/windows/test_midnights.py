@@ -72,7 +72,7 @@ def sums_of(found: Any, levels: int) -> dict[Any, int]:
     return dict(zip(zip(*keys, strict=True) if levels > 1 else keys[0], sums, strict=True))
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("zone", DAYS)
 @pytest.mark.parametrize(("first", "last"), [(-1, 1), (0, 1), (-2, -1), (0, 0)])
 def test_days(zone: str, first: int, last: int) -> None:

@@ -90,7 +90,7 @@ def test_durations_as_pandas(backend, x, at, method, rule, closed, label):
     agrees(backend, x, at, method, rule, closed=closed, label=label)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", OPENS)
 def test_flags_are_nan_in_buckets_without_rows(method):
     times = pd.to_datetime(["2026-03-28 22:00", "2026-03-28 22:59"])
@@ -140,7 +140,7 @@ MIDNIGHTS = {
 }
 
 
-@pytest.mark.turns(6)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("rule", ["15min", "D", "2D", "W-SUN", "2W", "MS", "ME", "SME", "B"])
 @pytest.mark.parametrize("zone", MIDNIGHTS)
 def test_midnights_of_changed_clocks(zone, rule):
@@ -172,7 +172,7 @@ QUESTIONS = (
 )
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ask", QUESTIONS, ids=range(len(QUESTIONS)))
 @settings(max_examples=-(-settings.default.max_examples // 8))
 @given(x=series(("float64",)), at=cuts(), rule=st.sampled_from(["6h", "W", "ME"]))
@@ -255,7 +255,7 @@ def test_one_bucket_over_all_partitions(backend):
         agrees(backend, x, [i / 20 for i in range(20)], method, "YE")
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("zone", "rule"), [("UTC", "h"), ("Europe/Berlin", "D"), ("UTC", "ME")])
 def test_no_rows(zone, rule):
     """The dtypes are those of rows, which pandas does not see to."""

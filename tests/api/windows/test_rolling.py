@@ -76,7 +76,7 @@ def least(data, options):
 statistics = st.sampled_from([*NAMES, *SORTED])
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*NAMES, *SORTED])
 def test_every_statistic(backend, name):
     x = pd.Series([3.0, 1.5, np.nan, 2.0, 2.0, 7.0, -np.inf, 4.0, 4.25, 0.5, 1.0, 9.0])
@@ -370,7 +370,7 @@ def test_times_that_decrease_or_are_null_name_their_partition():
         partitioned(df.drop(2), [0.5]).gpuscan.rolling("2s", on="t").sum().compute()
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["sum", "min", "std", "count"])
 @pytest.mark.parametrize("least", [0, 1, 3])
 def test_groups_in_any_order_with_windows_of_very_many_rows(backend, name, least):

@@ -10,7 +10,7 @@ from helpers.backends import same
 from helpers.strategies import partitioned
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("periods", [0, 3])
 @pytest.mark.parametrize("name", ["cov", "corr"])
 def test_pairs_as_pandas(backend, name, periods):
@@ -107,7 +107,7 @@ def test_pairs_that_do_not_match():
         lazy.gpuscan.expanding().cov(partitioned(df, [])["a"])
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["cov", "corr"])
 @pytest.mark.parametrize("ignore_na", [False, True])
 def test_weighted_pairs_without_adjust(backend, name, ignore_na):

@@ -100,7 +100,7 @@ def test_times_and_another_decay():
     same(x.gpuscan.ewm(**options).mean(), x.ewm(**options).mean())
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "func",
     [

@@ -47,7 +47,7 @@ def compiler(request, monkeypatch):
     link._own_steps.cache_clear()
 
 
-@pytest.mark.turns(6)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("capability", [(9, 0), (7, 5)])
 def test_functions_of_operators_compile(compiler, name, capability):

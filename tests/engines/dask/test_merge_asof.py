@@ -21,7 +21,7 @@ def collection(count, rows, value):
     return dd.from_map(part, range(count), rows=rows, value=value, meta=part(0, 0, value))
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.cluster
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["tasks", "shared", "p2p"])

@@ -51,7 +51,7 @@ def sync():
         yield
 
 
-@pytest.mark.turns(10)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", support_matrix.CALLS)
 def test_every_method(name, whole, lazy):
     call = support_matrix.CALLS[name]
@@ -97,7 +97,7 @@ def test_columns_of_a_rebalanced_frame_beside_others(whole, lazy):
     support_matrix.compare(even["n"].gpuscan.cumsum().compute(), expected["n"].cumsum())
 
 
-@pytest.mark.turns(10)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", support_matrix.CALLS)
 def test_divisions_are_true(name, whole):
     """No answer promises others than its input, whose labels repeat."""

@@ -169,7 +169,7 @@ EDGES = {
 }
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", EDGES)
 @pytest.mark.parametrize(("size", "rows"), [(1, 4), (2, 7)])
 def test_rows_at_edges_of_buckets_go_on(name: str, size: int, rows: int, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def same(found: pd.DataFrame, expected: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(found, expected, check_column_type=False, rtol=1e-12)
 
 
-@pytest.mark.turns(8)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("name", "by"),
     [*((name, ["k"]) for name in GROUPS), *((name, ["k", "c"]) for name in ("cumsum", "ffill"))],
@@ -108,7 +108,7 @@ ALL: dict[str, Method] = {
 }
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ALL)
 def test_totals_of_all_rows_are_the_last_answers(name: str, tmp_path: Path) -> None:
     answers, state = ended(ALL[name])
@@ -134,7 +134,7 @@ DTYPES: dict[str, Method] = {
 }
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", DTYPES)
 def test_dtypes_of_keys_and_values(name: str, tmp_path: Path) -> None:
     values = DTYPES[name](FRAME["n"])
@@ -155,7 +155,7 @@ NONE_YET = ["maximum", "minimum", "first", "last", "welford"]
 """Operators that have no answer before the first value."""
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [

@@ -85,7 +85,7 @@ def check(found: Any, expected: Any, **options: Any) -> None:
     same(found, expected, **options)
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dropna", [True, False])
 @pytest.mark.parametrize("dtype", [*TEXTS, *NUMBERS], ids=str)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -110,7 +110,7 @@ def test_any_batches_give_the_answer_of_all_rows(
         check(found, theirs, check_dtype=False)
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["int64", "str"])
 @pytest.mark.parametrize("method", [*METHODS, "sessionize"])
 def test_a_state_goes_on_from_a_file_between_batches(

@@ -91,7 +91,7 @@ def test_states_of_shards_are_those_of_one_stream(name: str, cuts: list[int]) ->
         check(name, first, second, name in OF_FILES, Path(folder))
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", COMBINED)
 def test_states_of_two_shards(name: str, tmp_path: Path) -> None:
     check(name, 11, 21, False, tmp_path)

@@ -62,7 +62,7 @@ METHODS = {
 }
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("codes", CODES, ids=str)
 @pytest.mark.parametrize("source", [of_batches, of_frames, of_file])

@@ -651,7 +651,7 @@ CASES = [
 ]
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("steps", "words", "files", "target"), CASES)
 def test_histories(
     steps: list[Any], words: list[str], files: Any, target: str, monkeypatch: Any

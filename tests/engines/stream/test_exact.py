@@ -200,7 +200,7 @@ def test_a_collection_goes_on_from_a_state(name: str) -> None:
 CUTS = st.lists(st.integers(0, ROWS), min_size=1, max_size=6)
 
 
-@pytest.mark.turns(10)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", ANSWERS)
 def test_bits_are_those_of_the_collection(name: str, tmp_path: Path) -> None:
     check(name, [3, 3, 20, 41], tmp_path / "state")

@@ -100,7 +100,7 @@ WITH_LOSSES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("method", WITH_LOSSES)
 def test_states_of_other_code_are_refused(tmp_path: Path, method: str) -> None:
     ask = WITH_LOSSES[method]

@@ -129,7 +129,7 @@ def check_parts(state: Any) -> None:
     assert state.nbytes >= 0
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", KINDS)
 def test_values_that_were_changed(name: str, contents: dict[str, bytes], tmp_path: Path) -> None:
     """Their digest is right: only what they say can tell."""

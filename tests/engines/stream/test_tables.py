@@ -191,7 +191,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.turns(6)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("at", [0, 2])
 @pytest.mark.parametrize("kill", [before, behind])
 @pytest.mark.parametrize(("place", "step"), STEPS, indirect=["place"])
@@ -253,7 +253,7 @@ def test_two_writers_one_after_the_other(
     assert place.rows().equals(EXPECTED)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("begun", [0, 100])
 @pytest.mark.parametrize("names", ["aaa", "abc"])
 def test_writers_at_once(place: Delta, names: str, begun: int) -> None:

@@ -73,7 +73,7 @@ def modules(tmp_path_factory):
     return found
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("triple", TRIPLES)
 def test_kernels_compile_for_other_processors(modules, triple):
     llvm.initialize_all_targets()

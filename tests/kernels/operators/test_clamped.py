@@ -42,7 +42,7 @@ def walked(x, lower, upper):
     return found
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["u8", "i1", "f8"])
 @given(data=st.data())
 def test_states_combine_in_any_way(backend, dtype, data):

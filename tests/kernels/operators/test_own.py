@@ -13,7 +13,7 @@ from dask_gpuscan.kernels.operators.signature import _try, signature_of
 DTYPES = ("bool", "int8", "int64", "uint64", "float32", "float64")
 
 
-@pytest.mark.turns(4)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_operators_of_the_package_keep_what_is_asked_of_those_of_users(name, dtype):

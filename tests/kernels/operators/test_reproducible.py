@@ -117,7 +117,7 @@ def long_column(n, dtype="f8"):
     return x.astype(dtype)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize("nulls", ["none", "in band", "bits"])
 def test_blocks_are_as_one_by_one(backend, dtype, nulls):

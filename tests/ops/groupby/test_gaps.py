@@ -61,7 +61,7 @@ def _close(ours, theirs):
     )
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dropna", [True, False])
 def test_reductions_of_many_groups(frame, dropna):
     names = {"x": ["sum", "mean", "var", "first", "max"], "n": ["sum", "count", "last", "min"]}
@@ -110,7 +110,7 @@ def _same(backend, frame, bounds, method, by="k"):
         assert ours.tobytes() == theirs.tobytes()
 
 
-@pytest.mark.turns(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", FEW)
 def test_a_stream_has_the_bits_of_partitions(backend, frame, method):
     _same(backend, frame, [0, 6_500, 6_500, 13_000, 13_001, ROWS], method)

@@ -32,7 +32,7 @@ def test_as_few_kernels_as_there_can_be(scans, kernels):
     assert isinstance(parts[-1].operation, FusedScan)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("scan", [(minimum, "n", "exclusive"), (minimum, "n")])
 @pytest.mark.parametrize(("rows", "expected"), [([None, 3, 5], 3), ([None], pd.NA)])
 def test_states_of_libraries_whose_integers_may_be_null(scan, rows, expected):
