@@ -153,10 +153,6 @@ def window_shape(
     return TimeShape(time_column, back, itself=right), 1 if least is None else least
 
 
-def _over_rows(name: str, before: int, after: int, least: int, **options: Any) -> RollingStatistic:
-    return RollingStatistic(name, RowShape(before, after), least, tuple(options.items()))
-
-
 class Rolling(WindowStatistics[Obj, SeriesT, FrameT]):
     """Windows around each row; see `Gpuscan.rolling`."""
 
@@ -178,14 +174,11 @@ class Rolling(WindowStatistics[Obj, SeriesT, FrameT]):
 
     def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingOrder:
         shape, least = self._shape, self._min_periods
-        if name in WINDOWS and not options:
-            key = name, least
-            found: RollingStatistic | None = shape.plans.get(key)
-            return found or shape.plans.store(key, RollingStatistic(name, shape, least))
-        if name in WINDOWS and isinstance(shape, RowShape):
-            return made_once(_over_rows, name, shape.before, shape.after, least, **options)
         if name in WINDOWS:
-            return RollingStatistic(name, shape, least, tuple(options.items()))
+            given = tuple(options.items())
+            key = name, least, given
+            found: RollingStatistic | None = shape.plans.get(key)
+            return found or shape.plans.store(key, RollingStatistic(name, shape, least, given))
         statistic = ORDER_STATISTICS[name](**options)
         return RollingOrder(f"{self._label}-{name}", statistic, shape, least)
 
