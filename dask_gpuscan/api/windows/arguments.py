@@ -45,6 +45,15 @@ def check_periods(min_periods: Any) -> int:
     return min(int(min_periods), MOST_ROWS)
 
 
+UNITS = ("ns", "us", "ms", "s", "min", "h", "D", "W", "MS", "ME")
+"""Units of durations and rules that pandas reads without a warning."""
+
+
+def is_usual(text: Any) -> bool:
+    """Return whether what is made of a duration or rule may be kept: the warnings for others must come each time."""
+    return isinstance(text, str) and text.lstrip("0123456789") in UNITS
+
+
 def check_quantile(q: Any) -> float:
     """Return a quantile as a float."""
     if not is_number(q) or not 0.0 <= float(q) <= 1.0:

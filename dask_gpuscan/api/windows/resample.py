@@ -35,6 +35,7 @@ from ..frame.asof import merge_asof
 from ..frame.interpolate import checked_fill
 from ..groupby.columns import EVERY_COLUMN, Grouping, GroupOptions
 from ..types import Duration, FrameT, Methods, Obj, SeriesT, Side
+from .arguments import is_usual
 from .edges import EdgeRows, Edges, Way
 
 OHLC = {"open": "first", "high": "max", "low": "min", "close": "last"}
@@ -318,8 +319,8 @@ def checked_buckets(
     check_choice("label", label, SIDES)
     given = rule, closed, label, origin, offset
     key = library_of(meta), dtype, *given
-    usual = isinstance(rule, str) and isinstance(origin, str) and origin == "start_day"
-    if not usual or offset is not None:
+    usual = isinstance(origin, str) and origin == "start_day" and offset is None
+    if not usual or not is_usual(rule):
         return time_column, _buckets(library_of(meta), dtype, *given)
     return time_column, BUCKETS.get(key) or BUCKETS.store(key, _buckets(*key))
 

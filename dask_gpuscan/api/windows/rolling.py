@@ -27,7 +27,7 @@ from ..arguments import (
     check_operator,
 )
 from ..types import Closed, Duration, FrameT, Methods, Obj, SeriesT
-from .arguments import MOST_ROWS, check_periods
+from .arguments import MOST_ROWS, check_periods, is_usual
 from .statistics import WindowStatistics
 from .windows import FrameNeighbours, Rows
 
@@ -112,9 +112,9 @@ class RollingMethods(Methods[Obj, SeriesT, FrameT]):
 
 
 def _shape_once(meta: Any, window: Any, *given: Any) -> tuple[Shape, int]:
-    """Return what `window_shape` does, found once for texts as windows and frames of the same labels and dtypes."""
+    """Return what `window_shape` does, found once for usual durations and frames of the same labels and dtypes."""
     dtypes = library_of(meta).index_dtypes(meta)
-    is_key = isinstance(window, str) and PLAIN.issuperset(map(type, given))
+    is_key = is_usual(window) and PLAIN.issuperset(map(type, given))
     if not is_key or [dtype for dtype in dtypes if hasattr(dtype, "categories")]:
         return window_shape(meta, window, *given)
     plans, key = shared_plans(signature_of(meta), (), "windows", *dtypes), (window, repr(given))

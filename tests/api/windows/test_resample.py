@@ -325,6 +325,23 @@ def test_bad_arguments(asked, error, message):
             one.gpuscan.resample(**asked)
 
 
+@pytest.mark.parametrize(
+    ("method", "duration"),
+    [("resample", "w"), ("resample", "d"), ("resample", "1h"), ("resample", "2min")]
+    + [("rolling", "60S"), ("rolling", "1d"), ("rolling", "60s")],
+)
+def test_warnings_of_durations_come_each_time(method, duration):
+    x = pd.Series(1.0, index=pd.date_range("2026-01-01", periods=3, freq="h"))
+    found = []
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            getattr(x.gpuscan, method)(duration).sum()
+        found.append([str(each.message) for each in seen])
+    assert found[0] == found[1]
+    assert not found[0] or duration not in ("1h", "2min", "60s")
+
+
 def test_bad_times_and_columns():
     with pytest.raises(TypeError, match="needs datetimes, found dtype int64 in the index"):
         pd.Series([1]).gpuscan.resample("D")
