@@ -156,7 +156,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         blocks = []
         for block in frame._mgr.blocks:
             values = block.values
-            if values.size > PLAIN:
+            if len(positions) >= MANY_TEXTS and holds_text(values.dtype):
+                taken = taken_texts(values, positions, False)
+            elif values.size > PLAIN:
                 taken = take_nd(values, positions, axis=values.ndim - 1, allow_fill=False)
             else:
                 taken = values.take(positions, **({"axis": 1} if values.ndim == 2 else {}))
