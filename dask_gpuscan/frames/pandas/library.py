@@ -43,7 +43,6 @@ from .layouts import (
     FEW_OF_TEAM,
     HELPERS,
     MANY,
-    MANY_TEXTS,
     MASKED,
     WORK,
     WRAPPED,
@@ -156,7 +155,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         blocks = []
         for block in frame._mgr.blocks:
             values = block.values
-            if len(positions) >= MANY_TEXTS and holds_text(values.dtype):
+            if values.ndim == 1 and holds_text(values.dtype):
                 taken = taken_texts(values, positions, False)
             elif values.size > PLAIN:
                 taken = take_nd(values, positions, axis=values.ndim - 1, allow_fill=False)
@@ -465,7 +464,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             and not (fills and array.dtype.kind in "biu" and layout.nulls == "in band")
         ):
             return taken(layout, array, positions, fills)
-        if holds_text(array.dtype) and len(positions) >= MANY_TEXTS:
+        if holds_text(array.dtype):
             return taken_texts(array, positions, fills)
         if isinstance(array, np.ndarray):
             if not fills:
