@@ -245,7 +245,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         runs = []
         for is_own, run in groupby(columns, lambda c: isinstance(c, int)):
             part = list(run)
-            new = range(len(part))
+            new = index if is_plain else range(len(part))  # of a plain one, only blocks are used
             runs.append(self.columns_at(left, part) if is_own else self.frame(part, new, index))
         if is_plain:
             blocks = [block for run in runs for block in run._mgr.blocks]
