@@ -1,4 +1,4 @@
-"""As-of matches of NumPy arrays: each thread walks a part of both sides in their order.
+"""As-of matches of NumPy arrays: each thread merges a part of both sides.
 
 With codes, a table has the last row of each code. Each part starts from the table of the rows before it: the largest
 row of each code in any earlier part.
@@ -19,7 +19,7 @@ from ..options import AsOfOptions, Unsorted
 from .core.engine import FAILED, TICKET
 from .core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, helpers_for, run_kernel
 from .core.memory import borrow, take_ticket
-from .sort.sorted_values import is_sorted
+from .sort.sorted_values import is_ordered, is_sorted
 
 WORK = 4
 """The work of a row in elements of a scan, which decides how many rows are worth a thread."""
@@ -27,13 +27,8 @@ WORK = 4
 SLICE = 1 << 14
 """Rows that a thread takes at once, if there are no codes."""
 
-SIMILAR = 3
-"""The greatest ratio of the sides' rows at which they are merged without branches.
-
-Beyond it most comparisons are predictable. Milliseconds for 10**7 left rows on two cores, with and without branches:
-for as many right rows in random order 71, 34; for a twentieth 18, 22. For 10**6 left rows: half as many 4.7, 2.7; a
-quarter 3.2, 3.4.
-"""
+SHORT = 16
+"""Steps of a merge for which it is not worth going on in four places at once."""
 
 ROWS = array_type(WORD)
 
@@ -42,6 +37,7 @@ def asof(
     left: np.ndarray, right: np.ndarray, codes: Any, groups: int, options: AsOfOptions
 ) -> np.ndarray:
     """Return the row of the right side for each of the left; see `kernels.asof`."""
+    left, right = np.ascontiguousarray(left), np.ascontiguousarray(right)
     if not is_sorted(right, None):
         raise Unsorted("right must not decrease")
     if not len(left):  # an empty frame needs no kernel
@@ -62,10 +58,11 @@ def _one_way(
 ) -> np.ndarray:
     """Return the nearest right row before (or after) each left row; -1 if there is none."""
     rows = empty(len(left), WORD)
-    step = -1 if forward else 1
-    sides = [a[::step] for a in (left, right, *(codes or ()))]
-    length, tables = SLICE, None
-    if codes is not None:
+    if codes is None:
+        kernel, given = _merging(left.dtype), (left, right, rows, exact == forward, forward)
+    else:
+        step = -1 if forward else 1
+        sides = [a[::step] for a in (left, right, *codes)]
         parts = min(helpers_for(WORK * len(left)) + 1, max(len(left) // max(groups, 1), 1))
         length = -(-len(left) // parts) or 1
         tables = np.full((parts, groups), -1, np.int64)
@@ -75,9 +72,8 @@ def _one_way(
                 WORK * len(left), filling, *sides[:2], sides[3], tables, length, exact, forward
             )
             np.maximum.accumulate(tables, axis=0, out=tables)
-    kernel = _walking(left.dtype, *(c.dtype for c in codes or ()))
-    given = sides if codes is not None else [*sides, None, None]
-    given += [tables, rows[::step], length, exact, forward]
+        kernel = _walking(left.dtype, *(c.dtype for c in codes))
+        given = *sides, tables, rows[::step], length, exact, forward
     if run_kernel(WORK * len(left), kernel, *given)[FAILED]:
         raise Unsorted("left must not decrease")
     return rows
@@ -119,49 +115,62 @@ def fill_tables(left, right, codes, tables, length, exact, forward, control):
 
 
 @njit
-def _is_ordered(left, start, end, forward):
-    """Return whether rows of the left side are in order, with the one before them."""
-    before, wrong = left[max(start - 1, 0)], 0
-    if not _comes(before, left[start], True, forward):  # false for NaN, even alone
-        return False
-    if forward:  # two loops, for vector instructions
-        for i in range(start + 1, end):
-            wrong += not left[np.uintp(i - 1)] >= left[np.uintp(i)]
-    else:
-        for i in range(start + 1, end):
-            wrong += not left[np.uintp(i - 1)] <= left[np.uintp(i)]
-    return wrong == 0
+def _step(left, right, rows, i, j, exact, back):
+    """Compare a row of each side, and return the next ones; no branch, as comparisons cannot be predicted."""
+    comes = np.intp(_comes(right[np.uintp(j)], left[np.uintp(i)], exact, False))
+    rows[np.uintp(i)] = j - back  # until the last row that comes before it has been passed
+    return i + 1 - comes, j + comes
 
 
 @njit
-def _merge_part(left, right, rows, start, end, exact, forward):
-    """Write the last row of the right side that comes before each row of a part of the left.
+def _merge_part(left, right, rows, start, end, exact, back, last):
+    """Write how many right rows come before each row of a part of the left, less `back`; `last` if all of them come.
 
-    Both sides are merged from both ends at once, so that neither chain of comparisons waits for the other.
+    The part is merged in four places at once, so that their chains of comparisons do not wait for each other.
     """
-    first, last = start, end
-    low, high = (
-        _before(right, left[start], exact, forward),
-        _before(right, left[end - 1], exact, forward),
-    )
-    both = min(last - first, high - low) // 2
-    while 2 * both * SIMILAR > max(last - first, high - low):
-        for _ in range(both):  # no branch, as comparisons cannot be predicted
-            comes = np.intp(_comes(right[np.uintp(low)], left[np.uintp(first)], exact, forward))
-            rows[np.uintp(first)] = (
-                low - 1
-            )  # until the last row that comes before it has been passed
-            low, first = low + comes, first + 1 - comes
-            comes = np.intp(
-                _comes(right[np.uintp(high - 1)], left[np.uintp(last - 1)], exact, forward)
-            )
-            rows[np.uintp(last - 1)] = high - 1
-            high, last = high - 1 + comes, last - comes
-        both = min(last - first, high - low) // 2
-    for i in range(first, last):
-        while low < high and _comes(right[low], left[i], exact, forward):
-            low += 1
-        rows[i] = low - 1
+    count = len(right)
+    while end > start and (count == 0 or _comes(right[count - 1], left[end - 1], exact, False)):
+        end -= 1
+        rows[end] = last
+    quarter = (end - start) // 4
+    starts = start, start + quarter, start + 2 * quarter, start + 3 * quarter
+    a, b, c, d = starts
+    w, x = _before(right, left[a], exact, False), _before(right, left[b], exact, False)
+    y, z = _before(right, left[c], exact, False), _before(right, left[d], exact, False)
+    steps = quarter
+    while steps > SHORT:
+        for _ in range(steps):
+            a, w = _step(left, right, rows, a, w, exact, back)
+            b, x = _step(left, right, rows, b, x, exact, back)
+            c, y = _step(left, right, rows, c, y, exact, back)
+            d, z = _step(left, right, rows, d, z, exact, back)
+        steps = min(starts[1] - a, starts[2] - b, starts[3] - c, end - d)
+    for i, j, stop in ((a, w, starts[1]), (b, x, starts[2]), (c, y, starts[3]), (d, z, end)):
+        while i < stop:
+            while _comes(right[j], left[i], exact, False):
+                j += 1
+            rows[i] = j - back
+            i += 1
+
+
+@cached_njit
+def merge(left, right, rows, strict, forward, control):
+    """Write the last row of the right side before each row of the left, or the first one after it.
+
+    The control array says if the left side is not in order.
+    """
+    left, right = borrow(left), borrow(right)
+    rows, control = borrow(rows), borrow(control)
+    back, last = (0, -1) if forward else (1, len(right) - 1)
+    while True:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= len(left):
+            break
+        end = min(start + SLICE, len(left))
+        if is_ordered(left, start, end, False):
+            _merge_part(left, right, rows, start, end, not strict, back, last)
+        else:
+            control[FAILED] = 1
 
 
 @njit
@@ -178,18 +187,9 @@ def _walk_part(left, right, codes, right_codes, table, rows, start, end, exact, 
         rows[i] = table[np.uintp(codes[i])]
 
 
-@njit
-def _answer_part(left, right, codes, right_codes, tables, rows, part, start, end, exact, forward):
-    """Write a part, with codes or without."""
-    if codes is None:
-        _merge_part(left, right, rows, start, end, exact, forward)
-    else:
-        _walk_part(left, right, codes, right_codes, tables[part], rows, start, end, exact, forward)
-
-
 @cached_njit
 def walk(left, right, left_codes, right_codes, tables, rows, length, exact, forward, control):
-    """Write the last row of the right side that comes before each row of the left, of its code if there are codes.
+    """Write the last row of the right side that comes before each row of the left, of its code.
 
     The control array says if the left side is not in order.
     """
@@ -202,11 +202,11 @@ def walk(left, right, left_codes, right_codes, tables, rows, length, exact, forw
         if start >= len(left):
             break
         end = min(start + length, len(left))
-        if not _is_ordered(left, start, end, forward):
+        if not is_ordered(left, start, end, forward):
             control[FAILED] = 1
             continue
-        _answer_part(
-            left, right, left_codes, right_codes, tables, rows, part, start, end, exact, forward
+        _walk_part(
+            left, right, left_codes, right_codes, tables[part], rows, start, end, exact, forward
         )
         if forward:
             for i in range(start, end):
@@ -262,9 +262,16 @@ def _values(dtype: np.dtype) -> types.Type:
 
 
 @lru_cache(maxsize=32)
+def _merging(dtype: np.dtype) -> Kernel:
+    side = array_type(dtype, True, "C")
+    rows = array_type(WORD, layout="C")
+    return entry(merge, (side, side, rows, types.boolean, types.boolean, CONTROL))
+
+
+@lru_cache(maxsize=32)
 def _walking(dtype: np.dtype, *codes_of: np.dtype) -> Kernel:
-    codes = [_values(d) for d in codes_of] or [types.none, types.none]
-    tables = types.Array(types.int64, 2, "C") if codes_of else types.none
+    codes = [_values(d) for d in codes_of]
+    tables = types.Array(types.int64, 2, "C")
     flags = types.boolean, types.boolean
     sides = _values(dtype), _values(dtype)
     return entry(walk, (*sides, *codes, tables, ROWS, types.int64, *flags, CONTROL))

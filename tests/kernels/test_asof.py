@@ -88,6 +88,19 @@ def test_matches(parts, backend, data, pair, direction, exact, tolerance, code):
     )
 
 
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("counts", [(999, 333), (40, 4000), (50_000, 20), (20_000, 20_000)])
+def test_many_rows(backend, counts, exact):
+    rng = np.random.default_rng(0)
+    left, right = (np.sort(rng.integers(0, 3000, n) ** 2) for n in counts)
+    for direction in ("backward", "forward"):
+        forward = direction == "forward"
+        found = asof(backend.array(left), backend.array(right), direction=direction, exact=exact)
+        rows = np.searchsorted(right, left, "left" if exact == forward else "right") - (not forward)
+        answer = np.where(rows < len(right), rows, -1)
+        np.testing.assert_array_equal(backend.to_numpy(found), answer)
+
+
 def test_strides(backend):
     left, right = backend.array(np.arange(20))[::4], backend.array(np.arange(20)[::-1].copy())[::-1]
     assert backend.to_numpy(asof(left, right)).tolist() == [0, 4, 8, 12, 16]

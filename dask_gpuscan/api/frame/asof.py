@@ -183,28 +183,48 @@ def merge_asof(
         raise TypeError(
             f"left and right must be of one library, found {libraries[0]} and {libraries[1]}"
         )
-    given: dict[str, Any] = {
+    keys = {
         "on": on, "left_on": left_on, "right_on": right_on,
         "by": by, "left_by": left_by, "right_by": right_by,
     }  # fmt: skip
-    keys = {name: _checked(name, names, frames) for name, names in given.items()}
-    is_index = left_index, right_index
-    sides = _sides(keys, is_index, frames)
-    for side, frame in zip(sides, frames, strict=True):
-        if side.is_index or side.on is not None:
-            _check_order(side.on_column(frame), tolerance)
-    options: dict[str, Any] = {
+    options = {
         "left_index": bool(left_index), "right_index": bool(right_index), "suffixes": tuple(suffixes),
         "tolerance": tolerance, "allow_exact_matches": bool(allow_exact_matches), "direction": direction,
     }  # fmt: skip
-    names = _answer_names(frames, sides, keys, options)
-    limit = None if tolerance is None else _stored(tolerance, sides[0].on_column(frames[0]))
-    plan = plan_of(frames[0], frames[1], sides, names)
-    question = AsOf(*sides, plan, direction, bool(allow_exact_matches), limit)
+    asked = [(type(k), tuple(k) if isinstance(k, list) else k) for k in keys.values()]
+    key = (*map(_names_and_dtypes, frames), *asked, *options.values(), type(tolerance))
+    try:
+        question = _QUESTIONS.get(key)
+    except TypeError:  # a name or a dtype cannot be hashed
+        question = _question(frames, keys, options)
+    if question is None:
+        question = _QUESTIONS.store(key, _question(frames, keys, options))
     return engine.merge_asof(left, right, question)
 
 
-_NAMES: BoundedCache[Any, list[Hashable]] = BoundedCache()
+_QUESTIONS: BoundedCache[Any, AsOf] = BoundedCache()
+
+
+def _names_and_dtypes(frame: Any) -> tuple[Any, ...]:
+    library = library_of(frame)
+    dtypes = [*library.dtypes(frame), *library.index_dtypes(frame)]
+    # NumPy's that are equal have one text, which takes long to make
+    texts = tuple([(d, None if isinstance(d, np.dtype) else str(d)) for d in dtypes])
+    return library, tuple(names_of(frame)), tuple(library.index_names(frame)), texts
+
+
+def _question(frames: list[Any], given: dict[str, Any], options: dict[str, Any]) -> AsOf:
+    """Return the merge that arguments ask for; raises their errors."""
+    keys = {name: _checked(name, names, frames) for name, names in given.items()}
+    sides = _sides(keys, (options["left_index"], options["right_index"]), frames)
+    tolerance = options["tolerance"]
+    for side, frame in zip(sides, frames, strict=True):
+        if side.is_index or side.on is not None:
+            _check_order(side.on_column(frame), tolerance)
+    names = _answer_names(frames, sides, keys, options)
+    limit = None if tolerance is None else _stored(tolerance, sides[0].on_column(frames[0]))
+    plan = plan_of(frames[0], frames[1], sides, names)
+    return AsOf(*sides, plan, options["direction"], options["allow_exact_matches"], limit)
 
 
 def _answer_names(
@@ -217,30 +237,6 @@ def _answer_names(
 
     It is called with frames without rows, which takes some milliseconds: names and dtypes are all that counts.
     """
-    asked = tuple(None if names is None else tuple(names) for names in keys.values())
-    tolerance = type(options["tolerance"])
-    key = (*map(_names_and_dtypes, frames), asked, tuple(options.values()), tolerance)
-    try:
-        known = _NAMES.get(key)
-    except TypeError:  # a name or a dtype cannot be hashed
-        return _asked_names(frames, sides, keys, options)
-    return known or _NAMES.store(key, _asked_names(frames, sides, keys, options))
-
-
-def _names_and_dtypes(frame: Any) -> tuple[Any, ...]:
-    library = library_of(frame)
-    dtypes = [*library.dtypes(frame), *library.index_dtypes(frame)]
-    # NumPy's that are equal have one text, which takes long to make
-    texts = tuple((d, None if isinstance(d, np.dtype) else str(d)) for d in dtypes)
-    return library, tuple(names_of(frame)), tuple(library.index_names(frame)), texts
-
-
-def _asked_names(
-    frames: list[Any],
-    sides: tuple[AsOfSide, AsOfSide],
-    keys: dict[str, list[Hashable] | None],
-    options: dict[str, Any],
-) -> list[Hashable]:
     empty = [frame.iloc[:0] for frame in frames]
     for frame, side in zip(empty, sides, strict=True):
         # refuses values that cannot be compared

@@ -134,7 +134,13 @@ def _has_lists_of_one_length(dtype: pa.DataType) -> bool:
 
 
 def _is_polars(obj: Any) -> bool:
-    return any(base.__module__.partition(".")[0] == "polars" for base in type(obj).__mro__)
+    cls: Any = type(obj)  # mypy does not know that classes are hashable
+    return _are_polars(cls)
+
+
+@functools.cache
+def _are_polars(cls: type) -> bool:
+    return any(base.__module__.partition(".")[0] == "polars" for base in cls.__mro__)
 
 
 def is_lazy_frame(obj: Any) -> bool:

@@ -160,14 +160,16 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
 
     def join_columns(
         self,
-        frames: Sequence[cudf.DataFrame],
-        names: Sequence[Hashable],
         left: cudf.DataFrame,
         right: cudf.DataFrame,
+        columns: list[int | ColumnBase],
+        names: Sequence[Hashable],
+        index: cudf.Index,
     ) -> cudf.DataFrame:
         # cuDF copies the memory of a shallow copy before either is written to
-        arrays = [c.copy(deep=False) for frame in frames for c in frame._columns]
-        return self.frame(arrays, names, left.index)
+        own = left._columns
+        arrays = [own[c].copy(deep=False) if isinstance(c, int) else c for c in columns]
+        return self.frame(arrays, names, index)
 
     def series(self, array: ColumnBase, index: cudf.Index, name: Hashable = None) -> cudf.Series:
         return cudf.Series._from_column(array, name=name, index=index)

@@ -258,8 +258,8 @@ MANY = 1 << 18
 """Rows from which on all cores take them: pandas takes fewer rows in the time that all cores need to begin."""
 
 
-MANY_TEXTS = 1 << 15
-"""Texts from which on they are: one core takes as long for them as Arrow does."""
+MANY_TEXTS = 1 << 14
+"""Texts from which on kernels take them: one core takes as long for fewer as Arrow does."""
 
 
 def is_number(dtype: DType) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,6 @@ from .layouts import (
     FEW_OF_TEAM,
     HELPERS,
     MANY,
-    MANY_TEXTS,
     MASKED,
     WORK,
     WRAPPED,
@@ -85,9 +85,8 @@ times 65,536 in 549 and 241, and in a random order in 3,083 and 1,811."""
 SUMMED = (np.dtype(np.float64), np.dtype(np.float32))
 """The dtypes of floats that kernels add."""
 
-
-COPIED = 1 << 14
-"""Rows of a frame below which pandas takes longer to join columns than to copy them."""
+COPIES = pd.__version__.startswith("2.")
+"""Whether frames that share memory may be written to without a copy."""
 
 
 class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, PandasLists):
@@ -156,7 +155,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         blocks = []
         for block in frame._mgr.blocks:
             values = block.values
-            if values.size > PLAIN:
+            if values.ndim == 1 and holds_text(values.dtype):
+                taken = taken_texts(values, positions, False)
+            elif values.size > PLAIN:
                 taken = take_nd(values, positions, axis=values.ndim - 1, allow_fill=False)
             else:
                 taken = values.take(positions, **({"axis": 1} if values.ndim == 2 else {}))
@@ -233,18 +234,30 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def join_columns(
         self,
-        frames: Sequence[pd.DataFrame],
-        names: Sequence[Hashable],
         left: pd.DataFrame,
         right: pd.DataFrame,
+        columns: list[int | PandasArray],
+        names: Sequence[Hashable],
+        index: pd.Index,
     ) -> pd.DataFrame:
-        is_plain = self.is_plain(left) and {str}.issuperset(map(type, names))
-        if frames and is_plain and len(left) < COPIED:
-            found = [column for frame in frames for column in every_column(frame)]
-            arrays = [self.copy(self.array(column)) for column in found]
-            out = self.frame(arrays, names, self.index(left))
+        is_plain = self.is_plain(left)
+        left = left if is_plain else left.set_axis(index)
+        runs = []
+        for is_own, run in groupby(columns, lambda c: isinstance(c, int)):
+            part = list(run)
+            new = index if is_plain else range(len(part))  # of a plain one, only blocks are used
+            runs.append(self.columns_at(left, part) if is_own else self.frame(part, new, index))
+        if is_plain:
+            blocks = [block for run in runs for block in run._mgr.blocks]
+            for i, block in enumerate(blocks):
+                block.mgr_locs = _place(i)
+            if COPIES:
+                blocks = [block.copy() for block in blocks]
+            labels = labels_of(names) if {str}.issuperset(map(type, names)) else pd.Index(names)
+            manager = BlockManager(tuple(blocks), [labels, index], verify_integrity=False)
+            out = pd.DataFrame._from_mgr(manager, manager.axes)
         else:
-            out = pd.concat(frames, axis=1) if frames else left.iloc[:, :0]
+            out = pd.concat(runs, axis=1) if runs else left.iloc[:, :0]
             out.columns = names
         if out.columns.nlevels == left.columns.nlevels == right.columns.nlevels:
             titles = zip(left.columns.names, right.columns.names, strict=True)
@@ -451,7 +464,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             and not (fills and array.dtype.kind in "biu" and layout.nulls == "in band")
         ):
             return taken(layout, array, positions, fills)
-        if holds_text(array.dtype) and len(positions) >= MANY_TEXTS:
+        if holds_text(array.dtype):
             return taken_texts(array, positions, fills)
         if isinstance(array, np.ndarray):
             if not fills:

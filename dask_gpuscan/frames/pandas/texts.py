@@ -11,7 +11,7 @@ from ... import kernels
 from ...kernels.keys import KeyTable, hash_texts, take_texts, text_words
 from ...kernels.late_dataclass import dataclass
 from ..types import GroupIds, Values
-from .layouts import OFFSETS, PandasArray, holds_text
+from .layouts import MANY_TEXTS, OFFSETS, PandasArray, holds_text
 
 LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
 """Types whose offsets may be too narrow for several chunks together, and the types to use instead."""
@@ -144,6 +144,11 @@ def argsort(array: PandasArray) -> Values:
 
 def taken_texts(array: PandasArray, rows: Values, fills: bool) -> PandasArray:
     """Return the rows of an array at these positions; if `fills`, null at negative ones."""
+    if len(rows) < MANY_TEXTS:
+        if fills:
+            return array.take(rows, allow_fill=True)
+        # pandas would look for negative positions first, which takes as long as to take a thousand texts
+        return array.dtype.__from_arrow__(array.__arrow_array__().take(rows))
     found = Texts.of(array).take(rows, fills).as_array(array.dtype)
     return array.take(rows, allow_fill=fills) if found is None else found
 

@@ -73,12 +73,16 @@ class Arrays(Protocol):
         """Return arrays as a frame; its names are of the same kind as those of a frame `like` that has them all."""
 
     def join_columns(
-        self, frames: Sequence[Frame], names: Sequence[Hashable], left: Frame, right: Frame
+        self,
+        left: Frame,
+        right: Frame,
+        columns: list[int | Array],
+        names: Sequence[Hashable],
+        index: Labels,
     ) -> Frame:
-        """Return one frame of the columns of several frames, which have the same index.
+        """Return a frame of columns of a frame `left`, by their numbers, and of arrays, which become its own.
 
-        Writing to it does not change them. They are of two frames: without columns it has the index of the left
-        one, and its labels have a name if that is the same on both sides.
+        Writing to it does not change `left`. Its labels have a name if that is the same on both sides.
         """
 
     def series(self, array: Array, index: Labels | None, name: Hashable = None) -> Series:

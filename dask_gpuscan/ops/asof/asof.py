@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -99,27 +99,26 @@ class AsOf:
         with library.acquire(left), library.acquire(right):
             rows = self._matches(library, left, right, place)
             unmatched = self.nullable or _any_negative(rows, self.misses_at_ends)
-            if not self.plan.keeps_index:
-                left = library.reset_index(left, start, True)
-            runs = []
-            for is_left, run in groupby(self.plan.sources, lambda s: s.side == LEFT):
-                if is_left:
-                    runs.append(_selected(library, left, [s.number for s in run]))
-                else:
-                    arrays = [self._taken(library, s, left, right, rows, unmatched) for s in run]
-                    runs.append(library.frame(arrays, range(len(arrays)), library.index(left)))
-            return library.join_columns(runs, self.plan.names, left, right)
+            given = library, left, right, rows, unmatched
+            columns = [self._column(source, *given) for source in self.plan.sources]
+            if self.plan.keeps_index:
+                index = library.index(left)
+            else:
+                index = library.range_index(start, start + len(left))
+            return library.join_columns(left, right, columns, self.plan.names, index)
 
-    def _taken(
+    def _column(
         self,
-        library: Library,
         source: SideSource,
+        library: Library,
         left: Frame,
         right: Frame,
         rows: Values,
         unmatched: bool,
-    ) -> Array:
-        """Return a column of the answer that is not one of the left side's."""
+    ) -> int | Array:
+        """Return a column of the answer; of those of the left side, its number."""
+        if source.side == LEFT:
+            return source.number
         key = source.number if source.side == KEY else source.key
         if key is not None and (source.side == KEY or unmatched):
             return library.copy(library.array(self.left.columns(left)[key]))
@@ -136,8 +135,10 @@ class AsOf:
         columns = self.left.on_column(left), self.right.on_column(right)
         places = place, place and f"the rows for {place}"
         both = list(zip(columns, ("left", "right"), places, strict=True))
+        values = []
         for one in both:
-            if _has_outer_null(one[0]):
+            values.append(numbers(one[0]))
+            if _has_outer_null(one[0], values[-1]):
                 refuse(*one)
         codes, groups = None, 0
         if self.left.by:
@@ -148,7 +149,7 @@ class AsOf:
             "direction": self.direction, "exact": self.exact, "tolerance": self.tolerance, "check": False
         }  # fmt: skip
         try:
-            return kernels.asof(numbers(columns[0]), numbers(columns[1]), codes, groups, **how)
+            return kernels.asof(values[0], values[1], codes, groups, **how)
         except Unsorted:
             for one in both:
                 in_order(*one)
@@ -179,14 +180,6 @@ def _codes(library: Library, sides: list[list[Array]]) -> tuple[tuple[Values, Va
     return (ids.array[:count], ids.array[count:]), ids.groups
 
 
-def _selected(library: Library, frame: Frame, numbers: list[int]) -> Any:
-    """Return some columns of a frame, in their order."""
-    count = len(library.names(frame))
-    if len(numbers) == count:
-        return frame
-    return library.select(frame, [i in numbers for i in range(count)])
-
-
 def numbers(column: Column) -> Values:
     """Return the numbers by which the values of a column are ordered: decimals in units of the last digit."""
     library = library_of(column)
@@ -206,23 +199,21 @@ def in_order(column: Column, side: str, place: str = "") -> Values:
         If they decrease, or one is null.
     """
     values = numbers(column)
-    if _has_outer_null(column) or not is_sorted(values):
+    if _has_outer_null(column, values) or not is_sorted(values):
         refuse(column, side, place)
     return values
 
 
-def _has_outer_null(column: Column) -> bool:
+def _has_outer_null(column: Column, values: Values) -> bool:
     """Return whether a row is null: by the mask if there is one; of times by the first row, as NaT is the least."""
     library = library_of(column)
-    array, layout = library.array(column), library.layout(column.dtype)
+    layout = library.layout(column.dtype)
     if layout is None:  # decimals
         return library.missing(column) is not None
-    view = layout.raw(array)
-    if view.nulls is None and layout.nulls == "mask":
-        return False
-    if not isinstance(view.nulls, kernels.Mask):
-        view = layout.raw(library.slice_array(array, 0, min(len(column), 1)))
-    return bool(view.missing().any())
+    if layout.nulls == "mask":
+        view = layout.raw(library.array(column))
+        return view.nulls is not None and bool(view.missing().any())
+    return bool(layout.raw(values[:1]).missing().any())
 
 
 def refuse(column: Column, side: str, place: str) -> NoReturn:

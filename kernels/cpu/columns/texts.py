@@ -61,14 +61,15 @@ def take_texts(
     data = np.ascontiguousarray(data)
     texts, rows = as_texts(offsets, data), np.require(rows, requirements=["C", "A"])
     measuring, copying = _taking(offsets.dtype)
-    lengths, wrong = empty(len(rows), WORD), np.full(1, -1, WORD)
-    run_kernel(WORK * len(rows), measuring, texts, len(data), rows, lengths, wrong)
+    starts, lengths = empty(len(rows), WORD), empty(len(rows), WORD)
+    wrong = np.full(1, -1, WORD)
+    run_kernel(WORK * len(rows), measuring, texts, len(data), rows, starts, lengths, wrong)
     if wrong[0] >= 0:
         raise IndexError(f"rows must be of texts within the bytes, found {rows[wrong[0]]}")
     found = np.zeros(len(rows) + 1, WORD)
     np.cumsum(lengths, out=found[1:])
     out = empty(int(found[-1]), np.uint8)
-    run_kernel(WORK * len(rows), copying, texts, rows, found, out.ctypes.data)
+    run_kernel(WORK * len(rows), copying, texts[1], starts, found, out.ctypes.data)
     return found, out
 
 
@@ -199,9 +200,9 @@ def _wording(offset: np.dtype) -> Kernel:
 
 
 @cached_njit
-def measure_texts(texts, size, rows, lengths, wrong, control):
-    """Write the lengths of the texts of rows; in `wrong`, a row without a text within the `size` bytes."""
-    texts, rows, lengths = borrow(texts), borrow(rows), borrow(lengths)
+def measure_texts(texts, size, rows, starts, lengths, wrong, control):
+    """Write where the texts of rows start and their lengths; in `wrong`, a row without a text within `size` bytes."""
+    texts, rows, starts, lengths = borrow(texts), borrow(rows), borrow(starts), borrow(lengths)
     wrong, control = borrow(wrong), borrow(control)
     offsets, _ = texts
     while True:
@@ -216,25 +217,22 @@ def measure_texts(texts, size, rows, lengths, wrong, control):
             if begin < 0:
                 wrong[0] = at
                 break
-            lengths[np.uintp(at)] = end - begin
+            starts[np.uintp(at)], lengths[np.uintp(at)] = begin, end - begin
 
 
 @cached_njit
-def copy_texts(texts, rows, ends, place, control):
-    """Copy the texts of rows to an address, one after the other; `ends` has their starts and the last one's end."""
-    texts, rows, ends = borrow(texts), borrow(rows), borrow(ends)
-    control = borrow(control)
-    offsets, address = texts
+def copy_texts(address, starts, ends, place, control):
+    """Copy texts at `starts` to a place, one after the other; `ends` has their new starts and the last one's end."""
+    starts, ends, control = borrow(starts), borrow(ends), borrow(control)
     while True:
-        start = take_ticket(control, TICKET) * SLICE
-        if start >= len(rows):
+        first = take_ticket(control, TICKET) * SLICE
+        if first >= len(starts):
             break
-        for at in range(start, min(len(rows), start + SLICE)):
+        for at in range(first, min(len(starts), first + SLICE)):
             target = ends[np.uintp(at)]
             count = ends[np.uintp(at + 1)] - target
             if count > 0:
-                source = address + np.int64(offsets[np.uintp(rows[np.uintp(at)])])
-                _copy_text(source, place + target, count)
+                _copy_text(address + starts[np.uintp(at)], place + target, count)
 
 
 @njit
@@ -261,5 +259,5 @@ def _copy_text(source, target, count):
 def _taking(offset: np.dtype) -> tuple[Kernel, Kernel]:
     texts, words = texts_type(offset), array_type(WORD, layout="C")
     rows = array_type(WORD, True, "C")
-    measuring = entry(measure_texts, (texts, types.int64, rows, words, words, CONTROL))
-    return measuring, entry(copy_texts, (texts, rows, words, types.int64, CONTROL))
+    measuring = entry(measure_texts, (texts, types.int64, rows, words, words, words, CONTROL))
+    return measuring, entry(copy_texts, (types.int64, words, words, types.int64, CONTROL))

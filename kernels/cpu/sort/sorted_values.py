@@ -137,8 +137,24 @@ def is_sorted(values: np.ndarray, heads: np.ndarray | None) -> bool:
     """Return whether values never decrease; see `kernels.sorted_values.is_sorted`."""
     if not len(values):
         return True
+    values = np.ascontiguousarray(values)
     kernel = _comparing(values.dtype, heads is not None)
     return not run_kernel(len(values), kernel, values, heads)[FAILED]
+
+
+@njit
+def is_ordered(values, start, stop, descending):
+    """Return whether values from `start` on, with the one before, never decrease, or never increase."""
+    before, wrong = values[max(start - 1, 0)], 0
+    if descending:  # two loops, for vector instructions
+        wrong += not before >= values[start]  # NaN is in no order, even alone
+        for i in range(start + 1, stop):
+            wrong += not values[np.uintp(i - 1)] >= values[np.uintp(i)]
+    else:
+        wrong += not before <= values[start]
+        for i in range(start + 1, stop):
+            wrong += not values[np.uintp(i - 1)] <= values[np.uintp(i)]
+    return wrong == 0
 
 
 @cached_njit
@@ -150,14 +166,12 @@ def compare(values, heads, control):
         if start >= len(values):
             break
         stop = min(len(values), start + SLICE)
-        ordered = values[start] >= values[max(start - 1, 0)]
-        if heads is not None:
-            ordered |= heads[start]
+        if heads is None:
+            ordered = is_ordered(values, start, stop, False)
+        else:
+            ordered = heads[start] | (values[start] >= values[max(start - 1, 0)])
             for i in range(start + 1, stop):
                 ordered &= (values[i] >= values[i - 1]) | heads[i]
-        else:
-            for i in range(start + 1, stop):
-                ordered &= values[i] >= values[i - 1]
         if not ordered:
             control[FAILED] = 1
 
@@ -165,7 +179,7 @@ def compare(values, heads, control):
 @lru_cache(maxsize=16)
 def _comparing(dtype: np.dtype, has_heads: bool) -> Kernel:
     heads = array_type(np.dtype(np.bool_), True) if has_heads else types.none
-    return entry(compare, (array_type(dtype, True), heads, CONTROL))
+    return entry(compare, (array_type(dtype, True, "C"), heads, CONTROL))
 
 
 PART = 1 << 14
