@@ -22,7 +22,6 @@ SUBSTITUTES: dict[str, dict[str, str]] = {
         "asof": "dask_gpuscan.merge_asof(left, right, on=...)",
         "autocorr": "x.corr(x.gpuscan.shift(lag))",
         "backfill": "bfill()",
-        "duplicated": "groupby(columns, dropna=False).cumcount() > 0",
         "fillna": "ffill() or bfill()",
         "list": "list of one column, as in df['x'].gpuscan.list",
         "merge_asof": "dask_gpuscan.merge_asof(left, right, on=...)",

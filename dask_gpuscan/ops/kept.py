@@ -19,7 +19,8 @@ from .groupby.adjacent import AdjacentScan, RunKeys
 from .groupby.hashed import Table
 from .groupby.hashed_scan import HashedScan
 from .groupby.spec import GroupBySpec
-from .runs import Open, RunCount
+from .run_numbers import RunCount, RunNumbers, RunRows
+from .runs import Open
 from .scan.column_scan import Scan
 from .scan.fill import Fill, FillColumns
 from .scan.kernel_scan import ScanArguments
@@ -56,6 +57,7 @@ RECORDS = _by_name(
 CARRIES = _by_name(
     *(By, Part, GroupBySpec, HashedScan, AdjacentScan, ColumnCarry, JointCarry, NamedCarry),
     *(Scan, ScanArguments, Fill, FillColumns, CountRows, FirstMet, RowNumber, ResetIndex),
+    *(RunNumbers, RunRows),
     *(CountGaps, SessionNumbers, TimeColumn, RowShape, TimeShape, Shift, Difference),
     *(RollingColumns, RollingStatistic, RollingOperator, RollingOrder, Quantile),
     *(ColumnOverlap, NamedOverlap, GroupOverlap),

@@ -76,6 +76,16 @@ def _heads(frame: pd.DataFrame) -> np.ndarray:
     return heads
 
 
+def _run_number(frame: Any) -> Any:
+    return pd.Series(np.cumsum(_heads(frame)) - 1, frame.index, np.int64, "run_number")
+
+
+def _run_length(frame: Any, reverse: bool = False) -> Any:
+    runs = pd.Series(np.cumsum(_heads(frame)), frame.index)
+    found = runs.groupby(runs.to_numpy()).cumcount(ascending=not reverse) + 1
+    return found.rename("run_length")
+
+
 def _unique_consecutive(frame: Any, keep: str = "first") -> Any:
     heads = _heads(frame)
     if keep == "last":
@@ -155,6 +165,9 @@ METHODS = (
     *_each(("rank",), BOTH, EVERY, True, **RANKS),
     *_each(("drop_duplicates",), ROWS, EVERY, True, keep=KEEP, ignore_index=FLAGS),
     *_each(("unique_consecutive",), ROWS, EVERY, True, _unique_consecutive, keep=("first", "last")),
+    *_each(("duplicated",), ROWS, EVERY, True, keep=KEEP),
+    *_each(("run_number",), ROWS, EVERY, True, _run_number),
+    *_each(("run_length",), ROWS, EVERY, True, _run_length, reverse=FLAGS),
     *_each(("rle",), ROWS, EVERY, True, _rle),
     *_each(("row_number",), ROWS, ("int64", "str"), True, _row_number),
     *_each(("reset_index",), ROWS, EVERY, True, drop=FLAGS),

@@ -70,11 +70,53 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         check_choice("keep", keep, ("first", "last", False))
         check_flags(ignore_index=ignore_index)
         by = check_subset(meta_of(self._obj), subset)
-        flags = [self._first_met(by, keep == "last")]
-        if keep is False:
-            flags.append(self._first_met(by, True))
-        out = engine_of(self._obj).filter(self._obj, reduce(and_, flags))
+        out = engine_of(self._obj).filter(self._obj, self._kept(by, keep))
         return run(out, ResetIndex(drop=True)) if ignore_index else out
+
+    def duplicated(
+        self, subset: Names | None = None, keep: Literal["first", "last", False] = "first"
+    ) -> SeriesT:
+        """Return where an equal row comes before, or after, over any number of partitions.
+
+        Parameters
+        ----------
+        subset : name or list of names, optional
+            Columns that are compared; default all. NaN equals NaN, and a null equals a null.
+        keep : {"first", "last", False}, default "first"
+            Which of equal rows is False; with False, none of them.
+
+        Returns
+        -------
+        Series
+            Of bool, without a name, as from `pandas.DataFrame.duplicated`.
+
+        Raises
+        ------
+        TypeError
+            For values that cannot be hashed.
+        ValueError
+            For unknown columns, and for another `keep`.
+
+        See Also
+        --------
+        drop_duplicates : The rows where it is False.
+
+        Notes
+        -----
+        With ``~`` before it, this is polars' ``is_first_distinct``, with ``keep="last"`` its ``is_last_distinct``, and
+        with ``keep=False`` its ``is_unique``.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x = pd.Series([7, 8, 7, 9])
+        >>> x.gpuscan.duplicated().tolist()
+        [False, False, True, False]
+        >>> (~x.gpuscan.duplicated(keep=False)).tolist()
+        [False, True, False, True]
+        """
+        check_choice("keep", keep, ("first", "last", False))
+        return ~self._kept(check_subset(meta_of(self._obj), subset), keep)
 
     def value_counts(
         self,
@@ -137,6 +179,13 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         flags = map(bool, (normalize, sort, ascending, dropna))
         levels = meta.ndim == 2 and not is_one_name(meta, subset)
         return run(rows, ValueCounts(by, levels, *flags))
+
+    def _kept(self, by: By, keep: Literal["first", "last", False]) -> Any:
+        """Return which of equal rows are kept."""
+        flags = [self._first_met(by, keep == "last")]
+        if keep is False:
+            flags.append(self._first_met(by, True))
+        return reduce(and_, flags)
 
     def _first_met(self, by: By, from_last: bool) -> Any:
         """Return whether no equal row was met before each row."""

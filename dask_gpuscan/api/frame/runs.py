@@ -11,8 +11,9 @@ from ...frames.registry import library_of, names_of
 from ...kernels.messages import name_list, shown
 from ...ops.consecutive import UniqueConsecutive
 from ...ops.groupby.adjacent import RunAggregates
-from ...ops.runs import NumberedRuns, RunLengths, decoded
-from ..arguments import check_choice
+from ...ops.run_numbers import NumberedRuns, RunNumbers, RunRows
+from ...ops.runs import RunLengths, decoded
+from ..arguments import check_choice, check_flags
 from ..tables.tables import takes_tables
 from ..types import FrameT, Keep, Methods, Names, Obj, SeriesT
 
@@ -56,6 +57,85 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
         check_choice("keep", keep, ("first", "last"))
         by = check_subset(meta_of(self._obj), subset)
         return run(self._obj, UniqueConsecutive(by, keep == "last"))
+
+    def run_number(self, subset: Names | None = None) -> SeriesT:
+        """Return the number of the run of equal rows that each row is in, from 0, over partition borders too.
+
+        Parameters
+        ----------
+        subset : name or list of names, optional
+            Columns that are compared; default all. NaN equals NaN, and a null equals a null.
+
+        Returns
+        -------
+        Series
+            Of int64, named ``run_number``, without nulls.
+
+        Raises
+        ------
+        TypeError
+            For values that cannot be hashed.
+        ValueError
+            For unknown columns.
+
+        See Also
+        --------
+        run_length : The rows of each run so far.
+        Gpuscan.rle : One row for each run.
+        Gpuscan.groupby : With ``clustered=True``, runs of keys as groups.
+
+        Notes
+        -----
+        It is ``rle_id`` of polars, and ``(x != x.shift()).cumsum() - 1`` of pandas, where each null is a run.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> state = pd.Series(["on", "on", None, None, "on"])
+        >>> state.gpuscan.run_number().tolist()
+        [0, 0, 1, 1, 2]
+        """
+        return run(self._obj, RunNumbers(check_subset(meta_of(self._obj), subset), "run_number"))
+
+    def run_length(self, subset: Names | None = None, *, reverse: bool = False) -> SeriesT:
+        """Return how many rows of each row's run there are up to it, or from it on; both count the row itself.
+
+        Parameters
+        ----------
+        subset : name or list of names, optional
+            Columns that are compared; default all. NaN equals NaN, and a null equals a null.
+        reverse : bool, default False
+            Count from the row to the end of its run, rather than from the begin to the row.
+
+        Returns
+        -------
+        Series
+            Of int64, named ``run_length``, without nulls. Of a whole run, both numbers together are one more than its
+            length.
+
+        Raises
+        ------
+        TypeError
+            For values that cannot be hashed.
+        ValueError
+            For unknown columns.
+
+        See Also
+        --------
+        run_number : The number of the run.
+        Gpuscan.rle : One row for each run, with its length.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> rain = pd.Series([0, 0, 0, 4, 0])
+        >>> rain.gpuscan.run_length().tolist()
+        [1, 2, 3, 1, 1]
+        >>> rain.gpuscan.run_length(reverse=True).tolist()
+        [3, 2, 1, 1, 1]
+        """
+        check_flags(reverse=reverse)
+        return run(self._obj, RunRows(check_subset(meta_of(self._obj), subset), bool(reverse)))
 
     def rle(
         self,

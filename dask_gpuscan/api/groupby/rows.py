@@ -12,7 +12,7 @@ from ...frames.registry import names_of, unused_name
 from ...kernels.messages import shown
 from ...ops.core.operation import Part
 from ...ops.groupby.top_rows import KEEP, Top, TopRows
-from ...ops.runs import RunNumbers
+from ...ops.run_numbers import RunNumbers
 from ...ops.scan.row_number import CountRows
 from ...ops.sort.rank import RankGroups, RankOptions
 from ...ops.windows.group_surroundings import GroupOverlap

@@ -11,7 +11,7 @@ from ...frames.keys import By, is_name
 from ...frames.registry import library_of, names_of, unused_name
 from ...kernels.messages import not_among, shown
 from ...ops.groupby.broadcast import broadcast, group_numbers
-from ...ops.runs import RunNumbers
+from ...ops.run_numbers import RunNumbers
 from ...ops.statistics.table import REDUCTIONS
 from ..arguments import check_flags, method_name
 from ..types import FrameT, Obj, SeriesT

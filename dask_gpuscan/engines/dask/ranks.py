@@ -14,7 +14,7 @@ from dask.sizeof import sizeof
 from dask.task_spec import List, Task
 
 from ...frames.registry import library_of
-from ...ops.runs import RunNumbers
+from ...ops.run_numbers import RunNumbers
 from ...ops.sort.rank import Ranking
 from ...ops.sort.rank_partitions import (
     Bucket,

@@ -39,6 +39,16 @@ def test_drop_duplicates_of_a_series(backend, x, at, keep, ignore):
     check(backend, x, at, ask, x.drop_duplicates(**options))
 
 
+@moves_columns
+@given(df=frames(DTYPES), at=cuts(), keep=KEEP, one=st.booleans())
+def test_duplicated(backend, df, at, keep, one):
+    subset = "c0" if one else None
+    expected = df.duplicated(subset, keep=keep)
+    check(backend, df, at, lambda it: it.duplicated(subset, keep), expected)
+    expected = df["c0"].duplicated(keep=keep).rename(None)
+    check(backend, df["c0"], at, lambda it: it.duplicated(keep=keep), expected)
+
+
 def test_half_floats_are_told_apart():
     x = pd.Series(np.array([1, 1, 2, np.nan, -0.0, 0.0, np.nan], "float16"), name="x")
     for each in (x, partitioned(x, [0.3, 0.8])):

@@ -1,4 +1,4 @@
-"""unique_consecutive and rle: runs of equal rows, on whatever partitions they lie."""
+"""unique_consecutive, run_number, run_length and rle: runs of equal rows, on whatever partitions they lie."""
 
 from decimal import Decimal
 
@@ -64,8 +64,33 @@ def test_unique_consecutive(backend, df, at, keep, data):
         same(backend.to_pandas(again.compute()), expected)
 
 
+@two_thirds
+@given(df=frames(EVERY), at=cuts(), data=st.data())
+def test_run_numbers_and_lengths(backend, df, at, data):
+    subset = data.draw(
+        st.none() | st.lists(st.sampled_from(list(df.columns)), min_size=1, unique=True)
+    )
+    starts, counts = lengths(df if subset is None else df[subset])
+    numbers, so_far = np.repeat(np.arange(len(starts)), counts), np.arange(len(df))
+    so_far = so_far - np.repeat(starts, counts) + 1
+    rest = np.repeat(counts, counts) - so_far + 1
+    calls = {
+        "run_number": (lambda it: it.run_number(subset), numbers),
+        "run_length": (lambda it: it.run_length(subset), so_far),
+        "run_length to the end": (lambda it: it.run_length(subset, reverse=True), rest),
+    }
+    frame = backend.frame(df)
+    for name, (call, expected) in calls.items():
+        expected = pd.Series(expected, df.index, np.int64, name.split()[0])
+        same(backend.to_pandas(call(frame.gpuscan)), expected)
+        same(backend.to_pandas(call(partitioned(frame, at).gpuscan).compute()), expected)
+
+
 @given(x=columns(EVERY), at=cuts())
 def test_series(backend, x, at):
+    numbers = np.cumsum(heads(x)) - 1
+    found = backend.frame(x).gpuscan.run_number()
+    same(backend.to_pandas(found), pd.Series(numbers, x.index, np.int64, "run_number"))
     starts, counts = lengths(x)
     series = backend.frame(x)
     same(backend.to_pandas(series.gpuscan.unique_consecutive()), x.iloc[starts])
