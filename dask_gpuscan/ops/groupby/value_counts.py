@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ... import kernels
-from ...frames.keys import By, any_null, named_keys
+from ...frames.keys import By, any_null, group_ids_of
 from ...frames.messages import column_title, name_columns
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of
-from ...frames.types import Frame, Values
+from ...frames.types import Frame, GroupIds, Values
 from ...kernels import BUILT_IN
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import TreeReduction
-from ..core.groups import INT64, ones
+from ..core.groups import INT64, NumberedGroups, ones
 from ..statistics.groups import FLOAT64
 from .hashed import NumberedRows, first_rows, order_met
 from .whole_groups import sorted_rows
@@ -28,6 +30,24 @@ class Counts:
     values: list[Any]
     counts: Values
     schema: Schema
+
+
+def _added(
+    library: Library, values: list[Any], ids: GroupIds, counts: Values | None, schema: Schema
+) -> Counts:
+    """Add the counts of equal values, or count them; they stay in the order in which they are met first."""
+    groups, order = NumberedRows(library, ids).reducible()
+    if counts is None and isinstance(groups, NumberedGroups) and library.xp is np:
+        sums = np.bincount(groups.codes.array, minlength=groups.codes.groups)
+    else:
+        given = ones(library.xp, len(ids.array)) if counts is None else counts
+        given = given if order is None else given[order]
+        (sums,) = groups.reduce(BUILT_IN["add"], given, dtype=INT64)()
+    first = first_rows(groups, order)
+    met = order_met(groups, first)
+    if met is not None:
+        first, sums = first[met], sums[met]
+    return Counts(library, [library.take(array, first) for array in values], sums, schema)
 
 
 @dataclass(frozen=True)
@@ -68,7 +88,7 @@ class ValueCounts(TreeReduction):
         with library.acquire(partition):
             series = self.by.series(library, partition)
             arrays = [library.array(column) for column in series]
-            counts = ones(library.xp, len(partition))
+            counts: Any = None
             for i, always in enumerate(map(library.always_counted, arrays)):
                 if always is None or i < self.keys:
                     continue
@@ -79,9 +99,9 @@ class ValueCounts(TreeReduction):
                     )
                 arrays = [library.concatenate([always, arrays[i]])]
                 none = library.xp.zeros(len(always), INT64)
-                counts = library.xp.concatenate([none, counts])
-            with named_keys(series):
-                return self._added(Counts(library, arrays, counts, schema_of(partition)))
+                counts = library.xp.concatenate([none, ones(library.xp, len(partition))])
+            ids = group_ids_of(library, series, arrays)
+            return _added(library, arrays, ids, counts, schema_of(partition))
 
     def merge(self, tables: Sequence[Counts]) -> Counts:
         library, schema = tables[0].library, common_schema([t.schema for t in tables])
@@ -90,19 +110,7 @@ class ValueCounts(TreeReduction):
         pairs = zip(*(t.values for t in tables), strict=True)
         values = [library.concatenate(list(arrays)) for arrays in pairs]
         counts = library.xp.concatenate([t.counts for t in tables])
-        return self._added(Counts(library, values, counts, schema))
-
-    def _added(self, found: Counts) -> Counts:
-        """Add the counts of equal values; they stay in the order in which they are met first."""
-        library = found.library
-        numbered = NumberedRows(library, library.dense_group_ids(found.values))
-        groups, order = numbered.reducible()
-        counts = found.counts if order is None else found.counts[order]
-        (sums,) = groups.reduce(BUILT_IN["add"], counts, dtype=INT64)()
-        first = first_rows(groups, order)
-        met = order_met(groups, first)
-        values = [library.take(array, first[met]) for array in found.values]
-        return Counts(library, values, sums[met], found.schema)
+        return _added(library, values, library.dense_group_ids(values), counts, schema)
 
     def finish(self, tables: Sequence[Counts], frame: Frame) -> Any:
         found = self.merge(tables)
