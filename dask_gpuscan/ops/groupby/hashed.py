@@ -187,26 +187,20 @@ def first_rows(groups: NumberedGroups | AdjacentGroups, order: Values | None) ->
 
 
 def order_met(groups: NumberedGroups | AdjacentGroups, first: Values) -> Any:
-    """Return the groups in the order in which they are met first, given the first row of each.
-
-    In NumPy, None if their numbers are in that order.
-    """
+    """Return the groups in the order in which they are met first, given the first row of each."""
     if isinstance(groups, NumberedGroups):
         codes = groups.codes
-        if isinstance(first, np.ndarray) and _increase(first[:PROBE]) and _increase(first):
-            return None
+        few = isinstance(first, np.ndarray) and len(first) <= FEW
+        if few and bool((first[1:] > first[:-1]).all()):  # numbers are in that order
+            return np.arange(len(first))
         if len(codes.array) < MANY_GROUPS * len(first):
             (met,) = kernels.select([codes.array], is_first_of_group(codes))
             return met.astype(np.int64, copy=False)
     return kernels.argsort(first)
 
 
-def _increase(rows: np.ndarray) -> bool:
-    return bool((rows[1:] > rows[:-1]).all())
-
-
-PROBE = 1 << 6
-"""Groups that show in most cases whether the numbers of all are in order."""
+FEW = 1 << 12
+"""Groups that are looked at to see whether they are in order already."""
 
 MANY_GROUPS = 8
 """Rows a group up to which looking at each row is faster than sorting the groups."""
@@ -313,8 +307,6 @@ def merged_states(
 def _by_appearance(found: Table, groups: NumberedGroups | AdjacentGroups, first: Values) -> Table:
     """Return a table with its groups in the order of the rows in which they are met first."""
     order, library = order_met(groups, first), found.library
-    if order is None:
-        return replace(found, ordered=False)
     states = [tuple(rows_at(library, f, order) for f in each) for each in found.states]
     keys = [library.take(k, order) for k in found.keys]
     return replace(found, keys=keys, states=states, ordered=False)

@@ -8,18 +8,25 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import By, any_null, group_ids_of
+from ...frames.key_values import words_of
+from ...frames.keys import By, any_null, group_ids_of, is_first_of_group
 from ...frames.messages import column_title, name_columns
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of
 from ...frames.types import Frame, GroupIds, Values
 from ...kernels import BUILT_IN
+from ...kernels.keys import factorize_words
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import TreeReduction
-from ..core.groups import INT64, NumberedGroups, ones
+from ..core.groups import INT64, ones
 from ..statistics.groups import FLOAT64
-from .hashed import NumberedRows, first_rows, order_met
+from .hashed import CHUNKED, NumberedRows, first_rows, order_met
 from .whole_groups import sorted_rows
+
+FEW = 1 << 15
+"""Integers up to which they are counted without a table that could merge with others.
+
+Microseconds of 1,000 and of 10,000, with a table and without: 232, 121; 523, 286."""
 
 
 @dataclass(frozen=True)
@@ -36,16 +43,16 @@ def _added(
     library: Library, values: list[Any], ids: GroupIds, counts: Values | None, schema: Schema
 ) -> Counts:
     """Add the counts of equal values, or count them; they stay in the order in which they are met first."""
-    groups, order = NumberedRows(library, ids).reducible()
-    if counts is None and isinstance(groups, NumberedGroups) and library.xp is np:
-        sums = np.bincount(groups.codes.array, minlength=groups.codes.groups)
+    if counts is None and library.xp is np and len(ids.array) < CHUNKED:
+        first = np.flatnonzero(is_first_of_group(ids))
+        sums = np.bincount(ids.array).take(ids.array.take(first))
     else:
+        groups, order = NumberedRows(library, ids).reducible()
         given = ones(library.xp, len(ids.array)) if counts is None else counts
         given = given if order is None else given[order]
         (sums,) = groups.reduce(BUILT_IN["add"], given, dtype=INT64)()
-    first = first_rows(groups, order)
-    met = order_met(groups, first)
-    if met is not None:
+        first = first_rows(groups, order)
+        met = order_met(groups, first)
         first, sums = first[met], sums[met]
     return Counts(library, [library.take(array, first) for array in values], sums, schema)
 
@@ -81,7 +88,24 @@ class ValueCounts(TreeReduction):
 
     def whole(self, frame: Frame) -> Any:
         """Output of one partition that is all rows; these show the errors of an empty series, too."""
+        if frame.ndim == 1 and not self.normalize and len(frame) <= FEW:
+            series: Any = frame
+            values = library_of(series).array(series)
+            if type(values) is np.ndarray and values.dtype.kind in "iu":
+                return self._of_few(series, values)
         return self.finish([self.table(frame)], frame)
+
+    def _of_few(self, series: Any, values: np.ndarray) -> Any:
+        """Output for few integers: one thread numbers them as it meets them."""
+        codes, first = factorize_words(words_of(values))
+        counts = np.bincount(codes)
+        if self.sort:
+            short = counts.astype(np.uint16)  # NumPy sorts these by digits
+            order = np.argsort(short if self.ascending else ~short, kind="stable")
+            first, counts = first.take(order), counts.take(order)
+        library = library_of(series)
+        index = library.key_index([values.take(first)], [series.name])
+        return library.series(counts, index, "count")
 
     def table(self, partition: Frame) -> Counts:
         library = library_of(partition)

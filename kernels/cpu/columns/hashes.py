@@ -120,7 +120,7 @@ class Table:
     @property
     def first_rows(self) -> np.ndarray:
         """The first row of each word."""
-        return self._first_rows[: self.known].copy()
+        return self._first_rows[: self.known]
 
     def look_up(self) -> None:
         """Write the codes of all rows; -1 for unknown words."""
