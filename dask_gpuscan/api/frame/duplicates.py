@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import reduce
 from operator import and_
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from ...frames.keys import By, check_subset, is_one_name
 from ...frames.messages import FLAG
 from ...kernels.messages import shown
 from ...ops.core.operation import Part
+from ...ops.core.plans import made_once
 from ...ops.groupby.hashed_scan import HashedScan
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.value_counts import ValueCounts
@@ -189,7 +191,12 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
 
     def _first_met(self, by: By, from_last: bool) -> Any:
         """Return whether no equal row was met before each row."""
-        part = Part(None, (), FirstMet(from_last))
-        spec = GroupBySpec(by, "drop-duplicates", (part,), as_series=True, dropna=False)
         rows = engine_of(self._obj).narrow(self._obj, by.columns)
-        return run(rows, HashedScan(spec))
+        return run(rows, made_once(_first_met, from_last, *by.columns))
+
+
+def _first_met(from_last: bool, *columns: Hashable) -> HashedScan:
+    part = Part(None, (), FirstMet(from_last))
+    return HashedScan(
+        GroupBySpec(By(columns), "drop-duplicates", (part,), as_series=True, dropna=False)
+    )

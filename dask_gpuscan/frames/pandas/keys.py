@@ -32,6 +32,8 @@ def comparable(array: PandasArray) -> PandasArray:
 
     Objects become numbers, and categories that are the same key become one number.
     """
+    if type(array) is np.ndarray and array.dtype.kind in "biumM":
+        return array
     array = one_chunk(bare(array))
     dtype = array.dtype
     if isinstance(array, pd.Categorical):
@@ -328,8 +330,8 @@ any size 2,593 and 1,630, floats 1,492 and 1,561."""
 FEW = 1 << 16
 """The most group ids for any number of rows: a table of this size costs nothing."""
 
-FEW_WORDS = 1 << 12
-"""Words up to which one thread numbers them as it meets them, which shows the first row of each."""
+FEW_WORDS = 1 << 15
+"""Words up to which they are numbered as they are met, which shows the first row of each."""
 
 ROOM = 16
 """The most group ids a row, up to `WIDE`: such a table is cheaper than hashing the rows.

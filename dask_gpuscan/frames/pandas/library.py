@@ -147,8 +147,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             labels = np.array(positions, np.int64)
             if (index.start, index.step) != (0, 1):
                 labels = index.start + index.step * labels
-            # pandas would look whether labels are evenly spaced, which the first ones show in most cases
-            if len(labels) > 2 and labels[1] - labels[0] != labels[2] - labels[1]:
+            # pandas would look whether labels are evenly spaced, which the ends show in most cases
+            steps = len(labels) - 1
+            if steps > 1 and labels[-1] - labels[0] != steps * (labels[1] - labels[0]):
                 index = pd.Index._simple_new(labels, index.name)
             else:
                 index = index._shallow_copy(labels, name=index.name)

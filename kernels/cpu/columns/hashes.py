@@ -23,6 +23,7 @@ from ..core.launch import (
     empty,
     entry,
     helpers_for,
+    plain,
     run_kernel,
     run_team,
 )
@@ -120,7 +121,7 @@ class Table:
     @property
     def first_rows(self) -> np.ndarray:
         """The first row of each word."""
-        return self._first_rows[: self.known].copy()
+        return self._first_rows[: self.known]
 
     def look_up(self) -> None:
         """Write the codes of all rows; -1 for unknown words."""
@@ -141,7 +142,7 @@ def numbered(words: np.ndarray, texts: Texts | None) -> tuple[np.ndarray, int, T
     The last item is the table of all words, where there is one: codes then have no gaps and are in the order in which
     words are met.
     """
-    words = np.require(words, requirements=["C", "A"])
+    words = plain(words)
     rows, bounds, count = np.empty(0, ROW), np.array([0, len(words)]), 1
     team = helpers_for(len(words) if texts is None else TEXT * len(words)) + 1
     if team > 1 and 0 < len(words) <= np.iinfo(ROW).max:

@@ -124,6 +124,14 @@ def empty(count: int, dtype: Any) -> np.ndarray:
     return np.frombuffer(buffer, dtype)[:count]
 
 
+def plain(array: Any) -> Any:
+    """Return a contiguous, aligned array; faster than `numpy.require`, which takes 1.3 microseconds to check."""
+    flags = array.flags
+    if flags.c_contiguous and flags.aligned:
+        return array
+    return np.require(array, requirements=["C", "A"])
+
+
 Kernel = Callable[..., Any]
 """The caller of a compiled kernel."""
 

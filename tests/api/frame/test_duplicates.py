@@ -139,6 +139,15 @@ def test_value_counts(backend, x, at, normalize, sort, ascending, dropna):
 
 
 @moves_columns
+@pytest.mark.parametrize("rows", [1 << 15, (1 << 15) + 1, 1 << 18])
+@pytest.mark.parametrize("ascending", [False, True])
+def test_value_counts_of_many_rows(rows, ascending):
+    wide = np.random.default_rng(0).integers(0, 3 * rows, rows)
+    for numbers in (wide, wide % 1000, np.zeros(rows, "u1"), np.where(wide % 5, wide, np.nan)):
+        x = pd.Series(numbers, name="x")
+        same(x.gpuscan.value_counts(ascending=ascending), x.value_counts(ascending=ascending))
+
+
 @since("pandas", "3", "value_counts of frames orders rows by their values")
 @given(
     df=frames(("int64", "float64", "str", "Int64", "bool", "datetime64[ns]", "string[pyarrow]")),
