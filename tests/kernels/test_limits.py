@@ -1,6 +1,9 @@
 """Threads and memory by what may be used, not by what the machine has."""
 
 import os
+import platform
+import subprocess
+import sys
 
 import pytest
 
@@ -49,3 +52,26 @@ def test_no_more_threads_than_cores(container):
     container(cpu_max="300000 100000\n")
     assert launch.helpers_for(1 << 30) == 2
     assert launch.helpers_for(1000) == 0
+
+
+FAULTS = """
+import resource, numpy as np, pandas as pd, dask_gpuscan
+columns = {name: np.arange(100_000) / 7 for name in "abcd"}
+frame = pd.DataFrame(columns)
+def faults(calls):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(calls):
+        frame.gpuscan.filter("a > 5"), frame.gpuscan.sort_values("a")
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+faults(3)
+print(faults(10))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc's malloc")
+def test_memory_of_middling_arrays_is_kept_for_the_next_call():
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLOC_")}
+    found = subprocess.run(
+        [sys.executable, "-c", FAULTS], env=environment, capture_output=True, text=True, check=True
+    )
+    assert int(found.stdout) < 1_000  # 7,500 if the pages of each array were given back
