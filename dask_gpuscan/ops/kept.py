@@ -19,8 +19,8 @@ from .groupby.adjacent import AdjacentScan, RunKeys
 from .groupby.hashed import Table
 from .groupby.hashed_scan import HashedScan
 from .groupby.spec import GroupBySpec
-from .run_numbers import RunCount, RunNumbers, RunRows
-from .runs import Open
+from .run_numbers import RunNumbers, RunRows
+from .runs import Open, RunCount
 from .scan.column_scan import Scan
 from .scan.fill import Fill, FillColumns
 from .scan.kernel_scan import ScanArguments

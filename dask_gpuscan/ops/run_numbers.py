@@ -6,29 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import kernels
-from ..frames.keys import BoundaryKey, By, boundary_key, key_arrays, last_head
+from ..frames.keys import By, boundary_key, key_arrays
 from ..frames.registry import library_of
 from ..frames.types import Frame
 from ..kernels.late_dataclass import dataclass
 from .core.carry import DataFrameCarry
 from .core.columnwise import one_table
 from .core.groups import INT64
-from .runs import Open, OpenRuns
-
-
-@dataclass(frozen=True)
-class RunCount:
-    """The number of runs of some rows, and the keys of the first and the last one; None without rows."""
-
-    runs: int
-    first: BoundaryKey | None = None
-    last: BoundaryKey | None = None
-
-    def joins(self, later: RunCount) -> bool:
-        """Return whether the last run continues in later rows."""
-        if self.last is None or later.first is None:
-            return False
-        return self.last.values == later.first.values
+from .runs import Open, OpenRuns, RunCount
 
 
 @dataclass(frozen=True)
@@ -57,11 +42,7 @@ class RunNumbers(DataFrameCarry):
         return RunCount(runs, *ends)
 
     def combine(self, aggregates: Sequence[RunCount]) -> RunCount:
-        total = RunCount(0)
-        for piece in aggregates:
-            runs = total.runs + piece.runs - total.joins(piece)
-            total = RunCount(runs, total.first or piece.first, piece.last or total.last)
-        return total
+        return RunCount.of_parts(aggregates)
 
     def apply(self, partition: Frame, prefix: RunCount | None) -> Any:
         library, before = library_of(partition), -1
@@ -110,50 +91,3 @@ class RunRows(OpenRuns):
                     found[own] += prefix.rows - prefix.start
         name = "run_length"
         return library.series(library.from_integers(found), library.index(partition), name)
-
-
-@dataclass(frozen=True)
-class NumberedRuns(DataFrameCarry):
-    """One row a run, as `carry` makes them, under one default index over all partitions."""
-
-    carry: OpenRuns
-
-    @property
-    def label(self) -> str:
-        return self.carry.label
-
-    @property
-    def final(self) -> NumberedRuns:
-        """The carry for the partition that nothing follows."""
-        return NumberedRuns(self.carry.final)
-
-    def check(self, frame: Frame) -> None:
-        self.carry.check(frame)
-
-    def meta(self, frame: Frame) -> Any:
-        return self.carry.meta(frame)
-
-    def aggregate(self, partition: Frame) -> tuple[Open, RunCount]:
-        if not len(partition):
-            return Open(0, None, 0), RunCount(0)
-        library = library_of(partition)
-        series = self.carry.by.series(library, partition)
-        with library.acquire(partition):
-            heads = key_arrays(library, series).head_flags()
-            # look for the last run while a GPU counts
-            count = library.xp.count_nonzero(heads)
-            start = last_head(library, heads)
-            open_ = self.carry.open_run(library, partition, series, start)
-            first = boundary_key(library, series, 0)
-        return open_, RunCount(int(count), first, open_.border)
-
-    def combine(self, aggregates: Sequence[tuple[Open, RunCount]]) -> tuple[Open, RunCount]:
-        opens, counts = zip(*aggregates, strict=True)
-        return self.carry.combine(opens), RunNumbers(self.carry.by).combine(counts)
-
-    def apply(self, partition: Frame, prefix: tuple[Open, RunCount] | None) -> Any:
-        open_, count = prefix or (None, RunCount(0))
-        out = self.carry.apply(partition, open_)
-        if count.runs < 2:  # the open run is not written yet
-            return out
-        return library_of(out).reset_index(out, count.runs - 1, drop=True)

@@ -17,6 +17,7 @@ from ..frames.keys import (
     boundary_key,
     first_end,
     key_arrays,
+    last_head,
     last_start,
 )
 from ..frames.protocol import Library
@@ -26,6 +27,30 @@ from ..kernels.late_dataclass import dataclass
 from .core.carry import Aggregate, DataFrameCarry
 from .core.flat_frame import flat_frame
 from .core.groups import INT64, fields_of
+
+
+@dataclass(frozen=True)
+class RunCount:
+    """The number of runs of some rows, and the keys of the first and the last one; None without rows."""
+
+    runs: int
+    first: BoundaryKey | None = None
+    last: BoundaryKey | None = None
+
+    def joins(self, later: RunCount) -> bool:
+        """Return whether the last run continues in later rows."""
+        if self.last is None or later.first is None:
+            return False
+        return self.last.values == later.first.values
+
+    @classmethod
+    def of_parts(cls, parts: Sequence[RunCount]) -> RunCount:
+        """Return the number of runs of parts one after the other."""
+        total = cls(0)
+        for piece in parts:
+            runs = total.runs + piece.runs - total.joins(piece)
+            total = cls(runs, total.first or piece.first, piece.last or total.last)
+        return total
 
 
 @dataclass(frozen=True)
@@ -254,6 +279,53 @@ def places(library: Library, runs: EndedRuns, lengths: Values, before: Open) -> 
         first = library.prepend_number(before.start, first)
         lengths = library.prepend_number(so_far, lengths)
     return first, lengths
+
+
+@dataclass(frozen=True)
+class NumberedRuns(DataFrameCarry):
+    """One row a run, as `carry` makes them, under one default index over all partitions."""
+
+    carry: OpenRuns
+
+    @property
+    def label(self) -> str:
+        return self.carry.label
+
+    @property
+    def final(self) -> NumberedRuns:
+        """The carry for the partition that nothing follows."""
+        return NumberedRuns(self.carry.final)
+
+    def check(self, frame: Frame) -> None:
+        self.carry.check(frame)
+
+    def meta(self, frame: Frame) -> Any:
+        return self.carry.meta(frame)
+
+    def aggregate(self, partition: Frame) -> tuple[Open, RunCount]:
+        if not len(partition):
+            return Open(0, None, 0), RunCount(0)
+        library = library_of(partition)
+        series = self.carry.by.series(library, partition)
+        with library.acquire(partition):
+            heads = key_arrays(library, series).head_flags()
+            # look for the last run while a GPU counts
+            count = library.xp.count_nonzero(heads)
+            start = last_head(library, heads)
+            open_ = self.carry.open_run(library, partition, series, start)
+            first = boundary_key(library, series, 0)
+        return open_, RunCount(int(count), first, open_.border)
+
+    def combine(self, aggregates: Sequence[tuple[Open, RunCount]]) -> tuple[Open, RunCount]:
+        opens, counts = zip(*aggregates, strict=True)
+        return self.carry.combine(opens), RunCount.of_parts(counts)
+
+    def apply(self, partition: Frame, prefix: tuple[Open, RunCount] | None) -> Any:
+        open_, count = prefix or (None, RunCount(0))
+        out = self.carry.apply(partition, open_)
+        if count.runs < 2:  # the open run is not written yet
+            return out
+        return library_of(out).reset_index(out, count.runs - 1, drop=True)
 
 
 def decoded(frame: Frame) -> Any:

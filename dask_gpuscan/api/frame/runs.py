@@ -11,8 +11,8 @@ from ...frames.registry import library_of, names_of
 from ...kernels.messages import name_list, shown
 from ...ops.consecutive import UniqueConsecutive
 from ...ops.groupby.adjacent import RunAggregates
-from ...ops.run_numbers import NumberedRuns, RunNumbers, RunRows
-from ...ops.runs import RunLengths, decoded
+from ...ops.run_numbers import RunNumbers, RunRows
+from ...ops.runs import NumberedRuns, RunLengths, decoded
 from ..arguments import check_choice, check_flags
 from ..tables.tables import takes_tables
 from ..types import FrameT, Keep, Methods, Names, Obj, SeriesT

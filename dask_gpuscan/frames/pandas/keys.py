@@ -175,8 +175,8 @@ def parts_keys(array: PandasArray, among_others: bool = False) -> bool:
     partitions know the first row of each group.
     """
     if array.dtype == object:
-        if pd.api.types.infer_dtype(array) == "string":
-            return False
+        if pd.api.types.infer_dtype(array) in ("string", "empty", "boolean", "date"):
+            return False  # equal ones look the same
         if among_others:
             return True
         return len(factorize_objects(array)[1]) < len(pd.factorize(array)[1])

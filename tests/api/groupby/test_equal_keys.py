@@ -1,7 +1,7 @@
 """Keys that are the same though their bytes differ: every method answers alike, however rows are cut."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -379,3 +379,11 @@ def test_dictionaries_whose_codes_are_unsigned():
         for each in (frame, dd.from_pandas(frame, npartitions=2)):
             assert computed(ask(each.gpuscan)).tolist() == expected.tolist(), name
     assert dask_gpuscan.run_end_encode(codes).run_ends.to_pylist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("objects", [[None, None], [True, None], [date(2026, 1, 2), None]])
+def test_sums_by_objects_that_look_the_same_have_the_dtype_of_pandas(objects):
+    df = pd.DataFrame({"k": [0, 0], "j": pd.Series(objects, dtype=object)})
+    df["x"] = pd.Series([1, 2], dtype="int8")
+    found = df.gpuscan.groupby(["k", "j"], dropna=False)["x"].sum()
+    assert found.dtype == df.groupby(["k", "j"], dropna=False)["x"].sum().dtype == np.int8
