@@ -210,7 +210,10 @@ def _names_and_dtypes(frame: Any) -> tuple[Any, ...]:
     dtypes = [*library.dtypes(frame), *library.index_dtypes(frame)]
     # NumPy's that are equal have one text, which takes long to make
     texts = tuple([(d, None if isinstance(d, np.dtype) else str(d)) for d in dtypes])
-    return library, tuple(names_of(frame)), tuple(library.index_names(frame)), texts
+    names = tuple(names_of(frame))
+    # 1, 1.0 and True are equal, and so are labels of levels and tuples
+    kinds = (type(frame.columns), type(frame.index), *map(type, names))
+    return library, names, kinds, tuple(library.index_names(frame)), texts
 
 
 def _question(frames: list[Any], given: dict[str, Any], options: dict[str, Any]) -> AsOf:

@@ -243,6 +243,10 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     ) -> pd.DataFrame:
         is_plain = self.is_plain(left)
         left = left if is_plain else left.set_axis(index)
+        if {str}.issuperset(map(type, names)):
+            labels = labels_of(names)
+        else:
+            labels = pd.Index(names, tupleize_cols=left.columns.nlevels > 1)
         runs = []
         for is_own, run in groupby(columns, lambda c: isinstance(c, int)):
             part = list(run)
@@ -254,12 +258,11 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
                 block.mgr_locs = _place(i)
             if COPIES:
                 blocks = [block.copy() for block in blocks]
-            labels = labels_of(names) if {str}.issuperset(map(type, names)) else pd.Index(names)
             manager = BlockManager(tuple(blocks), [labels, index], verify_integrity=False)
             out = pd.DataFrame._from_mgr(manager, manager.axes)
         else:
             out = pd.concat(runs, axis=1) if runs else left.iloc[:, :0]
-            out.columns = names
+            out.columns = labels
         if out.columns.nlevels == left.columns.nlevels == right.columns.nlevels:
             titles = zip(left.columns.names, right.columns.names, strict=True)
             out.columns.names = [one if one == other else None for one, other in titles]

@@ -490,3 +490,22 @@ def test_keys_of_other_categories_say_what_to_do():
         dask_gpuscan.merge_asof(left, right, on="t", by="k")
     both = [side.astype({"k": "str"}) for side in (left, right)]
     assert dask_gpuscan.merge_asof(*both, on="t", by="k")["v"].tolist() == [2, 2]
+
+
+def test_labels_that_are_equal_but_of_another_type():
+    left, right = pd.DataFrame([[1, 2, 3]]), pd.DataFrame([[1, 5, 6]])
+    pairs = [("a", 1), ("b", 2), ("c", 3)], [("a", 1), ("d", 2), ("e", 3)]
+    flat = [pd.Index(names, tupleize_cols=False) for names in pairs]
+    levels = [pd.MultiIndex.from_tuples(names) for names in pairs]
+    numbers = ([[0, one, 2]] * 2 for one in (1, True, 1.0))
+    floats = [pd.Index([0, 1, 2], dtype="float64")] * 2
+    for own, other in (*numbers, floats, flat, levels, flat):
+        sides = left.set_axis(own, axis=1), right.set_axis(other, axis=1)
+        on = [sides[0].columns[0]]
+        expected, found = pd.merge_asof(*sides, on=on), dask_gpuscan.merge_asof(*sides, on=on)
+        same(found, expected)
+        assert list(map(type, found.columns)) == list(map(type, expected.columns))
+    with pytest.raises(ValueError, match="different levels"):
+        dask_gpuscan.merge_asof(
+            left.set_axis(levels[0], axis=1), right.set_axis(flat[1], axis=1), on=[("a", 1)]
+        )
