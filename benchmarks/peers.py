@@ -377,8 +377,19 @@ How many times as long as dask-gpuscan the fastest peer takes for the same call:
 rows) and polars on CPUs, cuDF on a GPU. **Bold** is where a peer is faster; behind it, if measured, is how many times
 as long our call takes as pandas needs to make the answer of finished arrays. `python benchmarks/peers.py` measures it:
 calls take turns in one process, answers are compared, and a cell is a ratio of medians. A turn is 20 ms of calls, or
-one that takes longer; those of 10⁵ and 10⁶ rows on 16 cores are older, of one call a turn, which finds cold caches.
+one that takes longer; those of 10⁶ rows on 16 cores are older, of one call a turn, which finds cold caches.
 Ratios of short calls move by a tenth from run to run. Keys are integers but for `texts`, which are strings of 16 bytes.
+
+## Where a peer is faster, and why
+
+- **A thousand rows.** Kernels take a few microseconds of a call. The rest is Python before and behind them: arguments,
+  a plan that is kept, pandas' object with the labels of the answer. `make routes` prints how many functions that are.
+- **Strings.** They are Arrow's, with offsets; each comparison reads the bytes of both. polars compares the first four
+  bytes without that.
+- **100,000 rows on 16 cores.** NumPy sorts the words of a key on one thread. Pieces that threads sort and merge were a
+  tenth faster at best (`benchmarks/results/tuning-notes.md`), as threads of Python wait for each other to begin.
+- **About as many groups as rows.** Numbers of rows, states, answers and labels are arrays, each of which is written and
+  read again.
 """
 
 

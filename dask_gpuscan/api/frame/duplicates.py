@@ -72,7 +72,7 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         check_choice("keep", keep, ("first", "last", False))
         check_flags(ignore_index=ignore_index)
         by = check_subset(meta_of(self._obj), subset)
-        out = engine_of(self._obj).filter(self._obj, self._kept(by, keep))
+        out = engine_of(self._obj).filter(self._obj, self._kept(by, keep, "drop-duplicates"))
         return run(out, ResetIndex(drop=True)) if ignore_index else out
 
     def duplicated(
@@ -90,7 +90,7 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series
-            Of bool, without a name, as from `pandas.DataFrame.duplicated`.
+            Of bool, as from pandas: with the name of a Series, and without a name of a DataFrame.
 
         Raises
         ------
@@ -118,7 +118,9 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         [False, True, False, True]
         """
         check_choice("keep", keep, ("first", "last", False))
-        return ~self._kept(check_subset(meta_of(self._obj), subset), keep)
+        meta = meta_of(self._obj)
+        by = check_subset(meta, subset)
+        return ~self._kept(by, keep, "duplicated", meta.name if meta.ndim == 1 else None)
 
     def value_counts(
         self,
@@ -182,21 +184,17 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         levels = meta.ndim == 2 and not is_one_name(meta, subset)
         return run(rows, ValueCounts(by, levels, *flags))
 
-    def _kept(self, by: By, keep: Literal["first", "last", False]) -> Any:
-        """Return which of equal rows are kept."""
-        flags = [self._first_met(by, keep == "last")]
-        if keep is False:
-            flags.append(self._first_met(by, True))
-        return reduce(and_, flags)
-
-    def _first_met(self, by: By, from_last: bool) -> Any:
-        """Return whether no equal row was met before each row."""
+    def _kept(
+        self, by: By, keep: Literal["first", "last", False], label: str, name: Hashable = None
+    ) -> Any:
+        """Return which of equal rows are kept, as a series of this name."""
         rows = engine_of(self._obj).narrow(self._obj, by.columns)
-        return run(rows, made_once(_first_met, from_last, *by.columns))
+        ways = (False, True) if keep is False else (keep == "last",)
+        each = (run(rows, made_once(_first_met, way, label, name, *by.columns)) for way in ways)
+        return reduce(and_, each)
 
 
-def _first_met(from_last: bool, *columns: Hashable) -> HashedScan:
-    part = Part(None, (), FirstMet(from_last))
-    return HashedScan(
-        GroupBySpec(By(columns), "drop-duplicates", (part,), as_series=True, dropna=False)
-    )
+def _first_met(from_last: bool, label: str, name: Hashable, *columns: Hashable) -> HashedScan:
+    """Return the scan that tells whether no equal row was met before each row."""
+    part = Part(name, (), FirstMet(from_last))
+    return HashedScan(GroupBySpec(By(columns), label, (part,), as_series=True, dropna=False))

@@ -46,7 +46,7 @@ def test_duplicated(backend, df, at, keep, one):
     expected = df.duplicated(subset, keep=keep)
     expected.index = df.index  # of no rows pandas 3.0 has none
     check(backend, df, at, lambda it: it.duplicated(subset, keep), expected)
-    expected = df["c0"].duplicated(keep=keep).rename(None)
+    expected = df["c0"].duplicated(keep=keep)
     check(backend, df["c0"], at, lambda it: it.duplicated(keep=keep), expected)
 
 
