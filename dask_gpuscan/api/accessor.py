@@ -12,6 +12,7 @@ from .absent import attribute
 from .frame.duplicates import DuplicateMethods
 from .frame.filter import FilterMethods
 from .frame.interpolate import InterpolateMethods
+from .frame.intervals import IntervalMethods
 from .frame.lists import ListMethods
 from .frame.order import OrderMethods
 from .frame.rank import RankMethods
@@ -39,6 +40,7 @@ class Gpuscan(
     ListMethods[Obj, SeriesT, FrameT],
     GroupMethods[Obj, SeriesT, FrameT],
     SessionMethods[Obj, SeriesT, FrameT],
+    IntervalMethods[Obj, SeriesT, FrameT],
     ResampleMethods[Obj, SeriesT, FrameT],
     OrderMethods[ScalarT],
     DuplicateMethods[Obj, SeriesT, FrameT],

@@ -128,6 +128,9 @@ SPECIAL: dict[str, Call] = {
     "Gpuscan.run_length": on_frame("run_length", "k"),
     "Gpuscan.sessionize": on_frame("sessionize", "t", gap="1min", by="k"),
     "Gpuscan.sessions": on_frame("sessions", "t", gap="1min", by="k"),
+    "Gpuscan.intervals": lambda f: (
+        f[["n", "x"]].assign(end=f["n"] + 1).gpuscan.intervals("n", "end").merge()
+    ),
     "Gpuscan.sort_values": on_frame("sort_values", ["n", "x"]),
     "Gpuscan.sort_index": on_frame("sort_index", ascending=False),
     "Gpuscan.reset_index": on_frame("reset_index", drop=True),
