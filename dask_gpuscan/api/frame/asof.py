@@ -13,16 +13,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...engines.run import engine_of, meta_of
+from ...engines.run import engine_of, meta_of, methods_of
 from ...frames.keys import is_name, key_arrays
 from ...frames.messages import ColumnError, column_title
-from ...frames.registry import library_of, names_of
+from ...frames.registry import choose_columns, column_of, library_of, names_of, unused_name
 from ...kernels.bounded_cache import BoundedCache
 from ...kernels.messages import not_among, shown
 from ...ops.asof.asof import AsOf
 from ...ops.asof.columns import AsOfSide, dropped, plan_of
 from ...ops.windows.exact import holds_decimals
-from ..arguments import check_choice, check_flags
+from ..arguments import check_choice, check_column, check_flags
 from ..tables.tables import takes_tables
 from ..types import Duration, LazyTable, Names, Table
 from .resume import streams_lazy_frames
@@ -52,6 +52,7 @@ class AsOfKeywords(TypedDict, total=False):
     tolerance: float | Duration | None
     allow_exact_matches: bool
     direction: Literal["backward", "forward", "nearest"]
+    known: Hashable
 
 
 @overload
@@ -95,6 +96,7 @@ def merge_asof(
     tolerance: Any = None,
     allow_exact_matches: bool = True,
     direction: str = "backward",
+    known: Any = None,
 ) -> Any:
     """Return each row of an ordered frame with the nearest row of another, wherever their partitions begin.
 
@@ -120,6 +122,11 @@ def merge_asof(
     direction : {"backward", "forward", "nearest"}, default "backward"
         Match the last row at or before the left row, the first one at or after it, or the nearer of both; of
         two equally near rows, the earlier one.
+    known : name, optional
+        A column of `right` that says since when each row is known, of the dtype of what it is matched on. The match is
+        the last row by `on` among those that were known at the left row, as they stood then: of rows with equal `on`
+        the one that was known last, such as a correction. `right` may be in any order; rows where `known` is null were
+        never known. Only backwards, on columns, and without `tolerance`.
 
     Returns
     -------
@@ -163,6 +170,13 @@ def merge_asof(
     0  3    a    1.0  0.5
     1  5    b    2.0  2.5
     2  9    a    4.0  0.7
+
+    The figure of quarter 1 was corrected at 6; before that, nobody knew:
+
+    >>> asked = pd.DataFrame({"t": [3, 5, 7]})
+    >>> figures = pd.DataFrame({"t": [1, 1], "since": [2, 6], "sales": [10, 12]})
+    >>> dask_gpuscan.merge_asof(asked, figures, on="t", known="since")["sales"].tolist()
+    [10, 10, 12]
     """
     if not isinstance(suffixes, (list, tuple)) or len(suffixes) != 2:
         raise ValueError(f"suffixes must be a pair of str, found {shown(suffixes)}")
@@ -173,6 +187,14 @@ def merge_asof(
     if not (tolerance is None or np.isscalar(tolerance) or isinstance(tolerance, timedelta)):
         raise TypeError(f"tolerance must be a number or a duration, found {shown(tolerance)}")
     given_sides = _frame("left", left), _frame("right", right)
+    if known is not None:
+        if left_index or right_index or tolerance is not None or direction != "backward":
+            raise ValueError("known goes with a match backwards, on columns and without tolerance")
+        names = {"left_by": left_by, "right_by": right_by, "by": by}
+        ons = (left_on, right_on) if on is None else (on, on)
+        return _as_known(
+            given_sides, ons, on is not None, known, names, suffixes, allow_exact_matches
+        )
     engine = engine_of(*given_sides)
     left = engine.collection(given_sides[0], bool(left_index or right_index))
     right = engine.collection(given_sides[1], bool(right_index))
@@ -200,6 +222,61 @@ def merge_asof(
     if question is None:
         question = _QUESTIONS.store(key, _question(frames, keys, options))
     return engine.merge_asof(left, right, question)
+
+
+def _as_known(
+    sides: tuple[Any, Any],
+    ons: tuple[Any, Any],
+    drops: bool,
+    known: Any,
+    by: Any,
+    suffixes: Any,
+    exact: bool,
+) -> Any:
+    """Match rows with the newest that was known: the newest so far of all, in the order in which they become known."""
+    left, right = sides
+    metas = meta_of(left), meta_of(right)
+    if None in ons:
+        raise ValueError("known needs on, or left_on and right_on")
+    known_names = names_of(metas[1])
+    for argument, name in (("right_on", ons[1]), ("known", known)):
+        check_column(argument, name, known_names)
+    dtypes = [column_of(metas[1], name).dtype for name in (ons[1], known)]
+    if dtypes[0] != dtypes[1]:
+        raise TypeError(
+            f"known={known!r} must have the dtype of {ons[1]!r}, found {dtypes[1]} and {dtypes[0]}; cast one"
+        )
+    since = unused_name("since", [*names_of(metas[0]), *known_names])
+    rows = engine_of(right).map_partitions(
+        right, _since, ons[1], known, since, keeps_divisions=False
+    )
+    rows = methods_of(rows).sort_values(since, ignore_index=True)
+    keys = by["by"] if by["by"] is not None else by["right_by"]
+    of_keys = methods_of(rows) if keys is None else methods_of(rows).groupby(keys, dropna=False)
+    newest = methods_of(rows[ons[1]]).cummax() if keys is None else of_keys[ons[1]].cummax()
+    rows = methods_of(rows).filter(rows[ons[1]] == newest)
+    if drops:
+        rows = engine_of(rows).map_partitions(rows, _without, ons[1])
+    found = merge_asof(
+        left,
+        rows,
+        left_on=ons[0],
+        right_on=since,
+        suffixes=suffixes,
+        allow_exact_matches=exact,
+        **by,
+    )
+    return engine_of(found).map_partitions(found, _without, since)
+
+
+def _since(frame: Any, on: Hashable, known: Hashable, name: str) -> Any:
+    """Return rows that are known at some time, and from when on they may be matched."""
+    rows = frame[frame[known].notna()]
+    return rows.assign(**{name: rows[known].where(~(rows[known] < rows[on]), rows[on])})
+
+
+def _without(frame: Any, name: Hashable) -> Any:
+    return choose_columns(frame, [other for other in names_of(frame) if other != name])
 
 
 _QUESTIONS: BoundedCache[Any, AsOf] = BoundedCache()
