@@ -11,6 +11,7 @@ from ..engines.run import engine_of
 from .absent import attribute
 from .frame.duplicates import DuplicateMethods
 from .frame.filter import FilterMethods
+from .frame.fold import FoldMethods
 from .frame.interpolate import InterpolateMethods
 from .frame.intervals import IntervalMethods
 from .frame.lists import ListMethods
@@ -36,6 +37,7 @@ class Gpuscan(
     InterpolateMethods[Obj, SeriesT, FrameT],
     WindowMethods[Obj, SeriesT, FrameT],
     FilterMethods[Obj, SeriesT, FrameT],
+    FoldMethods[Obj, SeriesT, FrameT],
     RunMethods[Obj, SeriesT, FrameT],
     ListMethods[Obj, SeriesT, FrameT],
     GroupMethods[Obj, SeriesT, FrameT],

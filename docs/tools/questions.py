@@ -12,6 +12,7 @@ import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import pandas as pd
 import dask_gpuscan
 
 PAGE = Path(__file__).parents[1] / "questions.md"
-TABLES = ("trips", "readings", "trades", "quotes")
+TABLES = ("trips", "readings", "trades", "quotes", "stays", "figures")
 Rows = list[dict[str, Any]]
 
 
@@ -79,6 +80,8 @@ SETUP = """\
 ...         "price": [10.0, 20.0, 11.0, 12.0, 21.0, 22.0],
 ...     }
 ... )
+>>> stays = pd.DataFrame({"room": list("abaa"), "since": [9, 1, 2, 14], "until": [12, 6, 10, 15]})
+>>> figures = pd.DataFrame({"time": at([0, 0, 25]), "since": at([5, 28, 200]), "sold": [7, 8, 9]})
 """
 """Makes the tables of the page."""
 
@@ -116,11 +119,18 @@ def random_tables(rows: int, seed: int) -> dict[str, pd.DataFrame]:
         "share": lambda: rng.choice(list("st"), rows).astype(object),
         "price": lambda: rng.integers(1, 99, rows) * 1.0,
         "n": lambda: np.arange(rows),
+        "room": lambda: rng.choice(list("ab"), rows).astype(object),
+        "sold": lambda: np.arange(rows),
     }
-    return {
-        name: pd.DataFrame({column: random[column]() for column in table})
+    since = rng.integers(0, 4 * rows, rows)
+    made = {
+        name: pd.DataFrame({column: random[column]() for column in table if column in random})
         for name, table in tables().items()
     }
+    made["stays"] = made["stays"].assign(since=since, until=since + rng.integers(1, 9, rows))
+    later = pd.to_timedelta(rng.integers(0, 9000, rows), "s")
+    made["figures"].insert(1, "since", made["figures"]["time"] + later)
+    return made
 
 
 def _line_in_time(table: Rows, of: str, at: Callable[[dict[str, Any]], float]) -> list[Any]:
@@ -146,6 +156,35 @@ def _ewm(tables: dict[str, Rows]) -> list[Any]:
     for row in tables["trips"]:
         total, weight = total * 0.5**0.5 + row["km"], weight * 0.5**0.5 + 1
         found.append(total / weight)
+    return found
+
+
+def _bars(tables: dict[str, Rows]) -> list[Any]:
+    total, found = 0.0, []
+    for row in tables["trips"]:
+        total += row["km"]
+        found.append(total)
+        total = 0.0 if total >= 10 else total
+    return found
+
+
+def _apart(tables: dict[str, Rows]) -> list[Any]:
+    last, found = None, []
+    for row in tables["trips"]:
+        if last is None or row["time"] - last >= timedelta(minutes=30):
+            last = row["time"]
+            found.append(row["n"])
+    return found
+
+
+def _merged(tables: dict[str, Rows]) -> list[Any]:
+    found: list[Any] = []
+    for row in sorted(tables["stays"], key=lambda row: (row["room"], row["since"])):
+        if found and found[-1][0] == row["room"] and row["since"] <= found[-1][2]:
+            _, since, until, count = found.pop()
+            found.append((row["room"], since, max(until, row["until"]), count + 1))
+        else:
+            found.append((row["room"], row["since"], row["until"], 1))
     return found
 
 
@@ -187,6 +226,11 @@ QUESTIONS: dict[str, list[Question]] = {
                 select *, count(*) filter (washed) over
                     (order by n rows between unbounded preceding and 1 preceding) as part from trips
             ) order by n""",
+        ),
+        Question(
+            "How do I make volume bars, whose sum starts again once it has reached a limit?",
+            'trips["km"].gpuscan.cumsum(restart_at=10)',
+            _bars,
         ),
         Question(
             "How do I keep a running sum from going below zero, as a stock does?",
@@ -483,7 +527,28 @@ QUESTIONS: dict[str, list[Question]] = {
                 from trips) order by n""",
         ),
     ],
+    "Intervals": [
+        Question(
+            "How do I merge overlapping intervals?",
+            'stays.gpuscan.intervals("since", "until", by="room").merge()',
+            _merged,
+        ),
+        Question(
+            "How many intervals are open at any time?",
+            'stays[["since", "until"]].gpuscan.intervals("since", "until").depth()',
+            """with events as (select since as t, 1 as change from stays union all select until, -1 from stays),
+            net as (select t, sum(change) as change from events group by t),
+            open as (select t, lead(t) over (order by t) as until, sum(change) over (order by t) as depth
+                from net where change <> 0)
+            select * from open where depth > 0 order by t""",
+        ),
+    ],
     "Filters, duplicates and order": [
+        Question(
+            "How do I keep only the first of events that are less than 30 minutes apart?",
+            'trips.gpuscan.keep_apart("30min", "time")["n"]',
+            _apart,
+        ),
         Question(
             "How do I filter rows by an expression?",
             'trips.gpuscan.filter("km > 2 and car == \'a\'")[["n", "km"]]',
@@ -547,6 +612,13 @@ QUESTIONS: dict[str, list[Question]] = {
             "How do I join with the next quote after it?",
             'dask_gpuscan.merge_asof(trades, quotes[["time", "price"]], on="time", direction="forward")["price"]',
             "select price from trades asof left join quotes on trades.time <= quotes.time order by trades.n",
+        ),
+        Question(
+            "How do I join with what was known at the time (point in time, bitemporal)?",
+            'dask_gpuscan.merge_asof(trades, figures, on="time", known="since")["sold"]',
+            """select (select sold from figures where figures.time <= trades.time and since <= trades.time
+            order by figures.time desc, greatest(figures.time, since) desc, figures.sold desc limit 1)
+            from trades order by trades.n""",
         ),
         Question(
             "How do I leave out quotes that are too old?",

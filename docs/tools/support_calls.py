@@ -128,6 +128,8 @@ SPECIAL: dict[str, Call] = {
     "Gpuscan.run_length": on_frame("run_length", "k"),
     "Gpuscan.sessionize": on_frame("sessionize", "t", gap="1min", by="k"),
     "Gpuscan.sessions": on_frame("sessions", "t", gap="1min", by="k"),
+    "Gpuscan.fold": lambda f: f["n"].gpuscan.fold(lambda total, n: (total + n, total), initial=0),
+    "Gpuscan.keep_apart": on_frame("keep_apart", "1min", "t", "k"),
     "Gpuscan.intervals": lambda f: (
         f[["n", "x"]].assign(end=f["n"] + 1).gpuscan.intervals("n", "end").merge()
     ),
@@ -145,6 +147,9 @@ SPECIAL: dict[str, Call] = {
     "Gpuscan.explode": lambda f: lists(f).gpuscan.explode(),
     "Gpuscan.list": lambda f: lists(f).gpuscan.list.sum(),
     "ListAccessor.scan": on_lists("scan", LARGEST),
+    "GroupBy.fold": lambda f: f.gpuscan.groupby("k").fold(
+        lambda total, n: (total + n, total), "n", initial=0
+    ),
     "GroupBy.scan": on_groups("scan", LARGEST),
     "GroupBy.reduce": on_groups("reduce", dask_gpuscan.add),
     "GroupBy.agg": on_groups("agg", ["sum", "max"]),

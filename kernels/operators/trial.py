@@ -126,7 +126,8 @@ def _found(
             if found := _difference(op, types, some):
                 return (
                     f"{op.name} is not associative on the data: {found}; a scan would depend on where the data are "
-                    f"cut. If this is no more than rounding, make it with check=False"
+                    f"cut. If this is no more than rounding, make it with check=False; if each row depends on the "
+                    f"decision before it, use .gpuscan.fold"
                 )
     return None
 

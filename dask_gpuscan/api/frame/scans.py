@@ -21,6 +21,7 @@ from ..arguments import (
 )
 from ..family import family
 from ..types import Axis, FrameT, Obj, Reset, SeriesT
+from .fold import restarted
 from .operator_scans import OperatorScans
 from .running import RunningMethods
 
@@ -47,6 +48,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT], RunningMethods[Obj, Serie
         lower: float | None = None,
         upper: float | None = None,
         reset: Reset[SeriesT] = None,
+        restart_at: float | None = None,
+        restart_above: float | None = None,
     ) -> Obj:
         """Return the running sum; of strings, all so far joined.
 
@@ -78,6 +81,9 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT], RunningMethods[Obj, Serie
             Start anew after each row where this is true: a column of bool, or what `filter` takes, with variables of
             the caller. A null is not true. Rows up to and with a true one are a group, so `initial` is what each
             group starts from, `reverse` runs from its last row to its first, and dtypes are those of groups.
+        restart_at, restart_above : number, optional
+            Of a Series: start anew after the row where the sum has reached `restart_at`, or at the row that would take
+            it above `restart_above`. With no other argument; rows are summed one after the other, as by `fold`.
 
         Returns
         -------
@@ -130,8 +136,15 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT], RunningMethods[Obj, Serie
         >>> df = pd.DataFrame({"km": [5, 3, 4, 1], "service": [False, True, False, False]})
         >>> df.gpuscan.cumsum(reset="service")["km"].tolist()
         [5, 8, 4, 5]
+
+        Bars of at least 10 units:
+
+        >>> pd.Series([6, 5, 3, 9, 2]).gpuscan.cumsum(restart_at=10).tolist()
+        [6, 11, 3, 12, 2]
         """
         given = exclusive, reverse, initial, skipna, dtype, reproducible, lower, upper
+        if restart_at is not None or restart_above is not None:
+            return restarted(self, self._obj.ndim == 1, restart_at, restart_above, (*given, reset))
         return self._accumulate("cumsum", reset, numeric_only, *given, axis=axis)
 
     @family(

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.keys import By, check_by
-from ...frames.registry import column_of, library_of, names_of, unused_name
+from ...frames.registry import column_of, library_of, names_of, stored_numbers, unused_name
 from ...kernels.messages import shown
 from ...kernels.scalars import is_number
 from ...ops.core.operation import Part
@@ -31,6 +32,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         by: Names | None = None,
         *,
         gap: Duration | float,
+        longest: Duration | float | None = None,
         clustered: bool | None = None,
     ) -> SeriesT:
         """Return the number of the session that each event belongs to, over all partitions.
@@ -45,6 +47,8 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         gap : duration or number
             A session ends if the next event is later than this; for times, anything that `pandas.Timedelta`
             takes.
+        longest : duration or number, optional
+            A session also ends before an event that is later than this after its first one.
         clustered : bool, optional
             Whether rows with equal keys are adjacent, as for `groupby`.
 
@@ -63,6 +67,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         See Also
         --------
         Gpuscan.sessions : One row for each session.
+        Gpuscan.keep_apart : The first of rows that are close to each other.
 
         Examples
         --------
@@ -76,7 +81,60 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
             raise ValueError(
                 f"by names {NUMBER!r}, which is the name of the result; rename it first"
             )
+        if longest is not None:
+            most = _units(meta_of(rows), time, longest, "longest")
+            start = (-1, *_of_times(meta_of(rows), time, 0, 0, wide, most))
+            return _folded(rows, time, keys, _session, start, NUMBER)
         return _numbers(rows, time, keys, wide, clustered, dropna=True)
+
+    def keep_apart(
+        self, distance: Duration | float, time: Hashable = None, by: Names | None = None
+    ) -> FrameT:
+        """Return the rows that are at least this far behind the last row that was kept: the first is kept.
+
+        Parameters
+        ----------
+        distance : duration or number
+            How far apart rows are at least; for times, anything that `pandas.Timedelta` takes.
+        time : name, optional
+            Column of times or numbers, which must not decrease (within each key of `by`). By default, the index,
+            which must hold times.
+        by : name or list of names, optional
+            Columns whose rows are kept apart from those with equal keys only. Rows with null keys are left out.
+
+        Returns
+        -------
+        DataFrame
+            The rows that are kept, with their index.
+
+        Raises
+        ------
+        TypeError
+            If the column is neither of times nor of numbers, and on cuDF.
+        ValueError
+            For unknown columns and a negative distance; at compute time, for null times, and for times before the last
+            row that was kept.
+
+        See Also
+        --------
+        Gpuscan.sessionize : Events that follow each other within a gap, each compared with the one before it.
+        Gpuscan.fold : Other rules by which rows follow each other.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> alarms = pd.DataFrame({"t": [0, 4, 11, 14, 21], "device": list("aabaa")})
+        >>> alarms.gpuscan.keep_apart(10, "t")["t"].tolist()
+        [0, 11, 21]
+        >>> alarms.gpuscan.keep_apart(10, "t", by="device")["t"].tolist()
+        [0, 11, 14]
+        """
+        rows, time, keys, wide = _checked(self._obj, time, by, distance, None, "distance")
+        start = (False, *_of_times(meta_of(rows), time, 0, wide))
+        kept = _folded(rows, time, keys, _keep, start, "kept")
+        if keys.columns:  # null where a key is null
+            kept = kept == True  # noqa: E712
+        return methods_of(self._obj).filter(kept)
 
     def sessions(
         self,
@@ -157,7 +215,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
 
 
 def _checked(
-    obj: Any, time: Any, by: Any, gap: Any, clustered: Any
+    obj: Any, time: Any, by: Any, gap: Any, clustered: Any, title: str = "gap"
 ) -> tuple[Any, Hashable, By, Any]:
     """Return the rows, the column of their times, the keys, and the gap in the units of the times."""
     meta = meta_of(obj)
@@ -172,7 +230,7 @@ def _checked(
     found = By(()) if by is None else check_by(meta, by)
     if time in found.columns:
         raise ValueError(f"time and by both name {time!r}")
-    return obj, time, found, _units(meta_of(obj), time, gap)
+    return obj, time, found, _units(meta_of(obj), time, gap, title)
 
 
 def _with_index(obj: Any) -> tuple[Any, Hashable]:
@@ -195,16 +253,16 @@ def _append_index(frame: Any, name: str) -> Any:
     return library.append(frame, library.series(times, library.index(frame), name), name)
 
 
-def _units(meta: Any, time: Any, gap: Any) -> Any:
+def _units(meta: Any, time: Any, gap: Any, title: str) -> Any:
     library, dtype = library_of(meta), column_of(meta, time).dtype
     if library.is_number(dtype) and dtype.kind in "iuf":
         if not is_number(gap) or not gap >= 0:
-            raise ValueError(f"gap must be a number that is not negative, found {shown(gap)}")
+            raise ValueError(f"{title} must be a number that is not negative, found {shown(gap)}")
         return float(gap) if dtype.kind == "f" else int(min(gap, 2**64 - 1))
     if library.layout(dtype) is None or dtype.kind not in "mM":
         raise TypeError(f"time must be a column of times or numbers, found dtype {dtype}")
     accepted = "a duration that is not negative, such as '30min'"
-    wide = check_duration("gap", gap, accepted, pd.Timedelta(0))
+    wide = check_duration(title, gap, accepted, pd.Timedelta(0))
     return int(wide // pd.Timedelta(1, library.time_unit(dtype)))
 
 
@@ -214,3 +272,53 @@ def _numbers(obj: Any, time: Any, keys: By, gap: Any, clustered: bool | None, dr
         return run(obj[time], SessionNumbers(gaps))
     groups = methods_of(obj).groupby(list(keys.columns), clustered=clustered, dropna=dropna)
     return groups._scan(NUMBER, [Part(NUMBER, (time, *keys.columns), gaps)], True)
+
+
+# --- by what was before -------------------------------------------------------------------------------
+
+
+def _of_times(meta: Any, time: Any, *numbers: Any) -> tuple[Any, ...]:
+    """Return numbers in the dtype of stored times."""
+    dtype = stored_numbers(column_of(meta, time)).dtype
+    most = np.iinfo(dtype).max if dtype.kind in "iu" else None
+    return tuple([dtype.type(n if most is None else min(n, most)) for n in numbers])
+
+
+def _folded(obj: Any, time: Any, keys: By, step: Any, initial: Any, name: str) -> Any:
+    """Return the answers of a step that takes times as numbers."""
+    engine = engine_of(obj)
+    numbers = engine.map_partitions(obj, _stored_times, time)
+    if not keys.columns:
+        return methods_of(numbers).fold(step, initial=initial, names=name)
+    number = unused_name("time", names_of(meta_of(obj)))
+    rows = engine.with_column(obj, numbers, number)
+    return (
+        methods_of(rows).groupby(list(keys.columns)).fold(step, number, initial=initial, names=name)
+    )
+
+
+def _stored_times(frame: Any, time: Any) -> Any:
+    library, column = library_of(frame), column_of(frame, time)
+    if library.missing(column) is not None:
+        raise ValueError(f"times in column {time!r} must not be null; fill or filter them first")
+    return library.series(
+        library.from_integers(stored_numbers(column)), library.index(frame), "time"
+    )
+
+
+def _keep(state, time):  # type: ignore[no-untyped-def]  # Numba reads the parameters
+    met, last, distance = state
+    if met and time < last:
+        raise ValueError("times must not decrease; sort rows by time first")
+    if met and time - last < distance:
+        return state, False
+    return (True, time, distance), True
+
+
+def _session(state, time):  # type: ignore[no-untyped-def]
+    number, start, last, gap, longest = state
+    if number >= 0 and time < last:
+        raise ValueError("times must not decrease; sort rows by time first")
+    if number < 0 or time - last > gap or time - start > longest:
+        number, start = number + 1, time
+    return (number, start, time, gap, longest), number

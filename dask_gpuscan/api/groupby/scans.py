@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any, overload
 
-from ...engines.run import meta_of
+from ...engines.run import meta_of, run
 from ...frames.registry import names_of
 from ...kernels import Operator
 from ...ops.core.operation import GroupScan, Part
@@ -23,11 +23,12 @@ from ..arguments import (
     with_initial,
 )
 from ..family import family
+from ..frame.fold import chosen_columns, folded, restarted
 from ..frame.inputs import with_rows_told
 from ..frame.operator_scans import check_scan, scan_parts
 from ..frame.resets import in_segments
 from ..frame.rows import with_row_numbers
-from ..types import FrameT, Obj, Reset, SeriesT
+from ..types import FrameT, Names, Obj, Reset, SeriesT
 from .rows import GroupByRows
 
 
@@ -76,6 +77,44 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
             raise_with_hint(error, as_series, numeric_only)
             raise
 
+    def fold(
+        self,
+        step: Callable[..., tuple[Any, Any]],
+        of: Names | None = None,
+        *,
+        initial: Any,
+        names: Names | None = None,
+    ) -> Any:
+        """Go through the rows of each group in order with a state; parameters as for `Gpuscan.fold`.
+
+        Examples
+        --------
+        Bars of at least 10 units for each share:
+
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"share": list("ababaa"), "units": [6, 9, 5, 3, 8, 4]})
+        >>> def bar(total, units):
+        ...     total += units
+        ...     return (0, True) if total >= 10 else (total, False)
+        >>> df.gpuscan.groupby("share").fold(bar, "units", initial=0).tolist()
+        [False, False, True, True, False, True]
+        """
+        known = self._columns()
+        chosen = chosen_columns(
+            known if of is None and self._as_series else of, names_of(self._meta)
+        )
+        fold = folded(
+            self._by,
+            step,
+            chosen,
+            initial,
+            names,
+            None,
+            dropna=self._dropna,
+            null_keys=self._null_keys,
+        )
+        return self._named(run(self._needed(list(chosen)), fold))
+
     def cumsum(
         self,
         numeric_only: bool = False,
@@ -89,6 +128,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         lower: float | None = None,
         upper: float | None = None,
         reset: Reset[SeriesT] = None,
+        restart_at: float | None = None,
+        restart_above: float | None = None,
     ) -> Obj:
         """Return the running sum within each group, with integers in 64 bits.
 
@@ -100,6 +141,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
             Start each group from this value rather than from zero.
         reset : name, str, function or Series of bool, optional
             Start the group of a row anew after it where this is true; see `Gpuscan.cumsum`.
+        restart_at, restart_above : number, optional
+            Of one column: when the sum starts anew; see `Gpuscan.cumsum`.
 
         Returns
         -------
@@ -119,8 +162,10 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumsum(exclusive=True, initial=100).tolist()
         [100, 100, 106]
         """
-        given = exclusive, reverse, initial, skipna, dtype
-        return self._accumulate("cumsum", reset, numeric_only, *given, reproducible, lower, upper)
+        given = exclusive, reverse, initial, skipna, dtype, reproducible, lower, upper
+        if restart_at is not None or restart_above is not None:
+            return restarted(self, self._as_series, restart_at, restart_above, (*given, reset))
+        return self._accumulate("cumsum", reset, numeric_only, *given)
 
     @family(
         """

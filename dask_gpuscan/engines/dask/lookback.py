@@ -76,6 +76,15 @@ def _apply(carry: Carry, number: Any, partition: Any, *aggregates: Any) -> Any:
         raise ValueError(f"partition {number}: {error}") from error
 
 
+def _follow(carry: Carry, number: Any, partition: Any, before: Any) -> tuple[Any, Any]:
+    try:
+        return carry.follow(partition, before)
+    except ValueError as error:
+        if type(error) is not ValueError:
+            raise
+        raise ValueError(f"partition {number}: {error}") from error
+
+
 def _running(carry: Summary, *aggregates: Any) -> list[Any]:
     """Return the combinations of the first 0, 1, 2 and so on aggregates.
 
@@ -117,9 +126,16 @@ def tasks(
     dict of key to Task
         Two tasks for each partition (the last one needs no aggregate) and one for each full window.
     """
+    graph: dict[Key, Task] = {}
+    if carry.in_turn:
+        for partition, key in zip(inputs, outputs, strict=True):
+            both = (f"follow-{name}", key[-1], *suffix)
+            graph[both] = Task(both, _follow, carry, key[-1], partition, seen)
+            graph[key] = Task(key, getitem, TaskRef(both), 0)
+            seen = Task(None, getitem, TaskRef(both), 1)
+        return graph
     if carry.reverse:
         inputs, outputs = inputs[::-1], outputs[::-1]
-    graph: dict[Key, Task] = {}
     before = prefixes(name, inputs, carry, graph, suffix, held=held, seen=seen)
     for partition, key, earlier in zip(inputs, outputs, before, strict=True):
         by = (carry.final or carry) if key == outputs[-1] else carry
@@ -247,6 +263,10 @@ class Matching(MatchingSummary):
         return self.carry.reverse
 
     @property
+    def in_turn(self) -> bool:
+        return self.carry.in_turn
+
+    @property
     def final(self) -> Matching:
         """The carry for the last partition."""
         return replace(self, carry=self.carry.final or self.carry)
@@ -259,6 +279,14 @@ class Matching(MatchingSummary):
         except EXPLAINED:
             explain_failure(self.checked, partition)
             raise
+
+    def follow(self, partition: Any, prefix: Aggregate | None) -> tuple[Any, Aggregate]:
+        schemas = (
+            [schema_of(partition)] if prefix is None else [prefix.schema, schema_of(partition)]
+        )
+        schema = common_schema(schemas)
+        answer, inner = self.carry.follow(partition, None if prefix is None else prefix.inner)
+        return answer, Aggregate(schema, inner)
 
 
 @dataclass(frozen=True)

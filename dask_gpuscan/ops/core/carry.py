@@ -65,8 +65,12 @@ class Carry(Summary, Labelled):
         def final(self) -> Any:
             """The carry for the partition that nothing follows, if it has more to write; else None."""
 
+        @property
+        def in_turn(self) -> bool:
+            """Whether there are no aggregates of partitions: each follows the one before."""
+
     else:
-        reverse, final = False, None
+        reverse, final, in_turn = False, None, False
 
     def apply(self, partition: Partition, prefix: Aggregate) -> Any:
         """Output of a partition; `prefix` is the aggregate of all before it, None for the first."""
