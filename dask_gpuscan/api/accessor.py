@@ -16,6 +16,7 @@ from .frame.interpolate import InterpolateMethods
 from .frame.intervals import IntervalMethods
 from .frame.lists import ListMethods
 from .frame.order import OrderMethods
+from .frame.ordered import OrderByMethods
 from .frame.rank import RankMethods
 from .frame.resume import ResumeMethods
 from .frame.rows import RowMethods
@@ -45,6 +46,7 @@ class Gpuscan(
     IntervalMethods[Obj, SeriesT, FrameT],
     ResampleMethods[Obj, SeriesT, FrameT],
     OrderMethods[ScalarT],
+    OrderByMethods[Obj, SeriesT, FrameT],
     DuplicateMethods[Obj, SeriesT, FrameT],
     RankMethods[Obj, SeriesT, FrameT],
     SortMethods[Obj, SeriesT, FrameT],

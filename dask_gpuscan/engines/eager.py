@@ -19,6 +19,7 @@ from ..ops.predicates.filter import (
     refuse_predicate,
     split_rows,
 )
+from ..ops.sort.own_rows import RowsInOrder
 from ..ops.sort.rank import Ranking
 from ..ops.sort.sort import sort_rows
 from ..ops.time.shift_labels import ShiftLabels
@@ -46,6 +47,11 @@ def tree_reduce(obj: Any, reduction: TreeReduction) -> Any:
 def rank(obj: Any, ranking: Ranking) -> Any:
     """Return the ranks of all rows."""
     return ranking.apply(obj)
+
+
+def in_order(obj: Any, order: Any) -> RowsInOrder:
+    """Return the rows in order, and the way back."""
+    return RowsInOrder(obj, order)
 
 
 def move_labels(obj: Any, move: ShiftLabels) -> Any:

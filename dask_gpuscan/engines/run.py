@@ -36,6 +36,9 @@ class Engine(Protocol):
     def sort(self, obj: Any, order: Any, ignore_index: bool, /) -> Any:
         """Sort the rows; with `ignore_index`, they get a default index."""
 
+    def in_order(self, obj: Any, order: Any, /) -> Any:
+        """Return an object with the rows in order, and with a method that gives answers the rows' own order."""
+
     def move_labels(self, obj: Any, move: Any) -> Any:
         """Shift the labels of rows."""
 

@@ -158,11 +158,11 @@ class SortMethods(Methods[Obj, SeriesT, FrameT]):
         check_flags(ignore_index=ignore_index)
         if key is not None and not callable(key):
             raise TypeError(f"key must be a function or None, found {shown(key)}")
-        order = Order(keys, _flags(ascending, count), na_position == "first", key)
+        order = Order(keys, flags_of(ascending, count), na_position == "first", key)
         return engine_of(self._obj).sort(self._obj, order, bool(ignore_index))
 
 
-def _flags(ascending: Any, count: int) -> tuple[bool, ...]:
+def flags_of(ascending: Any, count: int) -> tuple[bool, ...]:
     """Return one flag a key."""
     flags = [ascending] * count if isinstance(ascending, FLAG) else ascending
     if not isinstance(flags, (list, tuple)) or not all(isinstance(flag, FLAG) for flag in flags):

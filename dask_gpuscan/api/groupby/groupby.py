@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 import pandas as pd
 
-from ...engines.run import meta_of, run
+from ...engines.run import meta_of, methods_of, run
 from ...frames.registry import library_of, names_of
 from ...ops.groupby.adjacent import CheckAdjacent
 from ..absent import attribute
@@ -35,6 +35,7 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         observed: bool = True,
         dropna: bool = True,
         clustered: bool | Literal["check"] | None = None,
+        order_by: Names | None = None,
     ) -> GroupBy[Obj, SeriesT, FrameT]:
         """Return groups of rows with equal keys, to be reduced or scanned in the rows' own order.
 
@@ -63,6 +64,9 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
             is a group of its own. "check" means True, and raises a ValueError that names such a key;
             for a Dask collection, at compute time.
             By default, a Dask collection whose index is the key, with known divisions, counts as clustered.
+        order_by : name or list of names, optional
+            Columns in whose order methods with an answer for each row see the rows, as in SQL's ``over (partition by k
+            order by t)``; see `Gpuscan.order_by`, which this is short for.
 
         Returns
         -------
@@ -99,6 +103,10 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby(df["x"] % 2)["x"].sum().to_dict()
         {0: 6, 1: 4}
         """
+        if order_by is not None:
+            given = {"level": level, "as_index": as_index, "sort": sort, "observed": observed}
+            ordered: Any = methods_of(self._obj).order_by(order_by)
+            return ordered.groupby(by, **given, dropna=dropna, clustered=clustered)  # type: ignore[no-any-return]
         if isinstance(by, pd.Grouper):  # it has a `sort` of its own, as in pandas
             sort, dropna = by.sort, by.dropna
         check_flags(as_index=as_index, observed=observed, dropna=dropna)

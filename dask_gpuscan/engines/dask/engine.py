@@ -24,6 +24,7 @@ from .expressions import (
 from .filter import append_mask, check_mask, check_predicate, filter, partition, with_column
 from .labels import move_labels
 from .lookback import look_back, map_overlap
+from .own_rows import InOrder as in_order
 from .ranks import rank
 from .rebalance import rebalance
 from .shuffle import sort
@@ -41,6 +42,7 @@ __all__ = [
     "choose",
     "collection",
     "filter",
+    "in_order",
     "is_column",
     "is_sorted_by_index",
     "look_back",

@@ -79,6 +79,11 @@ def sort(obj: Stream, order: Any, ignore_index: bool) -> NoReturn:
     _refuse("sort_values")
 
 
+def in_order(obj: Stream, order: Any) -> NoReturn:
+    """Refuse to look at rows in another order."""
+    _refuse("order_by")
+
+
 def move_labels(obj: Stream, move: ShiftLabels) -> Stream:
     """Shift the labels of a stream."""
     move.check(obj._meta)
