@@ -126,16 +126,9 @@ def tasks(
     dict of key to Task
         Two tasks for each partition (the last one needs no aggregate) and one for each full window.
     """
-    graph: dict[Key, Task] = {}
-    if carry.in_turn:
-        for partition, key in zip(inputs, outputs, strict=True):
-            both = (f"follow-{name}", key[-1], *suffix)
-            graph[both] = Task(both, _follow, carry, key[-1], partition, seen)
-            graph[key] = Task(key, getitem, TaskRef(both), 0)
-            seen = Task(None, getitem, TaskRef(both), 1)
-        return graph
     if carry.reverse:
         inputs, outputs = inputs[::-1], outputs[::-1]
+    graph: dict[Key, Task] = {}
     before = prefixes(name, inputs, carry, graph, suffix, held=held, seen=seen)
     for partition, key, earlier in zip(inputs, outputs, before, strict=True):
         by = (carry.final or carry) if key == outputs[-1] else carry
@@ -263,10 +256,6 @@ class Matching(MatchingSummary):
         return self.carry.reverse
 
     @property
-    def in_turn(self) -> bool:
-        return self.carry.in_turn
-
-    @property
     def final(self) -> Matching:
         """The carry for the last partition."""
         return replace(self, carry=self.carry.final or self.carry)
@@ -374,10 +363,27 @@ class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
         return None
 
 
+class InTurn(AlignedLookBack):
+    """A carry of partitions without aggregates: each waits for what is handed on behind the one before."""
+
+    def _layer(self) -> dict[Key, Any]:
+        carry = replace(self.operand("carry"), checked=schema_of(self.frame._meta))
+        graph: dict[Key, Any] = {}
+        before: Any = self.before
+        for i, partition in enumerate(inputs_of(self.frame)):
+            both = (f"follow-{self._name}", i)
+            graph[both] = Task(both, _follow, carry, i, partition, before)
+            graph[self._name, i] = Task((self._name, i), getitem, TaskRef(both), 0)
+            before = Task(None, getitem, TaskRef(both), 1)
+        return graph
+
+
 def look_back(obj: Any, carry: DataFrameCarry, seen: Any = None) -> Any:
     """Apply a carry to the rows of a collection; `seen` is the aggregate of the rows before them, if there are any."""
     carry.check(obj._meta)
     expression = AlignedLookBack if carry.keeps_index else LookBack
+    if carry.in_turn:
+        expression = InTurn
     return collected(expression(obj.expr, Matching(carry), _seen(obj, seen)))
 
 

@@ -67,7 +67,7 @@ class Carry(Summary, Labelled):
 
         @property
         def in_turn(self) -> bool:
-            """Whether there are no aggregates of partitions: each follows the one before."""
+            """Whether partitions have no aggregates, and each follows the one before; the index is kept."""
 
     else:
         reverse, final, in_turn = False, None, False

@@ -156,23 +156,6 @@ def test_nulls():
     assert math.isnan(df.x.gpuscan.cumsum(restart_at=11).iloc[1])
 
 
-def test_a_function_with_what_it_captures_is_compiled_once(monkeypatch):
-    from dask_gpuscan.kernels import fold
-
-    made, compile_ = [], fold._compile
-    monkeypatch.setattr(fold, "_compile", lambda *given: made.append(given) or compile_(*given))
-    table = np.array([1.5, 2.5])
-
-    def step(total, x):
-        return total + table[x], total * factor
-
-    frame = pd.DataFrame({"x": [0, 1, 0]})
-    for factor in (3.0, 3.0, 4.0):
-        lazy = dd.from_pandas(frame, npartitions=3).x.gpuscan.fold(step, initial=0.0)
-        assert lazy.compute().tolist() == [0.0, 1.5 * factor, 4.0 * factor]
-    assert len(made) == 2
-
-
 @pytest.mark.parametrize(
     ("asked", "error", "message"),
     [
