@@ -486,6 +486,28 @@ QUESTIONS: dict[str, list[Question]] = {
             "select sensor, count(*) from readings group by sensor order by sensor",
         ),
     ],
+    "Rows in any order": [
+        Question(
+            "How do I fill with the last known value in the order of a column, without sorting the rows?",
+            'trips.gpuscan.order_by("km")["fuel"].ffill()',
+            "select last_value(fuel ignore nulls) over (order by km, n) from trips order by n",
+        ),
+        Question(
+            "How do I write sum() over (partition by k order by t)?",
+            'trips.gpuscan.groupby("car", order_by=["km", "n"])["km"].cumsum()',
+            "select sum(km) over (partition by car order by km, n) from trips order by n",
+        ),
+        Question(
+            "How do I get the previous row by time, latest first, of each group?",
+            'trips.gpuscan.order_by("time", ascending=False).groupby("car")["km"].shift()',
+            "select lag(km) over (partition by car order by time desc) from trips order by n",
+        ),
+        Question(
+            "How do I number rows by two columns?",
+            'trips.gpuscan.order_by(["car", "km"]).row_number() + 1',
+            "select row_number() over (order by car, km, n) from trips order by n",
+        ),
+    ],
     "Runs and sessions": [
         Question(
             "How do I number runs of equal values (islands)?",

@@ -134,6 +134,7 @@ SPECIAL: dict[str, Call] = {
         f[["n", "x"]].assign(end=f["n"] + 1).gpuscan.intervals("n", "end").merge()
     ),
     "Gpuscan.sort_values": on_frame("sort_values", ["n", "x"]),
+    "Gpuscan.order_by": lambda f: f.gpuscan.order_by("n")["x"].cumsum(),
     "Gpuscan.sort_index": on_frame("sort_index", ascending=False),
     "Gpuscan.reset_index": on_frame("reset_index", drop=True),
     "Gpuscan.resume": lambda f: f["x"].gpuscan.resume(None).gpuscan.cumsum().compute(),

@@ -106,7 +106,7 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         if order_by is not None:
             given = {"level": level, "as_index": as_index, "sort": sort, "observed": observed}
             ordered: Any = methods_of(self._obj).order_by(order_by)
-            return ordered.groupby(by, **given, dropna=dropna, clustered=clustered)  # type: ignore[no-any-return]
+            return ordered.groupby(by, **given, dropna=dropna, clustered=clustered)
         if isinstance(by, pd.Grouper):  # it has a `sort` of its own, as in pandas
             sort, dropna = by.sort, by.dropna
         check_flags(as_index=as_index, observed=observed, dropna=dropna)
