@@ -9,7 +9,8 @@ from ...kernels.messages import shown
 from ...ops.scan.fill import Fill, FillColumns
 from ...ops.windows.interpolate import AREAS, DIRECTIONS, METHODS, Interpolate
 from ..arguments import check_choice, check_limit
-from ..types import FrameT, Methods, Obj, SeriesT
+from ..types import Duration, FrameT, Methods, Obj, SeriesT
+from .gaps import close_gaps
 
 
 class InterpolateMethods(Methods[Obj, SeriesT, FrameT]):
@@ -22,6 +23,7 @@ class InterpolateMethods(Methods[Obj, SeriesT, FrameT]):
         limit: SupportsIndex | None = None,
         limit_direction: Literal["forward", "backward", "both"] | None = None,
         limit_area: Literal["inside", "outside"] | None = None,
+        max_gap: SupportsIndex | Duration | None = None,
     ) -> Obj:
         """Fill nulls from the last value before them and the next one after, over partition borders too.
 
@@ -38,6 +40,9 @@ class InterpolateMethods(Methods[Obj, SeriesT, FrameT]):
             first one ("backward") are filled with it. Default "forward", the only one that "pad" takes.
         limit_area : {"inside", "outside"}, optional
             Fill only nulls that have values on both sides, or only the others.
+        max_gap : int or duration, optional
+            Fill a whole gap or nothing: gaps of at most this many nulls, or between values at most so far apart by the
+            times of the index. Nulls before the first value and behind the last are left.
 
         Returns
         -------
@@ -74,7 +79,8 @@ class InterpolateMethods(Methods[Obj, SeriesT, FrameT]):
         >>> ddf.gpuscan.interpolate(limit=1, limit_area="inside").compute().tolist()
         [1.0, 2.0, nan, 4.0, nan]
         """
-        return run(self._obj, checked_fill(method, limit, limit_direction, limit_area))
+        found = run(self._obj, checked_fill(method, limit, limit_direction, limit_area))
+        return found if max_gap is None else close_gaps(self._obj, None, found, max_gap)
 
 
 def checked_fill(method: Any, limit: Any, limit_direction: Any, limit_area: Any) -> Any:

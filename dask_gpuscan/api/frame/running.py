@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, SupportsIndex
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Literal, SupportsIndex
 
-from ..arguments import check_flags
+from ...kernels.scalars import is_integer
+from ..arguments import check_choice, check_flags
 from ..family import family
-from ..types import FrameT, Methods, Obj, Reset, SeriesT
+from ..types import Duration, FrameT, Methods, Obj, Reset, SeriesT
+from .gaps import fill_age, fill_within
 
 
 class RunningMethods(Methods[Obj, SeriesT, FrameT]):
@@ -70,13 +72,24 @@ class RunningMethods(Methods[Obj, SeriesT, FrameT]):
         [True, False, True, False],
     )
 
-    def ffill(self, limit: SupportsIndex | None = None, *, reset: Reset[SeriesT] = None) -> Obj:
+    _in_groups = False
+    """Whether the rows are in groups."""
+
+    def ffill(
+        self,
+        limit: SupportsIndex | Duration | None = None,
+        *,
+        on: Hashable = None,
+        reset: Reset[SeriesT] = None,
+    ) -> Obj:
         """Fill nulls with the last value before them, over partition borders too; of groups, within the group.
 
         Parameters
         ----------
-        limit : int, optional
-            Fill at most this many nulls in a row.
+        limit : int or duration, optional
+            Fill at most this many nulls in a row; or only rows that are at most so much later than the value.
+        on : name, optional
+            The column of times for a `limit` that is a duration. By default, the index.
         reset : name, str, function or Series of bool, optional
             Start anew after each row where this is true, so that no earlier value fills later rows; see `cumsum`.
 
@@ -87,13 +100,16 @@ class RunningMethods(Methods[Obj, SeriesT, FrameT]):
 
         Raises
         ------
+        TypeError
+            If `limit` is a duration and there are no times.
         ValueError
-            If `limit` is not a positive integer.
+            If `limit` is neither a positive integer nor a duration.
 
         See Also
         --------
         bfill : The next value instead.
         interpolate : A value between both.
+        fill_age : How old the value is.
 
         Examples
         --------
@@ -103,10 +119,19 @@ class RunningMethods(Methods[Obj, SeriesT, FrameT]):
         >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, None]})
         >>> df.gpuscan.groupby("k")["x"].ffill().tolist()
         [6.0, 3.0, 6.0]
+        >>> times = pd.to_datetime(["2026-01-05 08:00", "2026-01-05 08:05", "2026-01-05 09:00"])
+        >>> pd.Series([6.0, None, None], index=times).gpuscan.ffill(limit="10min").tolist()
+        [6.0, 6.0, nan]
         """
-        return self._fill(False, limit, reset)
+        return self._filled(False, limit, on, reset)
 
-    def bfill(self, limit: SupportsIndex | None = None, *, reset: Reset[SeriesT] = None) -> Obj:
+    def bfill(
+        self,
+        limit: SupportsIndex | Duration | None = None,
+        *,
+        on: Hashable = None,
+        reset: Reset[SeriesT] = None,
+    ) -> Obj:
         """Fill nulls with the next value after them, of groups within the group; parameters as for `ffill`.
 
         Examples
@@ -118,7 +143,52 @@ class RunningMethods(Methods[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].bfill().tolist()
         [5.0, 3.0, 5.0]
         """
-        return self._fill(True, limit, reset)
+        return self._filled(True, limit, on, reset)
+
+    def _filled(self, reverse: bool, limit: Any, on: Hashable, reset: Any) -> Any:
+        if on is None and (limit is None or is_integer(limit)):
+            return self._fill(reverse, limit, reset)
+        if reset is not None or limit is None or is_integer(limit):
+            raise ValueError(
+                "on goes with a limit that is a duration, and such a limit not with reset"
+            )
+        return fill_within(self._obj, self if self._in_groups else None, reverse, limit, on)
+
+    def fill_age(self, on: Hashable = None, unit: Literal["rows", "time"] = "rows") -> Obj:
+        """Return how old the value is that `ffill` gives: 0 where there is a value, null before the first one.
+
+        Parameters
+        ----------
+        on : name, optional
+            The column of times to tell ages by.
+        unit : {"rows", "time"}, default "rows"
+            Without `on`: in rows, or by the times of the index.
+
+        Returns
+        -------
+        Series or DataFrame
+            The ages of values in each column, in rows or as timedeltas, with the index; of groups, within the group.
+
+        Raises
+        ------
+        TypeError
+            If there are no times.
+        ValueError
+            For unknown names and units.
+
+        See Also
+        --------
+        ffill : The values; its `limit` leaves old ones out.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([None, 6.0, None, None, 2.0]).gpuscan.fill_age().tolist()
+        [nan, 0.0, 1.0, 2.0, 0.0]
+        """
+        check_choice("unit", unit, ("rows", "time"))
+        in_time = on is not None or unit == "time"
+        return fill_age(self._obj, self if self._in_groups else None, on, in_time)
 
     def row_number(self, *, reset: Reset[SeriesT] = None) -> SeriesT:
         """Return the number of each row in the whole collection, or within its group, from 0.

@@ -35,6 +35,8 @@ from .rows import GroupByRows
 class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that scans."""
 
+    _in_groups = True
+
     def _in_segments(
         self, reset: Any, ask: Callable[[Any], Any], local_dict: Mapping[str, Any] | None = None
     ) -> Any:

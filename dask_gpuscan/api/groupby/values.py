@@ -15,8 +15,9 @@ from ...ops.scan.row_number import ResetIndex
 from ...ops.windows.interpolate import BY_INDEX, Interpolate
 from ...ops.windows.interpolate_groups import append_places, interpolate_rows
 from ..arguments import check_flags
+from ..frame.gaps import close_gaps
 from ..frame.interpolate import checked_fill
-from ..types import FrameT, Obj, SeriesT
+from ..types import Duration, FrameT, Obj, SeriesT
 from .transform import GroupByTransform
 
 
@@ -91,6 +92,7 @@ class GroupByValues(GroupByTransform[Obj, SeriesT, FrameT]):
         limit: SupportsIndex | None = None,
         limit_direction: Literal["forward", "backward", "both"] | None = None,
         limit_area: Literal["inside", "outside"] | None = None,
+        max_gap: SupportsIndex | Duration | None = None,
     ) -> Obj:
         """Fill nulls from the last value before them and the next one after, within each group.
 
@@ -99,7 +101,7 @@ class GroupByValues(GroupByTransform[Obj, SeriesT, FrameT]):
         method : {"linear", "pad"}, default "linear"
             "linear" puts values on a line between both, with equal distances between the rows of a group. "pad" takes
             the value before.
-        limit, limit_direction, limit_area
+        limit, limit_direction, limit_area, max_gap
             As for `Gpuscan.interpolate`; "pad" takes `limit` only.
 
         Returns
@@ -132,6 +134,10 @@ class GroupByValues(GroupByTransform[Obj, SeriesT, FrameT]):
         [1.0, 7.0, 2.5, 4.0]
         """
         fill = checked_fill(method, limit, limit_direction, limit_area)
+        if max_gap is not None:
+            given: Any = {"limit_direction": limit_direction, "limit_area": limit_area}
+            found = self.interpolate(method, limit=limit, **given)
+            return close_gaps(self._obj, self, found, max_gap)
         if method in BY_INDEX:
             raise ValueError(
                 f"method must be 'linear' or 'pad' in groups, found {shown(method)}; choose the rows of one group for "
