@@ -188,6 +188,20 @@ def _merged(tables: dict[str, Rows]) -> list[Any]:
     return found
 
 
+def _closed(tables: dict[str, Rows]) -> list[Any]:
+    table = tables["trips"]
+    known = [row["n"] for row in table if row["fuel"] is not None]
+    found = []
+    for row, value in zip(
+        table, _line_in_time(table, "fuel", lambda row: float(row["n"])), strict=True
+    ):
+        before = max((n for n in known if n <= row["n"]), default=None)
+        behind = min((n for n in known if n >= row["n"]), default=None)
+        is_near = before is not None and behind is not None and behind - before <= 2
+        found.append(value if is_near else None)
+    return found
+
+
 def _clamped(tables: dict[str, Rows]) -> list[Any]:
     stock, found = 0, []
     for row in tables["readings"]:
@@ -317,6 +331,24 @@ QUESTIONS: dict[str, list[Question]] = {
             lambda tables: _line_in_time(tables["trips"], "fuel", lambda row: float(row["n"])),
         ),
         Question(
+            "How do I interpolate short gaps only, and leave long ones?",
+            'trips["fuel"].gpuscan.interpolate(max_gap=1)',
+            _closed,
+        ),
+        Question(
+            "How do I forward fill only for 30 minutes?",
+            'trips[["time", "fuel"]].gpuscan.ffill(limit="30min", on="time")["fuel"]',
+            """select case when time - last_value(case when fuel is not null then time end ignore nulls)
+                over (order by n) <= interval 30 minute then last_value(fuel ignore nulls) over (order by n) end
+            from trips order by n""",
+        ),
+        Question(
+            "How many rows ago was a value last known?",
+            'trips["fuel"].gpuscan.fill_age()',
+            """select n - last_value(case when fuel is not null then n end ignore nulls) over (order by n)
+            from trips order by n""",
+        ),
+        Question(
             "How do I interpolate by time, where rows are not evenly spaced?",
             'trips.set_index("time")["fuel"].gpuscan.interpolate("time")',
             lambda tables: _line_in_time(
@@ -326,6 +358,20 @@ QUESTIONS: dict[str, list[Question]] = {
         ),
     ],
     "The row before, the row after": [
+        Question(
+            "How much did a counter grow that is reset now and then, as Prometheus' increase?",
+            'trips["km"].gpuscan.increase()',
+            """select case when km >= lag(km) over (order by n) then km - lag(km) over (order by n)
+                when lag(km) over (order by n) is not null then km end
+            from trips order by n""",
+        ),
+        Question(
+            "What was the rate of a counter, per minute, for each key?",
+            'trips.gpuscan.groupby("car")["km"].rate("1min", on="time")',
+            """select (case when km >= lag(km) over w then km - lag(km) over w
+                when lag(km) over w is not null then km end) / (epoch(time) - epoch(lag(time) over w)) * 60
+            from trips window w as (partition by car order by n) order by n""",
+        ),
         Question(
             "How do I get the value of the previous row?",
             'trips["km"].gpuscan.shift()',

@@ -128,6 +128,9 @@ SPECIAL: dict[str, Call] = {
     "Gpuscan.run_length": on_frame("run_length", "k"),
     "Gpuscan.sessionize": on_frame("sessionize", "t", gap="1min", by="k"),
     "Gpuscan.sessions": on_frame("sessions", "t", gap="1min", by="k"),
+    "Gpuscan.fill_age": lambda f: f["x"].gpuscan.fill_age(),
+    "Gpuscan.increase": lambda f: f["n"].gpuscan.increase(),
+    "Gpuscan.rate": lambda f: f[["t", "n"]].gpuscan.rate(on="t"),
     "Gpuscan.fold": lambda f: f["n"].gpuscan.fold(lambda total, n: (total + n, total), initial=0),
     "Gpuscan.keep_apart": on_frame("keep_apart", "1min", "t", "k"),
     "Gpuscan.intervals": lambda f: (
@@ -148,6 +151,9 @@ SPECIAL: dict[str, Call] = {
     "Gpuscan.explode": lambda f: lists(f).gpuscan.explode(),
     "Gpuscan.list": lambda f: lists(f).gpuscan.list.sum(),
     "ListAccessor.scan": on_lists("scan", LARGEST),
+    "GroupBy.fill_age": lambda f: f.gpuscan.groupby("k")["x"].fill_age(),
+    "GroupBy.increase": lambda f: f.gpuscan.groupby("k")["n"].increase(),
+    "GroupBy.rate": lambda f: f.gpuscan.groupby("k")["n"].rate(on="t"),
     "GroupBy.fold": lambda f: f.gpuscan.groupby("k").fold(
         lambda total, n: (total + n, total), "n", initial=0
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -37,9 +38,13 @@ class Known:
         self._groups, self._on = groups, on
         self.columns = names_of(meta_of(self.obj)) if groups is None else groups._columns()
         self._keys = [] if groups is None else list(groups._by.names)
-        self._numbers = None if in_time else self._asked(self.obj, False).row_number()
+        self._in_time = in_time
         if in_time:
             self._check_times()
+
+    @cached_property
+    def _numbers(self) -> Any:
+        return None if self._in_time else self._asked(self.obj, False).row_number()
 
     def _check_times(self) -> None:
         meta, on = meta_of(self.obj), self._on
@@ -49,7 +54,7 @@ class Known:
         if dtype.kind not in "mM":
             where = "the index" if on is None else f"column {on!r}"
             raise TypeError(
-                f"a limit in time needs times, found dtype {dtype} in {where}; name a column of times by on="
+                f"times are needed, found dtype {dtype} in {where}; name a column of times by on="
             )
 
     def _asked(self, rows: Any, chosen: bool = True) -> Any:
@@ -62,10 +67,20 @@ class Known:
 
     def marks(self, reverse: bool) -> Any:
         """Return, for each row and column, the time or the number of the row whose value is known last, or next."""
-        given = (self._keys, self.columns, self._on, self._numbers)
+        given = self._keys, self.columns, self._on, self._numbers
         marks = engine_of(self.obj).map_partitions(self.obj, _marks, *given)
         asked = self._asked(marks)
         return asked.bfill() if reverse else asked.ffill()
+
+    def before(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Return, for each row and column, the last value known before the row, of columns that a function makes."""
+        engine, given = engine_of(self.obj), (self._keys, self.columns, *given)
+        last = self._asked(engine.map_partitions(self.obj, function, *given)).ffill()
+        return self._asked(engine.map_partitions(self.obj, _keyed, last, self._keys)).shift()
+
+    def before_in_time(self) -> Any:
+        """Return, for each row and column, the time of the last value that is known before the row."""
+        return self.before(_marks, self._on, self._numbers)
 
     def map(self, function: Callable[..., Any], *given: Any) -> Any:
         """Apply a function to the rows, their times or numbers, and other frames; return a series for a series."""
@@ -91,6 +106,13 @@ def _marks(frame: Any, keys: Any, columns: Any, on: Hashable, numbers: Any) -> A
     times, found = _times(frame, on, numbers), frame[keys].copy()
     for name in columns:
         found[name] = times.where(frame[name].notna())
+    return found
+
+
+def _keyed(frame: Any, answers: Any, keys: Any) -> Any:
+    found = frame[keys].copy()
+    for name in names_of(answers):
+        found[name] = answers[name]
     return found
 
 

@@ -16,13 +16,14 @@ from ...ops.time.shift_labels import ShiftLabels
 from ...ops.windows.shift import Difference, Shift
 from ...ops.windows.surroundings import ColumnOverlap, NeighbourOperation
 from ..arguments import check_count
-from ..types import Duration, FrameT, Methods, Obj, SeriesT
+from ..types import Duration, FrameT, Obj, SeriesT
+from .counters import CounterMethods
 
 NO_FILL = object()
 """Means that no `fill_value` is given, as None is a null."""
 
 
-class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
+class ShiftedStatistics(CounterMethods[Obj, SeriesT, FrameT]):
     """The three methods, of rows that are one group or are in groups."""
 
     def _neighbours(self, operation: NeighbourOperation) -> Any:

@@ -133,7 +133,7 @@ def test_a_stream_and_a_table():
 @pytest.mark.parametrize(
     ("asked", "error", "message"),
     [
-        (lambda m: m.ffill("9s"), TypeError, "needs times, found dtype int64 in the index"),
+        (lambda m: m.ffill("9s"), TypeError, "times are needed, found dtype int64 in the index"),
         (lambda m: m.ffill("9s", on="x"), TypeError, "found dtype float64 in column 'x'"),
         (lambda m: m.ffill("9s", on="z"), ValueError, "on='z' is not a column"),
         (
@@ -158,5 +158,5 @@ def test_refused(asked, error, message):
     ("most", "error"), [(0, ValueError), ("wide", ValueError), ("3h", TypeError)]
 )
 def test_refused_gaps(most, error):
-    with pytest.raises(error, match=r"max_gap must be|needs times"):
+    with pytest.raises(error, match=r"max_gap must be|times are needed"):
         pd.Series([1.0, None, 3.0]).gpuscan.interpolate(max_gap=most)
