@@ -628,6 +628,11 @@ QUESTIONS: dict[str, list[Question]] = {
             "select max(n) from readings group by sensor order by 1",
         ),
         Question(
+            "How do I get the newest version of each row?",
+            'trips.gpuscan.latest("car", by="km")["n"]',
+            "select n from trips qualify row_number() over (partition by car order by km desc, n desc) = 1 order by n",
+        ),
+        Question(
             "Which rows have been there before?",
             'readings[["sensor", "dry"]].gpuscan.duplicated()',
             "select row_number() over (partition by sensor, dry order by n) > 1 from readings order by n",

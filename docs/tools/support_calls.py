@@ -128,6 +128,7 @@ SPECIAL: dict[str, Call] = {
     "Gpuscan.run_length": on_frame("run_length", "k"),
     "Gpuscan.sessionize": on_frame("sessionize", "t", gap="1min", by="k"),
     "Gpuscan.sessions": on_frame("sessions", "t", gap="1min", by="k"),
+    "Gpuscan.latest": on_frame("latest", "k", "t"),
     "Gpuscan.fill_age": lambda f: f["x"].gpuscan.fill_age(),
     "Gpuscan.increase": lambda f: f["n"].gpuscan.increase(),
     "Gpuscan.rate": lambda f: f[["t", "n"]].gpuscan.rate(on="t"),

@@ -7,9 +7,10 @@ from functools import reduce
 from operator import and_
 from typing import Any, Literal
 
-from ...engines.run import engine_of, meta_of, run
+from ...engines.run import engine_of, meta_of, methods_of, run
 from ...frames.keys import By, check_subset, is_one_name
 from ...frames.messages import FLAG
+from ...frames.registry import names_of
 from ...kernels.messages import shown
 from ...ops.core.operation import Part
 from ...ops.core.plans import made_once
@@ -17,7 +18,7 @@ from ...ops.groupby.hashed_scan import HashedScan
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.value_counts import ValueCounts
 from ...ops.scan.row_number import FirstMet, ResetIndex
-from ..arguments import check_choice, check_flags
+from ..arguments import check_choice, check_column, check_flags
 from ..types import FrameT, Methods, Names, Obj, SeriesT
 
 
@@ -121,6 +122,48 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         meta = meta_of(self._obj)
         by = check_subset(meta, subset)
         return ~self._kept(by, keep, "duplicated", meta.name if meta.ndim == 1 else None)
+
+    def latest(self, keys: Names, by: Hashable) -> Obj:
+        """Return the newest row of each key, in the order in which these rows come.
+
+        Parameters
+        ----------
+        keys : name or list of names
+            Columns of the keys. Rows with null keys are left out.
+        by : name
+            The column that says how new a row is: numbers or times. Of equal ones the last row counts. Null is never the
+            newest.
+
+        Returns
+        -------
+        DataFrame
+            One row for each key, with its index; a Dask collection keeps its divisions.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `groupby` and `cummax`.
+
+        See Also
+        --------
+        drop_duplicates : The last row of each key.
+        merge_asof : The newest row at each of many times.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"id": list("aba"), "changed": [5, 2, 3], "x": [1, 2, 3]})
+        >>> df.gpuscan.latest("id", by="changed")
+          id  changed  x
+        0  a        5  1
+        1  b        2  2
+        """
+        if meta_of(self._obj).ndim == 1:
+            raise TypeError("latest needs a DataFrame, found a Series")
+        check_column("by", by, names_of(meta_of(self._obj)))
+        newest = methods_of(self._obj).groupby(keys)[by].cummax()
+        records = methods_of(self._obj).filter(self._obj[by] == newest)
+        return methods_of(records).drop_duplicates(keys, keep="last")
 
     def value_counts(
         self,

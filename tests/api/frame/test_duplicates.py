@@ -221,3 +221,24 @@ def test_many_distinct_values(backend, step, keep):
     df = pd.DataFrame({"k": rng.integers(-4_000, 5_000, 20_000) * step, "n": range(20_000)})
     expected = df.drop_duplicates("k", keep=keep)
     check(backend, df, [0.1, 0.1, 0.7], lambda it: it.drop_duplicates("k", keep=keep), expected)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from(["a", "b", None]), st.none() | st.integers(0, 4)), max_size=16
+    ),
+    at=cuts(),
+)
+def test_the_newest_row_of_each_key(backend, rows, at):
+    df = pd.DataFrame(rows, columns=["k", "t"]).astype({"k": "str", "t": "float64"})
+    df = df.assign(x=range(len(df)))
+    known = df.dropna()
+    newest = [own.index[own.t == own.t.max()][-1] for _, own in known.groupby("k")]
+    expected = known.loc[sorted(newest)]
+    frame = backend.frame(df)
+    for one in (frame, partitioned(frame, at)):
+        same(backend.to_pandas(computed(one.gpuscan.latest("k", by="t"))), expected)
+    with pytest.raises(ValueError, match="by='z' is not a column"):
+        frame.gpuscan.latest("k", by="z")
+    with pytest.raises(TypeError, match="found a Series"):
+        frame["x"].gpuscan.latest("k", by="t")
