@@ -131,8 +131,8 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         keys : name or list of names
             Columns of the keys. Rows with null keys are left out.
         by : name
-            The column that says how new a row is: numbers or times. Of equal ones the last row counts. Null is never the
-            newest.
+            The column that says how new a row is: numbers or times. Of equal ones the last row counts; null is
+            never the newest.
 
         Returns
         -------

@@ -81,11 +81,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
             raise ValueError(
                 f"by names {NUMBER!r}, which is the name of the result; rename it first"
             )
-        if longest is not None:
-            most = _units(meta_of(rows), time, longest, "longest")
-            start = (-1, *_of_times(meta_of(rows), time, 0, 0, wide, most))
-            return _folded(rows, time, keys, _session, start, NUMBER)
-        return _numbers(rows, time, keys, wide, clustered, dropna=True)
+        return _numbers(rows, time, keys, wide, clustered, True, longest)
 
     def keep_apart(
         self, distance: Duration | float, time: Hashable = None, by: Names | None = None
@@ -142,6 +138,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         by: Names | None = None,
         *,
         gap: Duration | float,
+        longest: Duration | float | None = None,
         clustered: bool | None = None,
         agg: Mapping[Hashable, tuple[Hashable, str]] | None = None,
         **named: tuple[Hashable, str],
@@ -150,7 +147,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
 
         Parameters
         ----------
-        time, by, gap, clustered
+        time, by, gap, longest, clustered
             As for `sessionize`.
         agg : dict of name to (column, reduction), optional
             More columns of the result, each a reduction of a column within each session, as for `rle`.
@@ -200,7 +197,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
                 check_column(name, pair[0], known)
         number = unused_name(NUMBER, known)
         # rows with null keys, which the table leaves out, are numbered too: so numbers stay integers
-        numbers = _numbers(rows, time, keys, wide, clustered, dropna=False)
+        numbers = _numbers(rows, time, keys, wide, clustered, False, longest)
         numbered = engine_of(rows).with_column(rows, numbers, number)
         together = clustered if keys.columns else True
         groups = methods_of(numbered).groupby([*keys.columns, number], clustered=together)
@@ -220,7 +217,9 @@ def _checked(
     """Return the rows, the column of their times, the keys, and the gap in the units of the times."""
     meta = meta_of(obj)
     if meta.ndim == 1:
-        raise TypeError("sessions need a DataFrame, found a Series; use to_frame() first")
+        raise TypeError(
+            "sessions and distances need a DataFrame, found a Series; use to_frame() first"
+        )
     if time is None and None not in names_of(meta):
         obj, time = _with_index(obj)
     check_column("time", time, names_of(meta_of(obj)))
@@ -266,7 +265,19 @@ def _units(meta: Any, time: Any, gap: Any, title: str) -> Any:
     return int(wide // pd.Timedelta(1, library.time_unit(dtype)))
 
 
-def _numbers(obj: Any, time: Any, keys: By, gap: Any, clustered: bool | None, dropna: bool) -> Any:
+def _numbers(
+    obj: Any,
+    time: Any,
+    keys: By,
+    gap: Any,
+    clustered: bool | None,
+    dropna: bool,
+    longest: Any,
+) -> Any:
+    if longest is not None:
+        most = _units(meta_of(obj), time, longest, "longest")
+        start = (-1, *_of_times(meta_of(obj), time, 0, 0, gap, most))
+        return _folded(obj, time, keys, _session, start, NUMBER, dropna)
     gaps = CountGaps(time, gap)
     if not keys.columns:
         return run(obj[time], SessionNumbers(gaps))
@@ -284,7 +295,9 @@ def _of_times(meta: Any, time: Any, *numbers: Any) -> tuple[Any, ...]:
     return tuple([dtype.type(n if most is None else min(n, most)) for n in numbers])
 
 
-def _folded(obj: Any, time: Any, keys: By, step: Any, initial: Any, name: str) -> Any:
+def _folded(
+    obj: Any, time: Any, keys: By, step: Any, initial: Any, name: str, dropna: bool = True
+) -> Any:
     """Return the answers of a step that takes times as numbers."""
     engine = engine_of(obj)
     numbers = engine.map_partitions(obj, _stored_times, time)
@@ -293,7 +306,9 @@ def _folded(obj: Any, time: Any, keys: By, step: Any, initial: Any, name: str) -
     number = unused_name("time", names_of(meta_of(obj)))
     rows = engine.with_column(obj, numbers, number)
     return (
-        methods_of(rows).groupby(list(keys.columns)).fold(step, number, initial=initial, names=name)
+        methods_of(rows)
+        .groupby(list(keys.columns), dropna=dropna)
+        .fold(step, number, initial=initial, names=name)
     )
 
 

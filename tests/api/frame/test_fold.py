@@ -105,6 +105,9 @@ def test_restarts_and_distances(df, at):
             assert computed(own.keep_apart(8, "t", by)).t.tolist() == df.t[kept].tolist()
             found = computed(own.sessionize("t", by, gap=7, longest=15))
             assert found.tolist() == loop(session, (-1, 0, 0), times, of)
+            table = computed(own.sessions("t", by, gap=7, longest=15))
+            assert table["count"].sum() == len(df)
+            assert len(table) == len(set(zip(found, of or found, strict=True)))
 
 
 @given(df=frames(), cut=st.integers(0, 30))
