@@ -52,6 +52,8 @@ class Step:
             raise TypeError(
                 f"initial must be a number or a flat tuple of numbers, found {shown(initial)}"
             )
+        if any(isinstance(field, int) and not -(2**63) <= field < 2**63 for field in fields):
+            raise ValueError(f"initial must have integers of 64 bits, found {shown(initial)}")
         frozen = freeze(function)
         return cls(frozen, initial, fingerprint(frozen))
 
@@ -112,7 +114,7 @@ _COMPILED: BoundedCache[Any, tuple[Forms, Any]] = BoundedCache()
 
 def _compile(step: Step, inputs: Form) -> tuple[Forms, Any]:
     """Compile a step for columns of these dtypes, and the loop over rows that calls it."""
-    name, types = step.function.__name__, numba.core.types
+    name, types = f"step {step.function.__name__}", numba.core.types
     compiled = rebuild(step.function, partial(numba.njit, boundscheck=True))
     row = [numba.from_dtype(dtype) for dtype in inputs]
     state = [numba.typeof(field) for field in step.fields]

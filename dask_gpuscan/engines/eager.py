@@ -133,6 +133,11 @@ def collection(side: Any, keeps_index: bool) -> Any:
     return side
 
 
+def read_once(obj: Any) -> Any:
+    """Return a frame unchanged."""
+    return obj
+
+
 def rebalance(obj: Any) -> Any:
     """Return the frame unchanged: it has one part."""
     return obj

@@ -97,6 +97,9 @@ class Engine(Protocol):
     def append_mask(self, obj: Any, mask: Any, name: str, /) -> Any:
         """Append a column that says where a series or an array is true."""
 
+    def read_once(self, obj: Any) -> Any:
+        """Return the rows so that all that is computed from them has the same parts, whatever columns it needs."""
+
     def with_column(self, obj: Any, column: Any, name: str, /) -> Any:
         """Append a column of the same rows."""
 

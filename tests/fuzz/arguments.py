@@ -20,7 +20,12 @@ import dask_gpuscan
 from helpers.strategies import partitioned_at
 
 FRAME = pd.DataFrame(
-    {"k": [1, 1, 2, 2, 3], "x": [3.0, np.nan, 1.0, 4.0, 1.5], "n": [1, 2, 2, 3, 5]},
+    {
+        "k": [1, 1, 2, 2, 3],
+        "x": [3.0, np.nan, 1.0, 4.0, 1.5],
+        "n": [1, 2, 2, 3, 5],
+        "m": [2] * 4 + [9],
+    },
     index=pd.date_range("2026-01-01", periods=5, freq="h"),
 )
 LAZY = partitioned_at(FRAME, [2])
@@ -71,6 +76,10 @@ WRONG = (
 """Values that are no argument of most parameters, or of none."""
 
 
+def _count(total: Any, x: Any) -> Any:
+    return total + 1, x
+
+
 def made(expression: str, receiver: str = "") -> Any:
     """Return what an expression is; `f` in it is of a receiver."""
     return eval(expression, globals() | {"f": eval(RECEIVERS.get(receiver, "None"))})
@@ -80,11 +89,15 @@ NEEDED: dict[str, Any] = {
     "by": "k",
     "columns": "x",
     "condition": lambda: made("f['x'] > 1", "stream"),
+    "distance": 1,
     "dtype": "float64",
+    "end": "m",
     "func": "sum",
     "functions": "sum",
     "function": lambda: abs,
     "gap": 1,
+    "initial": 0,
+    "keys": "k",
     "n": 1,
     "names": "x",
     "op": dask_gpuscan.maximum,
@@ -92,6 +105,8 @@ NEEDED: dict[str, Any] = {
     "predicate": "x > 1",
     "q": 0.5,
     "rule": "D",
+    "start": "n",
+    "step": lambda: _count,
     "time": "n",
     "window": 2,
 }
@@ -102,10 +117,15 @@ GIVEN = {
     "groupby": ("level", 0),
     "agg": ("func", "sum"),
     "f.gpuscan.sort_values": ("by", "x"),
+    "fold": ("of", "n"),
+    "keep_apart": ("time", "n"),
     "sessionize": ("time", "n"),  # the unit of their gap
     "sessions": ("time", "n"),
 }
 """What methods need besides, by their names, and those of one owner."""
+
+OF_FRAMES = ("session", "fold", "intervals", "keep_apart", "latest", "order_by")
+"""How the names of methods of frames alone begin."""
 
 UNTRIED = {
     *("resume", "pipe", "list", "state", "gpuscan", "name", "columns", "explode", "to_frame"),
@@ -127,7 +147,8 @@ ALSO_NAMED = {
     "on": ("time",),
     "condition": ("where",),
     "other": ("where", "cov", "corr"),
-    "time": ("gap",),  # None is the index, whose gaps are durations
+    "order_by": ("by",),
+    "time": ("gap", "distance"),  # None is the index, whose gaps are durations
 }
 """By which words else a message may name an argument."""
 
@@ -196,7 +217,7 @@ def _tried(receiver: str) -> list[tuple[str, str, str]]:
         for name, member in inspect.getmembers(type(made(owner, receiver))):
             if name.startswith("_") or name in UNTRIED or not inspect.isfunction(member):
                 continue
-            if owner == "f['x'].gpuscan" and name.startswith("session"):  # which are of frames
+            if owner == "f['x'].gpuscan" and name.startswith(OF_FRAMES):
                 continue
             for one in list(inspect.signature(member).parameters.values())[1:]:
                 if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):

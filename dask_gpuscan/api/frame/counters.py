@@ -128,7 +128,7 @@ class CounterMethods(Methods[Obj, SeriesT, FrameT]):
                 raise ValueError(
                     f"wrap={wrap} is more than {column.dtype} holds; cast it with astype"
                 )
-        return known, wrap
+        return known, None if wrap is None else int(wrap)
 
 
 def _masked(frame: Any, keys: Any, columns: Any) -> Any:

@@ -8,7 +8,7 @@ from operator import and_
 from typing import Any, Literal
 
 from ...engines.run import engine_of, meta_of, methods_of, run
-from ...frames.keys import By, check_subset, is_one_name
+from ...frames.keys import By, check_by, check_subset, is_one_name
 from ...frames.messages import FLAG
 from ...frames.registry import names_of
 from ...kernels.messages import shown
@@ -160,6 +160,7 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         """
         if meta_of(self._obj).ndim == 1:
             raise TypeError("latest needs a DataFrame, found a Series")
+        check_by(meta_of(self._obj), keys, "keys")
         check_column("by", by, names_of(meta_of(self._obj)))
         newest = methods_of(self._obj).groupby(keys)[by].cummax()
         records = methods_of(self._obj).filter(self._obj[by] == newest)

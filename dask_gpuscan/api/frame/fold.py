@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+import pandas as pd
+
 from ...engines.run import meta_of, run
-from ...frames.keys import By
+from ...frames.keys import By, is_name
 from ...frames.registry import names_of
 from ...kernels.fold import Step
 from ...kernels.messages import shown
@@ -108,6 +110,9 @@ def folded(
 ) -> Fold:
     """Return the operation of a fold; `name` is that of answers that are numbers, by default."""
     given = None if names is None else tuple(names) if isinstance(names, list) else (names,)
+    for one in given or ():
+        if not is_name(one) or pd.isna(one) is True:
+            raise TypeError(f"names must be a name or a list of names, found {shown(names)}")
     default = of[0] if len(of) == 1 else name
     return Fold(by, Step.of(step, initial), of, given, default, **groups)
 
@@ -129,8 +134,8 @@ def restarted(
     if not is_series:
         raise TypeError(f"{name} is for one column; choose it first")
     limit, step = (restart_at, _until) if restart_above is None else (restart_above, _below)
-    if not is_number(limit) or limit != limit:
-        raise TypeError(f"{name} must be a number, found {shown(limit)}")
+    if not is_number(limit) or limit != limit or (limit % 1 == 0 and abs(limit) >= 2**63):
+        raise TypeError(f"{name} must be a number of 64 bits, found {shown(limit)}")
     return obj.fold(step, initial=(0, limit))
 
 

@@ -41,6 +41,9 @@ class Known:
         self._in_time = in_time
         if in_time:
             self._check_times()
+        engine, names = engine_of(self.obj), names_of(meta_of(self.obj))
+        needed = [*self._keys, *self.columns, on]
+        self.obj = engine.read_once(engine.select(self.obj, [name in needed for name in names]))
 
     @cached_property
     def _numbers(self) -> Any:

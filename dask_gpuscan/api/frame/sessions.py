@@ -125,12 +125,13 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         >>> alarms.gpuscan.keep_apart(10, "t", by="device")["t"].tolist()
         [0, 11, 14]
         """
-        rows, time, keys, wide = _checked(self._obj, time, by, distance, None, "distance")
+        obj = engine_of(self._obj).read_once(self._obj)
+        rows, time, keys, wide = _checked(obj, time, by, distance, None, "distance")
         start = (False, *_of_times(meta_of(rows), time, 0, wide))
         kept = _folded(rows, time, keys, _keep, start, "kept")
         if keys.columns:  # null where a key is null
             kept = kept == True  # noqa: E712
-        return methods_of(self._obj).filter(kept)
+        return methods_of(obj).filter(kept)
 
     def sessions(
         self,

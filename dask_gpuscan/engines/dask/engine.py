@@ -19,6 +19,7 @@ from .expressions import (
     map_partitions,
     meta,
     narrow,
+    read_once,
     select,
 )
 from .filter import append_mask, check_mask, check_predicate, filter, partition, with_column
@@ -54,6 +55,7 @@ __all__ = [
     "narrow",
     "partition",
     "rank",
+    "read_once",
     "rebalance",
     "renumber",
     "select",

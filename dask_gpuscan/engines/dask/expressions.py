@@ -327,6 +327,15 @@ def map_partitions(
     )
 
 
+def read_once(obj: Any) -> Any:
+    """Return the same rows, of which Dask reads all columns; it would join partitions where few are read."""
+    return map_partitions(obj, _same)
+
+
+def _same(partition: Any) -> Any:
+    return partition
+
+
 def _on_aligned(partition: Any, known: Any, function: Any, /, *given: Any) -> Any:
     return function(aligned(partition, known), *given)
 

@@ -212,6 +212,11 @@ def collection(side: Any, keeps_index: bool) -> Any:
     return side
 
 
+def read_once(obj: Stream) -> Stream:
+    """Return a stream unchanged."""
+    return obj
+
+
 def rebalance(obj: Stream) -> NoReturn:
     """Refuse to spread rows over parts."""
     raise NotImplementedError(

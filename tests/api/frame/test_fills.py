@@ -101,7 +101,7 @@ def test_categories_that_differ_by_partition():
 
 @pytest.mark.parametrize("limit", [0, -1, 1.5, "a", True])
 def test_bad_limit(limit):
-    with pytest.raises(ValueError, match="limit must be a positive integer or None"):
+    with pytest.raises(ValueError, match="limit must be a positive integer"):
         pd.Series([1.0]).gpuscan.ffill(limit)
 
 

@@ -167,7 +167,7 @@ def test_nulls():
         (lambda g: g.fold(bar, "z", initial=0), ValueError, "'z' is not a column"),
         (lambda g: g.fold("sum", "x", initial=0), TypeError, "must be a function"),
         (lambda g: g.fold(bar, "x", initial="0"), TypeError, "initial must be a number"),
-        (lambda g: g.fold(bar, ["x", "x"], initial=0), TypeError, "bar: Numba cannot compile"),
+        (lambda g: g.fold(bar, ["x", "x"], initial=0), TypeError, "step bar: Numba cannot compile"),
         (lambda g: g.fold(lambda s, x: x, "x", initial=0), TypeError, "must return a pair"),
         (
             lambda g: g.fold(lambda s, x: ((s, x), x), "x", initial=0),

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dask_gpuscan
+
 sys.path.insert(0, str(Path(__file__).parents[3] / "docs" / "tools"))
 support_matrix = importlib.import_module("support_matrix")
 
@@ -71,7 +73,34 @@ PROJECTED = {
     "reset_index": lambda g: g.reset_index(drop=True),
     "unique_consecutive": lambda g: g.unique_consecutive("k"),
     "head": lambda g: g.groupby("k").head(2),
+    "keep_apart": lambda g: g.keep_apart("1min", "t", "k"),
+    "keep_apart alone": lambda g: g.keep_apart("1min", "t"),
+    "latest": lambda g: g.latest("k", by="n"),
+    "latest of texts": lambda g: g.latest("text", by="n"),
+    "ffill in time": lambda g: g.ffill("1min", on="t"),
 }
+
+
+JOINED = {
+    "ffill in time": lambda f: f.gpuscan.groupby("k")["x"].ffill("1min", on="t"),
+    "ffill of texts in time": lambda f: f.gpuscan.groupby("k")[["text"]].ffill("1min", on="t"),
+    "long gaps": lambda f: f.gpuscan.groupby("k")["x"].interpolate(max_gap=1),
+    "age": lambda f: f.gpuscan.groupby("text")["x"].fill_age(),
+    "rate": lambda f: f.gpuscan.groupby("k")["n"].rate(on="t"),
+    "growth": lambda f: f.gpuscan.groupby("text")["n"].increase(),
+    "sessions": lambda f: f.gpuscan.sessionize("t", by="k", gap="1min", longest="1h"),
+    "order": lambda f: f.gpuscan.order_by("n")["x"].cumsum(),
+    "order of groups": lambda f: f.gpuscan.groupby("k", order_by="n")["x"].ffill(),
+    "known": lambda f: dask_gpuscan.merge_asof(
+        f[["n"]].gpuscan.sort_values("n"), f[["n", "k", "x"]], on="n", known="k"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_several_parts_of_the_same_rows(name, whole, lazy):
+    call = JOINED[name]
+    support_matrix.compare(support_matrix.plain(call(lazy)), support_matrix.plain(call(whole)))
 
 
 @pytest.mark.parametrize("name", PROJECTED)
