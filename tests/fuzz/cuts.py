@@ -52,6 +52,17 @@ LINKS = (
     "f.gpuscan.drop_duplicates({by_name}, keep={keep})",
     "f.gpuscan.sort_values(['c', '{ordered}'], ascending={flags})",
     "f.gpuscan.reset_index(drop=True)",
+    "f.assign({any}=f['{any}'].gpuscan.interpolate('pad', max_gap=1))",
+    f"f.assign({{any}}={GROUPS}['{{any}}'].ffill('3h', on='t'))",
+    "f.assign(x=f['{any}'].gpuscan.fill_age())",
+    "f.assign({sum}=f['{sum}'].gpuscan.increase())",
+    f"f.assign({{sum}}={GROUPS}['{{sum}}'].increase())",
+    "f.assign(x=f.gpuscan.fold(lambda s, x: (s + 1, s), 'x', initial=0.0))",
+    f"f.assign(x={GROUPS}.fold(lambda s, x: (s + 1, s), 'x', initial=0.0))",
+    "f.assign({any}=f.gpuscan.order_by('{ordered}')['{any}'].{fill})",
+    f"f.assign({{any}}=f.gpuscan.order_by('{{ordered}}').groupby('c')['{{any}}'].shift())",
+    "f.gpuscan.keep_apart('90min', 't', {by_name})",
+    "f.gpuscan.latest({by_name}, by='{ordered}')",
 )
 """Methods whose answers have the same columns and the same bits for any cut."""
 
