@@ -60,7 +60,7 @@ LINKS = (
     "f.assign(x=f.gpuscan.fold(lambda s, x: (s + 1, s), 'x', initial=0.0))",
     f"f.assign(x={GROUPS}.fold(lambda s, x: (s + 1, s), 'x', initial=0.0))",
     "f.assign({any}=f.gpuscan.order_by('{ordered}')['{any}'].{fill})",
-    f"f.assign({{any}}=f.gpuscan.order_by('{{ordered}}').groupby('c')['{{any}}'].shift())",
+    "f.assign({any}=f.gpuscan.order_by('{ordered}').groupby('c')['{any}'].shift())",
     "f.gpuscan.keep_apart('90min', 't', {by_name})",
     "f.gpuscan.latest({by_name}, by='{ordered}')",
 )

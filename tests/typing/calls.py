@@ -54,6 +54,11 @@ def of_pandas(s: "pd.Series[Any]", i: "pd.Series[int]", df: pd.DataFrame) -> Non
     assert_type(on(s).row_number(reset=s > 3), "pd.Series[Any]")
     assert_type(on(df).cumany(), pd.DataFrame)
     assert_type(on(df).ffill(limit=np.int64(2)), pd.DataFrame)
+    assert_type(on(df).groupby("k").ffill("2h", on="t"), pd.DataFrame)
+    assert_type(on(df).increase(wrap=16), pd.DataFrame)
+    assert_type(on(df).intervals("s", "e", by="k").merge(gap=1), pd.DataFrame)
+    assert_type(on(df).latest("k", by="t"), pd.DataFrame)
+    assert_type(on(df).keep_apart("2h", "t"), pd.DataFrame)
     assert_type(on(df).interpolate("time", limit_area="inside"), pd.DataFrame)
     assert_type(on(df).shift(-1, fill_value=0), pd.DataFrame)
     assert_type(on(df).row_number(), "pd.Series[Any]")
@@ -217,7 +222,7 @@ def wrong(s: "pd.Series[Any]", df: pd.DataFrame, ddf: dd.DataFrame) -> None:
     on(df).cumsums()  # error
     on(df).cumsum(axis=2)  # error
     on(df).cumsum(exclusiv=True)  # error
-    on(df).ffill("2")  # error
+    on(df).ffill(2.5)  # error
     on(df).unique_consecutive(keep="middle")  # error
     on(df).rolling(3, closed="all")  # error
     on(df).rolling(3).summ()  # error
